@@ -1,0 +1,3 @@
+"""Penstock: a self-hosted, durable intake for product data."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Submit, ingest, claim, run, settle, finish, sweep: one row's way."""

@@ -1,0 +1,173 @@
+"""Pick the fairest work and lease it: one claim at a time, by the database's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
+from penstock.model.ids import new_id
+from penstock.store import claims
+from penstock.store.claims import Candidate, Lease, Served, Turn, Work
+from penstock.store.database import Connection, Database
+
+# Empty-handed choices a single claim corrects before it gives up for now.
+_MOST_TRIES = 16
+_MOST_NEIGHBOURS = 400
+_MOST_GROUPS = 32
+# What ingest and finish are expected to take, before anyone knows better.
+_WHOLE_JOB_MS = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a worker may claim."""
+
+    bounds: ClaimBounds
+    lock_floor_ms: int
+    lock_cap_ms: int
+    org_cap: int
+    own_cap: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Leases taken together: of one org, pipeline and stage."""
+
+    turn: Turn
+    work: Work
+    leases: Sequence[Lease]
+    lease_ms: int
+    jobs: Sequence[Any]
+    items: Sequence[Any]
+
+
+async def claim(
+    db: Database, worker: str, served: Served, limits: Limits, *,
+    pressure: float = 1.0, most: int | None = None, usual_ms: dict[tuple[str, str], float] | None = None,
+) -> Claim | None:  # fmt: skip
+    """The next claim, or None when nothing is due. ``usual_ms`` is what stages took elsewhere."""
+    async with db.transaction() as conn:
+        await claims.lock_claims(conn)
+        taken = await _take(conn, worker, served, limits, pressure, most, usual_ms or {})
+    if taken is None:
+        return None
+    turn, work, leases, lease = taken
+    # The inputs are read outside the claim lock: a stopped reader must not hold up everyone.
+    async with db.acquire() as conn:
+        jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
+        items = await claims.load_items(conn, leases) if work.kind == "items" else []
+    return Claim(turn, work, leases, lease, jobs, items)
+
+
+async def _take(
+    conn: Connection, worker: str, served: Served, limits: Limits, pressure: float,
+    most: int | None, usual_ms: dict[tuple[str, str], float],
+) -> tuple[Turn, Work, list[Lease], int] | None:  # fmt: skip
+    empty_handed: list[int] = []
+    for _ in range(_MOST_TRIES):
+        chosen = await _choose(conn, worker, served, limits, empty_handed)
+        if chosen is None:
+            return None
+        turn, work = chosen
+        if work is None:
+            empty_handed.append(turn.org_id)
+            continue
+        if work.kind != "items":
+            leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
+        else:
+            item_ms = work.avg_ms or usual_ms.get((work.pipeline, work.stage))
+            size = claim_size(limits.bounds, item_ms, work.avg_bytes, pressure)
+            leases = await _lease_items(conn, turn, work, min(size, most or size), item_ms or 10.0, served)
+        if not leases:
+            await claims.rest_stage(conn, work)
+            continue
+        expected = sum(lease.expected_ms for lease in leases)
+        lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
+        await claims.open_leases(conn, turn, work, leases, worker, lease)
+        return turn, work, leases, lease
+    return None
+
+
+async def _choose(
+    conn: Connection, worker: str, served: Served, limits: Limits, not_these: list[int]
+) -> tuple[Turn, Work | None] | None:
+    if served.job_id is not None:
+        return await claims.choose_stage_of_job(conn, served.job_id)
+    turn = await claims.choose_org(
+        conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap, not_these=not_these
+    )
+    if turn is None:
+        return None
+    return turn, await claims.choose_stage(conn, turn.org_id, served)
+
+
+async def _lease_items(
+    conn: Connection, turn: Turn, work: Work, size: int, item_ms: float, served: Served
+) -> list[Lease]:
+    if work.grouped:
+        grouped = await _lease_groups(conn, work, size, item_ms)
+        if grouped:
+            return grouped
+    works, sizes = [work], [size]
+    if work.pending < size and served.job_id is None:
+        room = size - work.pending
+        for other in await claims.choose_neighbours(
+            conn, turn.org_id, work, min(room, _MOST_NEIGHBOURS), served
+        ):
+            if room <= 0:
+                break
+            works.append(other)
+            sizes.append(min(room, other.pending))
+            room -= other.pending
+    picked = await claims.pick_items(conn, works, sizes)
+    leases = []
+    for one, most in zip(works, sizes, strict=True):
+        rows, floor = choose_rows(picked.get(one.job_id, []), most)
+        if rows:
+            leases.append(Lease(new_id(), one.job_id, rows, floor, len(rows) * item_ms))
+    return leases
+
+
+def choose_rows(candidates: Sequence[Candidate], size: int) -> tuple[list[int], int]:
+    """Rows to take and the new floor: what is due first, an item that saw a crash apart.
+
+    After one crash the suspects go in an eighth of the size, after two each goes alone, so that
+    the one that kills its worker is found while its neighbours finish.
+    """
+    if not candidates:
+        return [], 0
+    worst = candidates[0].crashes
+    if worst >= 2:
+        size = 1
+    elif worst == 1:
+        size = max(1, size // 8)
+    chosen: list[Candidate] = []
+    for candidate in candidates:
+        if len(chosen) == size or candidate.crashes != worst:
+            break
+        chosen.append(candidate)
+    fresh = [candidate.row_no for candidate in chosen if candidate.fresh]
+    return [candidate.row_no for candidate in chosen], fresh[-1] + 1 if fresh else 0
+
+
+async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float) -> list[Lease]:
+    """One lease per free group: its head items in order, up to the first that must wait."""
+    picked = await claims.pick_groups(conn, work, _MOST_GROUPS, size)
+    leases: list[Lease] = []
+    for group, candidates in picked.items():
+        rows: list[int] = []
+        for row_no, crashes, due in candidates:
+            if not due or (rows and crashes):
+                break
+            rows.append(row_no)
+            if crashes:
+                break
+        leases.append(Lease(new_id(), work.job_id, rows, 0, len(rows) * item_ms, group))
+    return leases
+
+
+def lease_ids(claimed: Claim) -> list[UUID]:
+    return [lease.id for lease in claimed.leases]

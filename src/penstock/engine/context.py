@@ -1,0 +1,67 @@
+"""What a stage may use while it works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.engine.parts import Parts
+from penstock.model.ports import Blobs, Children, Log
+
+
+@dataclass(slots=True)
+class StopSign:
+    """Raised by the heartbeat when a slice is lost, by shutdown, or by time."""
+
+    reason: str | None = None
+
+    def set(self, reason: str) -> None:
+        if self.reason is None:
+            self.reason = reason
+
+
+@dataclass(slots=True)
+class StageContext:
+    """Implements `model.ports.Context`."""
+
+    log: Log
+    blobs: Blobs
+    children: Children
+    item_timeout_ms: int
+    limits: Mapping[str, int]
+    stop: StopSign
+    deadline: float
+    batch_rows: int = 64
+
+    def time_is_up(self) -> bool:
+        return self.stop.reason is not None or time.monotonic() >= self.deadline
+
+
+@dataclass(slots=True)
+class Timer:
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def ms(self) -> float:
+        return (time.monotonic() - self.started) * 1000
+
+
+def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> StageContext:
+    settings = parts.settings
+    return StageContext(
+        log=log,
+        blobs=parts.blobs,
+        children=parts.children,
+        item_timeout_ms=settings.item_timeout_ms,
+        limits={
+            "batch_bytes": settings.ingest_max_batch_bytes,
+            "rows": settings.max_rows,
+            "columns": settings.max_columns,
+            "cell_bytes": settings.max_cell_bytes,
+            "file_bytes": settings.max_file_bytes,
+        },
+        stop=stop,
+        deadline=time.monotonic() + seconds,
+        batch_rows=settings.ingest_min_rows,
+    )

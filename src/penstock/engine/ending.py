@@ -1,0 +1,74 @@
+"""How a job ends early: cancelled by someone, or failed because it could not be done."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from penstock.engine.parts import Parts
+from penstock.model.errors import ItemError, PermanentError
+from penstock.model.policy import JOB, RetryPolicy
+from penstock.store import claims, jobs, slices
+from penstock.store.database import Connection
+
+# Open items skipped in the transaction that ends the job; more are left to a worker.
+MOST_SKIPPED_AT_ONCE = 2000
+_POLICY = RetryPolicy()
+
+
+async def cancel(conn: Connection, job_id: UUID) -> str | None:
+    """Cancel in the caller's transaction; answers the lane to wake, None if it had ended."""
+    return await _end(conn, job_id, "cancelled", None)
+
+
+async def fail(conn: Connection, job_id: UUID, error: ItemError, worker: str) -> str | None:
+    return await _end(conn, job_id, "failed", error, worker)
+
+
+async def _end(
+    conn: Connection, job_id: UUID, ending: str, error: ItemError | None, worker: str | None = None
+) -> str | None:
+    begun = await jobs.begin_ending(conn, job_id, ending, None if error is None else error.as_json())
+    if begun is None:
+        return None
+    lane, open_items = begun
+    if open_items <= MOST_SKIPPED_AT_ONCE:
+        await jobs.skip_open_items(conn, job_id, skip_reason(ending, error), MOST_SKIPPED_AT_ONCE)
+        await jobs.end_ending(conn, job_id, worker)
+    return lane
+
+
+def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
+    if ending == "failed":
+        why = f": {error.message}" if error is not None else ""
+        return ItemError(error.code if error else "JOB_FAILED", f"The job failed{why}").as_json()
+    return ItemError("CANCELLED", "The job was cancelled").as_json()
+
+
+async def fail_or_retry(
+    parts: Parts, slice_id: UUID, job_row: Any, position: int, error: Exception, worker: str
+) -> None:
+    """An ingest or finish raised: try the job again later, or fail it for good."""
+    shown = ItemError.of(error)
+    attempts = job_row["attempts"] + 1
+    permanent = isinstance(error, PermanentError) or _POLICY.rule(shown.code).retries == 0
+    parts.log.warning("job failed a step", job=str(job_row["id"]), error=shown.code, attempt=attempts)
+    lane: str | None = None
+    async with parts.db.transaction() as conn:
+        # Before the slice, as a cancel does: the other way round the two could block each other.
+        await claims.lock_claims(conn)
+        if not await slices.take(conn, [slice_id]):
+            return
+        if permanent or attempts > JOB.retries:
+            lane = await fail(conn, job_row["id"], shown, worker)
+        else:
+            delay = JOB.delay_ms(attempts, parts.chance.random(), getattr(error, "retry_after_ms", 0) or 0)
+            await slices.yield_whole(
+                conn, job_row["id"], position, after_ms=delay, attempts=attempts, error=shown.as_json()
+            )
+            await jobs.tell(
+                conn, job_row["id"], "job.retrying",
+                {"attempt": attempts, "inMs": delay, "error": shown.as_json()}, worker,
+            )  # fmt: skip
+    if lane is not None:
+        await parts.broker.wake(lane)

@@ -1,0 +1,44 @@
+"""Places where tests make a process die or stop, so that recovery is tested and not hoped for.
+
+``PENSTOCK_FAILPOINT=after_claim:kill`` ends the process with SIGKILL the first time it comes by;
+``after_work:kill:3`` the third time; ``before_commit:stop`` stops it (SIGSTOP) instead;
+``after_claim:raise`` raises. Several are separated by commas.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+NAMES = frozenset(
+    {"after_claim", "after_work", "before_commit", "after_commit", "between_batches", "in_finish"}
+)
+ACTIONS = frozenset({"kill", "stop", "raise"})
+
+
+class FailpointReached(Exception):
+    """The failpoint's action was `raise`."""
+
+
+class Failpoints:
+    def __init__(self, spec: str = "") -> None:
+        self._armed: dict[str, tuple[str, int]] = {}
+        for part in filter(None, spec.split(",")):
+            name, _, rest = part.strip().partition(":")
+            action, _, count = rest.partition(":")
+            if name not in NAMES or action not in ACTIONS:
+                raise ValueError(f"PENSTOCK_FAILPOINT: unknown {part!r}")
+            self._armed[name] = (action, int(count or 1))
+
+    def reach(self, name: str) -> None:
+        armed = self._armed.get(name)
+        if armed is None:
+            return
+        action, count = armed
+        if count > 1:
+            self._armed[name] = (action, count - 1)
+            return
+        del self._armed[name]
+        if action == "raise":
+            raise FailpointReached(name)
+        os.kill(os.getpid(), signal.SIGKILL if action == "kill" else signal.SIGSTOP)

@@ -1,0 +1,65 @@
+"""The last step of a job: its summary, or skipping what is left of one that ends early."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.engine.claim import Claim
+from penstock.engine.context import StopSign, Timer, stage_context
+from penstock.engine.ending import fail_or_retry, skip_reason
+from penstock.engine.parts import Parts
+from penstock.model.errors import ItemError
+from penstock.store import jobs, slices
+from penstock.store.database import from_json, to_json
+from penstock.store.moves import end_jobs, write_events
+
+_CHUNK = 5000
+
+
+async def finish(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> None:
+    row, lease = claimed.jobs[0], claimed.leases[0]
+    timer = Timer()
+    try:
+        if row["state"] == "cancelling":
+            await _skip_rest(parts, claimed, stop, worker)
+            return
+        ctx = stage_context(parts, stop, parts.settings.item_timeout_ms / 1000, parts.log)
+        job = parts.job(row)
+        summary = await parts.pipeline(job.pipeline).summarize(job, ctx)
+        parts.failpoints.reach("in_finish")
+        async with parts.db.transaction() as conn:
+            if not await slices.take(conn, [lease.id]):
+                return
+            events = await end_jobs(conn, [job.id], to_json(dict(summary)))
+            await write_events(conn, events, worker)
+            await slices.charge(conn, claimed.turn.org_id, claimed.turn.vstart, timer.ms)
+    except Exception as error:
+        await fail_or_retry(parts, lease.id, row, jobs.FINISH, error, worker)
+
+
+async def _skip_rest(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> None:
+    row, lease = claimed.jobs[0], claimed.leases[0]
+    reason = skip_reason(row["ending"], _error_of(row))
+    still_open = 1
+    while still_open:
+        async with parts.db.transaction() as conn:
+            if not await slices.hold(conn, lease.id):
+                return
+            still_open = await jobs.skip_open_items(conn, row["id"], reason, _CHUNK)
+        parts.failpoints.reach("in_finish")
+        if stop.reason is not None:
+            break
+    async with parts.db.transaction() as conn:
+        if not await slices.take(conn, [lease.id]):
+            return
+        if still_open:
+            await slices.yield_whole(
+                conn, row["id"], jobs.FINISH, after_ms=0, attempts=row["attempts"]
+            )
+        else:
+            await jobs.end_ending(conn, row["id"], worker)
+
+
+def _error_of(row: Any) -> ItemError | None:
+    error = from_json(row["last_error"])
+    return None if error is None else ItemError(error["code"], error["message"])

@@ -1,0 +1,107 @@
+"""Leases kept alive from a thread and connection of their own: busy work must not starve them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from penstock.engine.context import StopSign
+from penstock.model.ports import Log
+from penstock.store import claims, workers
+from penstock.store.database import Connection, Database
+
+BEAT_SECONDS = 1.0
+# Stop working this long before the lease ends by our own clock: whoever comes next is not met.
+_MARGIN = 0.5
+
+
+@dataclass(slots=True)
+class _Held:
+    stop: StopSign
+    lease_ms: float
+    valid_until: float
+    hard_deadline: float
+
+
+class Heartbeat:
+    """Extends what is held, and raises the stop sign of what was lost."""
+
+    def __init__(self, db: Database, worker: str, log: Log) -> None:
+        self._db = db
+        self._worker = worker
+        self._log = log
+        self._held: dict[UUID, _Held] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    def hold(self, ids: Sequence[UUID], lease_ms: float, hard_seconds: float, stop: StopSign) -> None:
+        """Keep these leases for at most ``hard_seconds``: a hung slice must be lost in the end."""
+        now = time.monotonic()
+        held = _Held(stop, lease_ms, now + lease_ms / 1000, now + hard_seconds)
+        with self._lock:
+            self._held.update(dict.fromkeys(ids, held))
+
+    def drop(self, ids: Sequence[UUID]) -> None:
+        with self._lock:
+            for slice_id in ids:
+                self._held.pop(slice_id, None)
+
+    def _run(self) -> None:
+        asyncio.run(self._beat_until_ended())
+
+    async def _beat_until_ended(self) -> None:
+        connection: Connection | None = None
+        while not self._ended.wait(0 if connection is None else BEAT_SECONDS):
+            try:
+                if connection is None:
+                    connection = await self._db.connect()
+                await asyncio.wait_for(self._beat(connection), 5)
+            except Exception as error:  # a missed beat is survivable, a dead thread is not
+                self._log.warning("heartbeat missed", error=repr(error))
+                await _abandon(connection)
+                connection = None
+                self._ended.wait(0.5)
+            self._fence()
+        await _abandon(connection)
+
+    async def _beat(self, connection: Connection) -> None:
+        now = time.monotonic()
+        with self._lock:
+            held = {i: h for i, h in self._held.items() if now < h.hard_deadline}
+        by_lease: dict[float, list[UUID]] = {}
+        for slice_id, one in held.items():
+            by_lease.setdefault(one.lease_ms, []).append(slice_id)
+        for lease, ids in by_lease.items():
+            kept = await claims.extend(connection, ids, lease)
+            for slice_id in ids:
+                if slice_id in kept:
+                    held[slice_id].valid_until = now + lease / 1000
+                elif slice_id in self._held:
+                    held[slice_id].stop.set("lease lost")
+        await workers.beat(connection, self._worker)
+
+    def _fence(self) -> None:
+        """Cut off from the database: stop by our own clock before the lease is anyone else's."""
+        now = time.monotonic()
+        with self._lock:
+            for held in self._held.values():
+                if now > held.valid_until - _MARGIN:
+                    held.stop.set("lease ran out")
+
+
+async def _abandon(connection: Connection | None) -> None:
+    if connection is not None:
+        connection.terminate()  # type: ignore[union-attr]

@@ -1,0 +1,155 @@
+"""Persist first: rows stream into items in adaptive batches, the cursor saved with each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from penstock.engine.claim import Claim
+from penstock.engine.context import StageContext, StopSign, Timer, stage_context
+from penstock.engine.ending import fail_or_retry
+from penstock.engine.parts import Parts
+from penstock.engine.settle import TRY_AGAIN
+from penstock.model.adaptive import IngestSizer
+from penstock.model.pipeline import Job, Pipeline, RowBatch
+from penstock.store import ingest as stored
+from penstock.store import jobs, slices
+from penstock.store.database import from_json, to_json
+
+# Tries of one batch before the ingest as a whole counts as failed.
+_BATCH_TRIES = 5
+
+
+class LeaseLost(Exception):
+    """Someone else has this ingest now; nothing more may be written."""
+
+
+class Ingest:
+    """One lease over the ingest of one job."""
+
+    def __init__(self, parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> None:
+        self._parts = parts
+        self._claim = claimed
+        self._lease = claimed.leases[0]
+        self._row = claimed.jobs[0]
+        self._stop = stop
+        self._worker = worker
+        settings = parts.settings
+        self._sizer = IngestSizer(
+            settings.ingest_min_rows, settings.ingest_max_rows, settings.db_p50_ms, settings.db_p95_ms
+        )
+        self._stored = self._row["total"]
+        self._timer = Timer()
+
+    async def run(self, may_go_on: Callable[[], bool]) -> None:
+        """Read and store until the end, or until others need the worker; then it goes on later."""
+        try:
+            pipeline = self._parts.pipeline(self._row["pipeline"])
+            job = self._parts.job(self._row)
+            cursor = from_json(self._row["ingest_cursor"])
+            # Time never stops the reading itself; `may_go_on` does, between batches.
+            ctx = stage_context(self._parts, self._stop, float("inf"), self._parts.log)
+            async with aclosing(_rows(pipeline, job, ctx, cursor)) as batches:
+                async for batch in batches:
+                    cursor = batch.cursor
+                    await self._store(pipeline, batch)
+                    ctx.batch_rows = self._sizer.rows
+                    self._parts.failpoints.reach("between_batches")
+                    if self._stop.reason is not None or self._takes_too_long(may_go_on):
+                        return await self._yield()
+            learned = await pipeline.after_ingest(job, cursor or {}, ctx)
+            await self._end(learned)
+        except LeaseLost:
+            self._parts.log.info("ingest lease was lost", job=str(self._row["id"]))
+        except Exception as error:
+            await fail_or_retry(
+                self._parts, self._lease.id, self._row, jobs.INGEST, error, self._worker
+            )
+
+    def _takes_too_long(self, may_go_on: Callable[[], bool]) -> bool:
+        return self._timer.ms > 2 * self._parts.settings.worker_target_slice_ms and not may_go_on()
+
+    async def _store(self, pipeline: Pipeline, batch: RowBatch) -> None:
+        inputs = [to_json(row.input) for row in batch.rows]
+        for attempt in range(1, _BATCH_TRIES + 1):
+            timer = Timer()
+            try:
+                pool_wait = await self._store_once(pipeline, batch, inputs)
+            except TRY_AGAIN as error:
+                wait = self._sizer.error(self._parts.chance.random())
+                self._parts.log.warning("ingest batch will be tried again", error=repr(error))
+                if attempt == _BATCH_TRIES:
+                    raise
+                await asyncio.sleep(wait / 1000)
+            else:
+                self._sizer.calm(timer.ms - pool_wait, len(batch.rows), pool_wait)
+                return
+
+    async def _store_once(self, pipeline: Pipeline, batch: RowBatch, inputs: Sequence[str]) -> float:
+        """One batch in one transaction; answers how long the pool made it wait.
+
+        The cursor in the database, not a counter of ours, says which rows are stored: after an
+        ambiguous commit the same batch is simply recognised as done.
+        """
+        timer = Timer()
+        async with self._parts.db.transaction() as conn:
+            pool_wait = timer.ms
+            if not await slices.hold(conn, self._lease.id):
+                raise LeaseLost
+            done = from_json(await stored.saved_cursor(conn, self._row["id"]))
+            if done == dict(batch.cursor):
+                return pool_wait
+            if batch.rows:
+                first = self._stored + 1
+                if pipeline.spawns:
+                    first = await stored.next_row(conn, self._row["id"])
+                await stored.copy_rows(
+                    conn, self._parts.db.schema, self._row, first, batch.rows, inputs
+                )
+            written = await stored.save_batch(
+                conn, self._row["id"], rows=len(batch.rows),
+                row_bytes=sum(map(len, inputs)) / max(len(inputs), 1), cursor=batch.cursor,
+                bytes_read=batch.bytes_read, bytes_total=batch.bytes_total, header=batch.header,
+                grouped=any(row.group is not None for row in batch.rows),
+                ready=not pipeline.learns, worker=self._worker,
+            )  # fmt: skip
+        self._stored += len(batch.rows)
+        if not pipeline.learns:
+            await self._wake(written.lanes)
+        return pool_wait
+
+    async def _end(self, learned: Any) -> None:
+        async with self._parts.db.transaction() as conn:
+            if not await slices.take(conn, [self._lease.id]):
+                raise LeaseLost
+            written = await stored.end_ingest(conn, self._row["id"], learned, None, self._worker)
+            await self._charge(conn)
+        await self._wake(written.lanes)
+
+    async def _yield(self) -> None:
+        """Give the lease back; the next one goes on from the cursor."""
+        async with self._parts.db.transaction() as conn:
+            if not await slices.take(conn, [self._lease.id]):
+                raise LeaseLost
+            await slices.yield_whole(
+                conn, self._row["id"], jobs.INGEST, after_ms=0, attempts=self._row["attempts"]
+            )
+            await self._charge(conn)
+
+    async def _charge(self, conn: Any) -> None:
+        turn = self._claim.turn
+        await slices.charge(conn, turn.org_id, turn.vstart, self._timer.ms)
+
+    async def _wake(self, lanes: frozenset[str]) -> None:
+        for lane in lanes:
+            await self._parts.broker.wake(lane)
+
+
+async def _rows(
+    pipeline: Pipeline, job: Job, ctx: StageContext, cursor: Any
+) -> AsyncIterator[RowBatch]:
+    async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:  # type: ignore[type-var]
+        async for batch in batches:
+            yield batch

@@ -1,0 +1,72 @@
+"""What the engine is made of, handed over by `wiring`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from penstock.engine.failpoints import Failpoints
+from penstock.model.errors import BadInput, PermanentError
+from penstock.model.pipeline import FileRef, Job, Pipeline
+from penstock.model.ports import Blobs, Broker, Children, Log
+from penstock.settings import Settings
+from penstock.store.database import Database, from_json
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything a step of the engine needs. One per process."""
+
+    settings: Settings
+    db: Database
+    pipelines: Mapping[str, Pipeline]
+    blobs: Blobs
+    children: Children
+    broker: Broker
+    log: Log
+    failpoints: Failpoints = field(default_factory=Failpoints)
+    chance: random.Random = field(default_factory=random.Random)
+
+    def pipeline(self, name: str) -> Pipeline:
+        try:
+            return self.pipelines[name]
+        except KeyError:
+            known = ", ".join(sorted(self.pipelines))
+            raise BadInput(
+                "INVALID_PARAMETERS", f"There is no pipeline {name!r}. Known: {known}."
+            ) from None
+
+    def job(self, row: Any) -> Job:
+        """A job's row as its pipeline sees it."""
+        pipeline = self.pipeline(row["pipeline"])
+        file = None
+        if row["file_id"] is not None:
+            file = FileRef(
+                row["file_id"], row["file_name"], row["sha256"], row["size"], row["media_type"]
+            )
+        counters = {
+            name: row[name]
+            for name in ("total", "pending", "processing", "done", "error", "not_found", "skipped")
+        }
+        return Job(
+            row["id"], row["org_id"], row["pipeline"], parse_config(pipeline, row["config"]), file,
+            from_json(row["header"]), from_json(row["context"]) or {}, counters,
+        )  # fmt: skip
+
+
+def parse_config(pipeline: Pipeline, text: str) -> Any:
+    try:
+        return pipeline.Config.model_validate_json(text)
+    except ValidationError as error:
+        # Stored configs were valid once: a newer version no longer takes this one.
+        raise PermanentError("INVALID_CONFIG", first_problem(error)) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"config.{where}: {first['msg']}" if where else str(first["msg"])

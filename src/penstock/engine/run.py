@@ -1,0 +1,130 @@
+"""Work a claim: the stage over its items, time-boxed; what came of each item."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.engine.claim import Claim
+from penstock.engine.context import StageContext, StopSign, Timer, stage_context
+from penstock.engine.parts import Parts
+from penstock.model.errors import ChildCrashed, ItemError, PermanentError
+from penstock.model.outcomes import Fail, Outcome, Retry
+from penstock.model.pipeline import Item, Stage
+from penstock.store.database import from_json
+
+# Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
+_CHILD_PIECE = 256
+# Beyond its time box and one item's own limit, a stage that has not come back is given up.
+_GRACE_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class Worked:
+    """What came of the items of a claim, by position in ``claim.items``.
+
+    None: not started, goes back without an attempt. ``crashed`` ones took a child process down.
+    """
+
+    outcomes: list[Outcome | None]
+    crashed: list[list[int]] = field(default_factory=list)
+    work_ms: float = 0
+
+
+async def run_items(parts: Parts, claimed: Claim, stop: StopSign) -> Worked:
+    """Run the stage; never raises for what an item or a stage does wrong."""
+    timer = Timer()
+    seconds = 2 * parts.settings.worker_target_slice_ms / 1000
+    ctx = stage_context(parts, stop, seconds, parts.log)
+    worked = Worked([None] * len(claimed.items))
+    for indexes, stage, batch in _batches(parts, claimed, worked):
+        if ctx.time_is_up():
+            break
+        if stage.cpu is not None:
+            await _run_in_child(parts, stage, indexes, batch, ctx, worked)
+            continue
+        outcomes = await _run_stage(stage, batch, ctx)
+        for index, outcome in zip(indexes, outcomes, strict=True):
+            worked.outcomes[index] = outcome
+    worked.work_ms = timer.ms
+    return worked
+
+
+def _batches(
+    parts: Parts, claimed: Claim, worked: Worked
+) -> list[tuple[list[int], Stage, list[Item]]]:
+    """Items that share a configuration run together, whichever job they are of."""
+    by_config: dict[str, tuple[list[int], Stage, list[Item]]] = {}
+    rows = {row["id"]: row for row in claimed.jobs}
+    jobs: dict[Any, Any] = {}
+    for index, row in enumerate(claimed.items):
+        job_row = rows[row["job_id"]]
+        try:
+            job = jobs.get(row["job_id"]) or jobs.setdefault(row["job_id"], parts.job(job_row))
+            item = Item(
+                job, row["row_no"], from_json(row["input"]), from_json(row["normalized"]),
+                row["attempts"], row["key"], row["group_key"],
+            )  # fmt: skip
+            known = by_config.get(job_row["config"])
+            if known is None:
+                stage = parts.pipeline(job.pipeline).stages(job.config)[claimed.work.position]
+                known = by_config[job_row["config"]] = ([], stage, [])
+        except PermanentError as error:
+            worked.outcomes[index] = Fail(ItemError.of(error))
+            continue
+        known[0].append(index)
+        known[2].append(item)
+    return list(by_config.values())
+
+
+async def _run_stage(
+    stage: Stage, batch: Sequence[Item], ctx: StageContext
+) -> Sequence[Outcome | None]:
+    """A stage that raises, hangs or miscounts fails its own batch, not the worker."""
+    assert stage.run is not None
+    time_box = max(0.0, ctx.deadline - time.monotonic())
+    hard = time_box + ctx.item_timeout_ms / 1000 + _GRACE_SECONDS
+    try:
+        async with asyncio.timeout(hard):
+            outcomes = await stage.run(batch, ctx)
+    except TimeoutError:
+        failure: Outcome = Retry(ItemError("API_TIMEOUT", f"Stage {stage.name} did not come back"))
+    except PermanentError as error:
+        failure = Fail(ItemError.of(error))
+    except Exception as error:
+        ctx.log.error("stage failed", stage=stage.name, error=repr(error))
+        failure = Retry(ItemError.of(error))
+    else:
+        if len(outcomes) == len(batch):
+            return outcomes
+        wrong = f"Stage {stage.name} answered {len(outcomes)} outcomes for {len(batch)} items"
+        failure = Retry(ItemError("INTERNAL_ERROR", wrong))
+    return [failure] * len(batch)
+
+
+async def _run_in_child(
+    parts: Parts, stage: Stage, indexes: list[int], batch: list[Item], ctx: StageContext, worked: Worked
+) -> None:
+    for start in range(0, len(batch), _CHILD_PIECE):
+        if ctx.time_is_up():
+            return
+        piece = batch[start : start + _CHILD_PIECE]
+        place = indexes[start : start + _CHILD_PIECE]
+        try:
+            outcomes: Sequence[Outcome | None] = await parts.children.call(stage.cpu, piece)
+            if len(outcomes) != len(piece):
+                raise RuntimeError(f"{len(outcomes)} outcomes for {len(piece)} items")
+        except ChildCrashed as error:
+            ctx.log.warning("child process died", stage=stage.name, error=str(error))
+            worked.crashed.append(place)
+            continue
+        except PermanentError as error:
+            outcomes = [Fail(ItemError.of(error))] * len(piece)
+        except Exception as error:
+            ctx.log.error("stage failed", stage=stage.name, error=repr(error))
+            outcomes = [Retry(ItemError.of(error))] * len(piece)
+        for index, outcome in zip(place, outcomes, strict=True):
+            worked.outcomes[index] = outcome

@@ -1,0 +1,208 @@
+"""Write what came of a claim: results, counters, events and virtual time in one fenced transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from penstock.engine.claim import Claim, lease_ids
+from penstock.engine.context import Timer
+from penstock.engine.parts import Parts, parse_config
+from penstock.engine.run import Worked
+from penstock.model.decide import Transition, decide
+from penstock.model.effects import Emit
+from penstock.model.errors import ItemError
+from penstock.model.outcomes import Outcome, Retry
+from penstock.model.pipeline import Stage
+from penstock.model.states import ItemStatus
+from penstock.store import slices
+from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
+from penstock.store.moves import COUNTER_OF, JobMove, NewChild, Written, write_moves
+
+# Above every row number: a stage's floor stays where it is.
+_NOWHERE = 2**31 - 1
+TRY_AGAIN = (*CONNECTION_ERRORS, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+
+
+@dataclass(slots=True)
+class Settled:
+    """``held`` is False when the lease was lost and nothing was written."""
+
+    held: bool
+    written: Written = field(default_factory=Written)
+    measured: int = 0
+
+
+async def settle(parts: Parts, claimed: Claim, worked: Worked, worker: str, patience: float) -> Settled:
+    """Settle the claim. A broken connection is tried again: what was committed is gone from
+    ``slices``, so that a second try writes nothing."""
+    timer = Timer()
+    while True:
+        try:
+            return await _settle_once(parts, claimed, worked, worker)
+        except TRY_AGAIN as error:
+            if timer.ms / 1000 > patience:
+                raise
+            parts.log.warning("settle will be tried again", error=repr(error))
+            await asyncio.sleep(0.2)
+        except asyncpg.PostgresError as error:
+            if not any(worked.outcomes):
+                raise
+            # Something in these results cannot be stored. Splitting the slice finds which one.
+            parts.log.error("results could not be stored", error=repr(error))
+            everything = list(range(len(claimed.items)))
+            worked = Worked([None] * len(everything), [everything], worked.work_ms)
+
+
+async def _settle_once(parts: Parts, claimed: Claim, worked: Worked, worker: str) -> Settled:
+    async with parts.db.transaction() as conn:
+        held = await slices.take(conn, lease_ids(claimed))
+        if not held:
+            return Settled(False)
+        # Virtual time and counters follow what is written, so a lost lease changes neither.
+        writing = _Writing(parts, claimed, worked, held)
+        await writing.items(conn)
+        written = await write_moves(conn, writing.moves, worker, writing.children)
+        share = worked.work_ms * len(held) / len(claimed.leases)
+        await slices.charge(conn, claimed.turn.org_id, claimed.turn.vstart, share)
+        parts.failpoints.reach("before_commit")
+    parts.failpoints.reach("after_commit")
+    return Settled(True, written, writing.measured)
+
+
+class _Writing:
+    """Outcomes of a claim turned into rows to write and moves of their jobs."""
+
+    def __init__(self, parts: Parts, claimed: Claim, worked: Worked, held: set[UUID]) -> None:
+        self._parts = parts
+        self._position = claimed.work.position
+        self._stages = {row["id"]: _stages_of(parts, row) for row in claimed.jobs}
+        self.moves = {lease.job_id: JobMove() for lease in claimed.leases if lease.id in held}
+        self.children: dict[UUID, list[NewChild]] = {}
+        self.measured = 0
+        self._settled: list[tuple[Any, ...]] = []
+        self._released: list[tuple[Any, ...]] = []
+        crashed = {index for piece in worked.crashed for index in piece}
+        self._crashed = [
+            [claimed.items[index] for index in piece if claimed.items[index]["slice_id"] in held]
+            for piece in worked.crashed
+        ]
+        for index, (row, outcome) in enumerate(zip(claimed.items, worked.outcomes, strict=True)):
+            if row["slice_id"] not in held or index in crashed:
+                continue
+            if outcome is None:
+                self._release(row)
+            else:
+                self._transition(row, outcome)
+        self._learn(worked.work_ms)
+
+    def _release(self, row: Any) -> None:
+        self._released.append((row["job_id"], row["row_no"], row["slice_id"]))
+        move = self.moves[row["job_id"]]
+        move.count("processing", -1)
+        move.count("pending", 1)
+        stage = move.stage(self._position)
+        stage.pending += 1
+        stage.wait(0)
+
+    def _transition(self, row: Any, outcome: Outcome) -> None:
+        stages = self._stages[row["job_id"]]
+        last, policy = len(stages) - 1, stages[self._position].policy
+        attempts, chance = row["attempts"], self._parts.chance.random()
+        try:
+            to = decide(
+                outcome, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
+                chance=chance,
+            )  # fmt: skip
+            normalized = None if to.normalized is None else to_json(to.normalized)
+            result = None if to.result is None else to_json(to.result)
+            born = self._born(row, to, stages)
+        except (ValueError, KeyError, TypeError) as error:
+            wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
+            to = decide(
+                wrong, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
+                chance=chance,
+            )  # fmt: skip
+            normalized, result, born = None, None, []
+        self._settled.append((
+            row["job_id"], row["row_no"], row["slice_id"], row["generation"], to.status.value,
+            to.stage, to.attempts, -1.0 if to.delay_ms is None else float(to.delay_ms),
+            normalized, result, None if to.error is None else to_json(to.error.as_json()),
+        ))  # fmt: skip
+        if born:
+            self.children.setdefault(row["job_id"], []).extend(born)
+        self._count(row, to)
+
+    def _born(self, row: Any, to: Transition, stages: Sequence[Stage]) -> list[NewChild]:
+        if not to.spawn:
+            return []
+        places = {stage.name: place for place, stage in enumerate(stages)}
+        return [
+            NewChild(
+                row["row_no"], child.key, 0 if child.stage is None else places[child.stage],
+                child.group, child.input,
+            )  # fmt: skip
+            for child in to.spawn
+        ]
+
+    def _count(self, row: Any, to: Transition) -> None:
+        move = self.moves[row["job_id"]]
+        move.count("processing", -1)
+        move.count(COUNTER_OF[to.status], 1)
+        move.stage(self._position).open -= 1
+        if to.status is ItemStatus.PENDING:
+            fresh = to.delay_ms is None
+            move.stage(to.stage).enter(1, to.delay_ms or 0, row["row_no"] if fresh else _NOWHERE)
+        elif to.error is not None:
+            move.failed(to.error.code)
+        self.measured += to.measured
+        for effect in to.effects:
+            match effect:
+                case Emit(event, data):
+                    move.events.append((event, {"rowNo": row["row_no"], **data}))
+
+    def _learn(self, work_ms: float) -> None:
+        """Time per item, from items whose time tells something."""
+        if self.measured:
+            worked = len(self._settled)
+            for move in self.moves.values():
+                if self._position in move.stages:
+                    move.stages[self._position].item_ms = work_ms / max(worked, 1)
+
+    async def items(self, conn: Connection) -> None:
+        """Write the items: settled, released, and those that took a child process down."""
+        await slices.settle_items(conn, self._settled)
+        await slices.release_items(conn, self._released)
+        for piece in self._crashed:
+            for job_id, slice_id in {(row["job_id"], row["slice_id"]) for row in piece}:
+                rows = [row["row_no"] for row in piece if row["slice_id"] == slice_id]
+                await return_crashed(conn, self.moves[job_id], job_id, slice_id, self._position, rows)
+
+
+async def return_crashed(
+    conn: Connection, move: JobMove, job_id: UUID, slice_id: UUID, position: int, rows: Sequence[int]
+) -> None:
+    """Items whose worker or child died: back to wait, or set aside after dying alone three times."""
+    died = ItemError(
+        "WORKER_CRASHED", "The process working on this row died three times, each time on it alone"
+    )
+    for status in await slices.return_items(conn, job_id, slice_id, rows, to_json(died.as_json())):
+        move.count("processing", -1)
+        if status == ItemStatus.ERROR:
+            move.count("error", 1)
+            move.stage(position).open -= 1
+            move.failed(died.code)
+        else:
+            move.count("pending", 1)
+            move.stage(position).pending += 1
+            move.stage(position).wait(0)
+
+
+def _stages_of(parts: Parts, row: Any) -> Sequence[Stage]:
+    pipeline = parts.pipeline(row["pipeline"])
+    return pipeline.stages(parse_config(pipeline, row["config"]))

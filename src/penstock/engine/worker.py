@@ -1,0 +1,252 @@
+"""The worker loop: claim while slots are free, work, settle; wait for a wake-up or the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from penstock.engine.claim import Claim, Limits, claim, lease_ids
+from penstock.engine.context import StopSign
+from penstock.engine.finish import finish
+from penstock.engine.heartbeat import Heartbeat
+from penstock.engine.ingest import Ingest
+from penstock.engine.liveness import Liveness
+from penstock.engine.parts import Parts
+from penstock.engine.run import Worked, run_items
+from penstock.engine.settle import TRY_AGAIN, settle
+from penstock.engine.sweep import Sweeper
+from penstock.model.adaptive import ClaimBounds, ewma
+from penstock.store import claims, workers
+from penstock.store.claims import Served
+
+# An ingest or finish may take long; its lease still ends some day.
+_WHOLE_JOB_SECONDS = 2 * 3600.0
+_BUSY_CPU = 0.85
+
+
+@dataclass(slots=True)
+class Load:
+    """How busy this process is: a worker short of CPU claims half as much."""
+
+    _wall: float = field(default_factory=time.monotonic)
+    _cpu: float = field(default_factory=time.process_time)
+    share: float = 0.0
+
+    def pressure(self) -> float:
+        wall, cpu = time.monotonic(), time.process_time()
+        if wall - self._wall >= 1.0:
+            self.share = (cpu - self._cpu) / (wall - self._wall)
+            self._wall, self._cpu = wall, cpu
+        return 0.5 if self.share > _BUSY_CPU else 1.0
+
+
+class Worker:
+    """One process' worth of slots."""
+
+    def __init__(
+        self, parts: Parts, served: Served | None = None, *, sweeps: bool = True, announces: bool = True
+    ) -> None:
+        self._parts = parts
+        self._served = served or Served()
+        settings = parts.settings
+        self._host = socket.gethostname()
+        self.id = f"{self._host}:{os.getpid()}:{secrets.token_hex(3)}"
+        self._slots = settings.worker_slots
+        # One slot is kept free of any single org, so that a newcomer never waits for a whole slice.
+        alone = self._served.job_id is not None or self._slots == 1
+        self._limits = Limits(
+            ClaimBounds(
+                settings.worker_target_slice_ms, settings.safety_factor, settings.claim_min,
+                settings.claim_max, settings.claim_max_bytes,
+            ),
+            settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
+            self._slots if alone else self._slots - 1,
+        )  # fmt: skip
+        self._usual_ms: dict[tuple[str, str], float] = {}
+        self._running: dict[asyncio.Task[None], StopSign] = {}
+        self._stopping = asyncio.Event()
+        self._load = Load()
+        self._heartbeat = Heartbeat(parts.db, self.id, parts.log)
+        self._sweeps = sweeps
+        self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
+
+    async def __aenter__(self) -> Worker:
+        if self._liveness is not None:
+            self._liveness.announce()
+        async with self._parts.db.transaction() as conn:
+            await workers.register(conn, self.id, self._host, os.getpid(), self._slots)
+        self._heartbeat.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._drain()
+        self._heartbeat.stop()
+        try:
+            async with self._parts.db.transaction() as conn:
+                await workers.stop(conn, self.id)
+        except TRY_AGAIN as error:
+            self._parts.log.warning("could not say good-bye", error=repr(error))
+        if self._liveness is not None:
+            self._liveness.leave()
+
+    def stop(self) -> None:
+        """Claim nothing more; what runs is finished or released."""
+        self._stopping.set()
+
+    async def run(self, until: Callable[[], bool] | None = None) -> None:
+        """Work until stopped, or until ``until`` says so while nothing runs."""
+        sweeping = asyncio.create_task(self._sweep()) if self._sweeps else None
+        try:
+            while not self._stopping.is_set():
+                claimed = None
+                if len(self._running) < self._slots:
+                    claimed = await self._claim()
+                if claimed is not None:
+                    self._start(claimed)
+                    continue
+                if until is not None and not self._running and until():
+                    return
+                await self._rest()
+        finally:
+            if sweeping is not None:
+                sweeping.cancel()
+
+    async def run_once(self, most: int | None = None) -> bool:
+        """One claim, worked and settled here and now; False if there was nothing to do."""
+        claimed = await self._claim(most)
+        if claimed is None:
+            return False
+        stop = StopSign()
+        await self._work(claimed, stop)
+        return True
+
+    async def _claim(self, most: int | None = None) -> Claim | None:
+        try:
+            claimed = await claim(
+                self._parts.db, self.id, self._served, self._limits, pressure=self._load.pressure(),
+                most=most, usual_ms=self._usual_ms,
+            )  # fmt: skip
+        except TRY_AGAIN as error:
+            self._parts.log.warning("claim will be tried again", error=repr(error))
+            await asyncio.sleep(0.5)
+            return None
+        if claimed is not None:
+            self._parts.failpoints.reach("after_claim")
+        return claimed
+
+    def _start(self, claimed: Claim) -> None:
+        stop = StopSign()
+        task = asyncio.create_task(self._work(claimed, stop))
+        self._running[task] = stop
+        task.add_done_callback(self._running.pop)
+
+    async def _rest(self) -> None:
+        """Wait for a free slot, a wake-up, or the time when something is due."""
+        timeout = self._parts.settings.poll_ms / 1000
+        waits: set[asyncio.Task[object]] = {asyncio.create_task(self._stopping.wait())}
+        if len(self._running) < self._slots:
+            timeout = min(timeout, await self._until_due(timeout))
+            waits.add(asyncio.create_task(self._parts.broker.wait(timeout)))
+        try:
+            await asyncio.wait(
+                {*waits, *self._running}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for task in waits:
+                task.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    async def _until_due(self, most: float) -> float:
+        try:
+            async with self._parts.db.acquire() as conn:
+                wait = await claims.next_ready_ms(conn)
+        except TRY_AGAIN:
+            return most
+        # Something due that we could not claim is someone else's, or over a cap: do not spin.
+        return most if wait is None else max(0.02, min(most, wait / 1000))
+
+    async def _work(self, claimed: Claim, stop: StopSign) -> None:
+        ids = lease_ids(claimed)
+        settings = self._parts.settings
+        hard = (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
+        if claimed.work.kind != "items":
+            hard = _WHOLE_JOB_SECONDS
+        self._heartbeat.hold(ids, claimed.lease_ms, hard, stop)
+        try:
+            match claimed.work.kind:
+                case "ingest":
+                    await Ingest(self._parts, claimed, stop, self.id).run(self._has_free_slot)
+                case "finish":
+                    await finish(self._parts, claimed, stop, self.id)
+                case _ if claimed.leases[0].group is not None:
+                    await self._work_groups(claimed, stop)
+                case _:
+                    await self._work_items(claimed, stop)
+        except TRY_AGAIN as error:
+            self._parts.log.warning("slice was given up", error=repr(error))
+        except Exception as error:
+            # The lease runs out and someone else tries: a bug must not end the worker.
+            self._parts.log.error("slice failed", error=repr(error), exc_info=True)
+        finally:
+            self._heartbeat.drop(ids)
+
+    def _has_free_slot(self) -> bool:
+        return len(self._running) < self._slots
+
+    async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
+        """Each group in order and on its own, all of them side by side."""
+        by_slice: dict[UUID, list[object]] = {lease.id: [] for lease in claimed.leases}
+        for item in claimed.items:
+            by_slice[item["slice_id"]].append(item)
+        parts = [
+            Claim(claimed.turn, claimed.work, [lease], claimed.lease_ms, claimed.jobs, by_slice[lease.id])
+            for lease in claimed.leases
+        ]
+        await asyncio.gather(*(self._work_items(part, stop) for part in parts))
+
+    async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
+        worked = await run_items(self._parts, claimed, stop)
+        self._parts.failpoints.reach("after_work")
+        settled = await settle(self._parts, claimed, worked, self.id, claimed.lease_ms / 1000)
+        if not settled.held:
+            self._parts.log.warning("lease was lost, nothing written", job=str(claimed.work.job_id))
+            return
+        if settled.measured:
+            stage = (claimed.work.pipeline, claimed.work.stage)
+            item_ms = worked.work_ms / settled.measured
+            self._usual_ms[stage] = ewma(self._usual_ms.get(stage), item_ms)
+        if settled.written.completed:
+            for lane in settled.written.lanes:
+                await self._parts.broker.wake(lane)
+
+    async def _drain(self) -> None:
+        """Finish or release what runs: no attempt is burned by a shutdown."""
+        for stop in self._running.values():
+            stop.set("shutdown")
+        if self._running:
+            patience = self._parts.settings.shutdown_ms / 1000
+            _, late = await asyncio.wait(list(self._running), timeout=patience)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _sweep(self) -> None:
+        sweeper = Sweeper(self._parts, self._host, self._liveness)
+        while True:
+            try:
+                await sweeper.run_once()
+            except TRY_AGAIN as error:
+                self._parts.log.warning("sweep will be tried again", error=repr(error))
+            spread = 0.5 + self._parts.chance.random()
+            await asyncio.sleep(self._parts.settings.sweep_ms / 1000 * spread)
+
+
+def released(claimed: Claim) -> Worked:
+    """A claim none of whose items was started."""
+    return Worked([None] * len(claimed.items))

@@ -1,0 +1,1 @@
+"""Bounds around what may go wrong: child processes with limits."""

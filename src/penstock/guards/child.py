@@ -1,0 +1,129 @@
+"""The inside of a child process: what `children.ChildPool` starts and speaks to.
+
+Imports little, since every start of a child pays for it. Frames are a kind, a length and a pickle.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import resource
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from penstock.model.errors import PermanentError
+
+FRAME = struct.Struct("!cQ")
+CALL, STREAM, MORE, STOP = b"C", b"S", b"M", b"X"  # to the child
+VALUE, END, ERROR = b"V", b"E", b"R"  # from the child; the answer of a call is its end
+# How many values of a stream the child may make before the first one was consumed.
+AHEAD = 2
+
+PR_SET_PDEATHSIG = 1
+
+
+def frame(kind: bytes, content: Any = None) -> bytes:
+    payload = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
+    return FRAME.pack(kind, len(payload)) + payload
+
+
+def main(fd: int, parent: int, memory_bytes: int, cpu_seconds: int) -> None:
+    _die_with(parent)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with socket.socket(fileno=fd) as connection:
+        Child(connection, cpu_seconds).serve()
+
+
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    # The parent may have died before the line above.
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+class Child:
+    def __init__(self, connection: socket.socket, cpu_seconds: int) -> None:
+        self._connection = connection
+        self._requests: BinaryIO = connection.makefile("rb")
+        self._cpu_seconds = cpu_seconds
+
+    def serve(self) -> None:
+        """Answer requests until the parent hangs up."""
+        while True:
+            kind, payload = self._read()
+            if kind not in (CALL, STREAM):
+                continue  # meant for a stream that had just ended
+            try:
+                function, args = pickle.loads(payload)
+                if kind == CALL:
+                    self._allow_cpu_time()
+                    self._send(frame(END, function(*args)))
+                else:
+                    self._stream(function, args)
+            except BaseException as error:
+                self._send(_error_frame(error))
+
+    def _stream(self, function: Callable[..., Iterator[Any]], args: tuple[Any, ...]) -> None:
+        values, credit = function(*args), AHEAD
+        try:
+            while True:
+                if credit == 0:
+                    if self._read()[0] == STOP:
+                        break
+                    credit += 1
+                self._allow_cpu_time()
+                try:
+                    value = next(values)
+                except StopIteration:
+                    break
+                credit -= 1
+                self._send(frame(VALUE, value))
+        finally:
+            close = getattr(values, "close", None)
+            if close is not None:
+                close()
+        self._send(frame(END))
+
+    def _read(self) -> tuple[bytes, bytes]:
+        head = self._requests.read(FRAME.size)
+        if len(head) < FRAME.size:
+            # Nobody is left to answer to, and nothing here is worth a tidy ending.
+            os._exit(0)
+        kind, length = FRAME.unpack(head)
+        return kind, self._requests.read(length)
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._connection.sendall(data)
+        except OSError:
+            os._exit(0)
+
+    def _allow_cpu_time(self) -> None:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(used.ru_utime + used.ru_stime) + 1 + self._cpu_seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+
+
+def _error_frame(error: BaseException) -> bytes:
+    if isinstance(error, MemoryError):
+        error = PermanentError(
+            "TOO_LARGE_FOR_MEMORY", "Working on this needs more memory than is allowed"
+        )
+    # What ends a process must not end the parent, and what cannot be unpickled must not reach it.
+    if isinstance(error, Exception):
+        try:
+            made = frame(ERROR, error)
+            pickle.loads(made[FRAME.size :])
+            return made
+        except Exception:
+            pass
+    return frame(ERROR, RuntimeError(f"{type(error).__name__}: {error}"))

@@ -1,0 +1,228 @@
+"""Child processes with bounds on memory and time, kept warm and used again.
+
+    call()    one function, one answer
+    stream()  one generator, its values one by one; the child stays at most two ahead
+
+A child that is cancelled, slow, dead or out of memory is never used again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from typing import Any
+
+import psutil
+
+from penstock.guards.child import CALL, END, ERROR, FRAME, MORE, STOP, STREAM, frame
+from penstock.model.errors import ChildCrashed, PermanentError, Unforeseen
+
+USES_PER_CHILD = 10_000
+# A share of the memory bound: above it, what the last call left behind would burden the next.
+RESIDENT_SHARE = 0.5
+SECONDS_TO_STOP = 1.0
+# The parent's path is handed over, so that a child finds what its parent can import.
+BOOT = (
+    "import sys; sys.path[:] = sys.argv[1].split(':');"
+    "from penstock.guards.child import main; main(*map(int, sys.argv[2:]))"
+)
+
+
+class ChildPool:
+    """At most ``size`` children. A stream holds its child until it ends, so ``size`` must exceed
+    the number of streams that may be open while calls are to go on."""
+
+    def __init__(
+        self, size: int, memory_bytes: int, cpu_seconds: int, wall_seconds: float = 120
+    ) -> None:
+        self._memory_bytes = memory_bytes
+        self._cpu_seconds = cpu_seconds
+        self._wall_seconds = wall_seconds
+        self._slots = asyncio.Semaphore(size)
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+        self._closed = False
+
+    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """What the function answers; an exception of it is raised here."""
+        async with self._borrowed() as child:
+            await child.request(CALL, function, args)
+            return (await child.receive())[1]
+
+    async def stream(
+        self, function: Callable[..., Iterator[Any]], *args: Any
+    ) -> AsyncGenerator[Any, None]:
+        """The values of a generator. Close it when leaving early, so that the child is free."""
+        async with self._borrowed() as child:
+            await child.request(STREAM, function, args)
+            # One value is fetched while the consumer works on the one before.
+            coming = asyncio.create_task(child.receive())
+            try:
+                while True:
+                    kind, value = await coming
+                    if kind == END:
+                        return
+                    coming = asyncio.create_task(child.receive())
+                    yield value
+                    await child.send(frame(MORE))
+            except GeneratorExit:
+                await _stop(child, coming)
+                raise
+            finally:
+                coming.cancel()
+                await asyncio.wait([coming])
+
+    async def close(self) -> None:
+        """End all children; work under way fails."""
+        self._closed = True
+        for child in self._idle:
+            child.end()
+        self._idle.clear()
+        children, self._all = self._all, set()
+        for child in children:
+            child.process.kill()
+        await asyncio.to_thread(lambda: [child.process.wait() for child in children])
+
+    @contextlib.asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[_Child]:
+        async with self._slots:
+            child = self._take()
+            try:
+                yield child
+            finally:
+                self._give_back(child)
+
+    def _take(self) -> _Child:
+        if self._closed:
+            raise RuntimeError("the pool of children is closed")
+        while self._idle:
+            child = self._idle.pop()
+            if child.process.poll() is None:
+                return child
+            child.end()
+        self._all = {child for child in self._all if child.process.poll() is None}
+        child = _Child(self._memory_bytes, self._cpu_seconds, self._wall_seconds)
+        self._all.add(child)
+        return child
+
+    def _give_back(self, child: _Child) -> None:
+        child.uses += 1
+        worn = child.uses >= USES_PER_CHILD
+        if (
+            child.busy
+            or self._closed
+            or worn
+            or child.resident() > RESIDENT_SHARE * self._memory_bytes
+        ):
+            child.end()
+        else:
+            self._idle.append(child)
+
+
+class _Child:
+    """One process and the line to it. ``busy`` until its last answer to a request is here."""
+
+    def __init__(self, memory_bytes: int, cpu_seconds: int, wall_seconds: float) -> None:
+        self._cpu_seconds = cpu_seconds
+        self._wall_seconds = wall_seconds
+        self._line, remote = socket.socketpair()
+        self._line.setblocking(False)
+        numbers = (remote.fileno(), os.getpid(), memory_bytes, cpu_seconds)
+        path = ":".join(sys.path)
+        # Not in a helper thread: the kernel's death signal follows the thread that started a child.
+        with remote:
+            self.process = subprocess.Popen(
+                [sys.executable, "-S", "-c", BOOT, path, *map(str, numbers)],
+                pass_fds=[remote.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=_without_secrets(),
+                process_group=0,
+            )
+        self._figures = psutil.Process(self.process.pid)
+        self.busy = False
+        self.uses = 0
+
+    async def request(
+        self, kind: bytes, function: Callable[..., Any], args: tuple[Any, ...]
+    ) -> None:
+        made = frame(kind, (function, args))
+        self.busy = True
+        await self.send(made)
+
+    async def send(self, data: bytes) -> None:
+        # A child that died says so where its answer is awaited.
+        with contextlib.suppress(ConnectionError):
+            await asyncio.get_running_loop().sock_sendall(self._line, data)
+
+    async def receive(self) -> tuple[bytes, Any]:
+        """The next frame; the function's exception is raised, and so is the child's death."""
+        try:
+            async with asyncio.timeout(self._wall_seconds):
+                kind, length = FRAME.unpack(await self._exactly(FRAME.size))
+                content = await self._exactly(length)
+        except TimeoutError:
+            raise Unforeseen(
+                "INTERNAL_ERROR", f"A child process gave no answer in {self._wall_seconds:g} s"
+            ) from None
+        except (ConnectionError, EOFError):
+            raise await self._why_it_died() from None
+        value = pickle.loads(content)
+        if kind == END:
+            self.busy = False
+        elif kind == ERROR:
+            # Memory that ran out once may be left in pieces: such a child stays busy for good.
+            self.busy = getattr(value, "code", None) == "TOO_LARGE_FOR_MEMORY"
+            raise value
+        return kind, value
+
+    async def _exactly(self, length: int) -> bytearray:
+        loop = asyncio.get_running_loop()
+        content = bytearray(length)
+        rest = memoryview(content)
+        while rest:
+            received = await loop.sock_recv_into(self._line, rest)
+            if not received:
+                raise EOFError
+            rest = rest[received:]
+        return content
+
+    async def _why_it_died(self) -> Exception:
+        status = await asyncio.to_thread(self.process.wait)
+        if status == -signal.SIGXCPU:
+            return PermanentError(
+                "TOO_SLOW", f"The work took more than {self._cpu_seconds} s of processor time"
+            )
+        how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        return ChildCrashed(f"A child process ended {how}")
+
+    def resident(self) -> int:
+        try:
+            return int(self._figures.memory_info().rss)
+        except psutil.NoSuchProcess:
+            return 0
+
+    def end(self) -> None:
+        self.process.kill()
+        self._line.close()
+
+
+async def _stop(child: _Child, coming: asyncio.Task[tuple[bytes, Any]]) -> None:
+    """The consumer left early: let the generator close itself; if it does not, the child goes."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(SECONDS_TO_STOP):
+            await child.send(frame(STOP))
+            while (await coming)[0] != END:
+                coming = asyncio.create_task(child.receive())
+
+
+def _without_secrets() -> dict[str, str]:
+    """A parser of foreign bytes has no need of our settings."""
+    return {name: text for name, text in os.environ.items() if not name.startswith("PENSTOCK_")}

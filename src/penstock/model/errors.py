@@ -1,0 +1,107 @@
+"""One taxonomy of what can go wrong.
+
+    PenstockError                 code, message, category, details
+    ├── TransientError            may succeed when tried again
+    │   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED
+    │   ├── Unavailable           API_TIMEOUT, SERVICE_UNAVAILABLE, DB_UNAVAILABLE, BLOB_UNAVAILABLE,
+    │   │                         NETWORK_ERROR
+    │   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
+    └── PermanentError            the same input fails the same way
+        ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, UNSUPPORTED_TYPE, …
+        ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND
+        └── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS
+
+    ChildCrashed                  no answer at all: the process that worked on it died
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+Category = Literal["transient", "permanent"]
+
+
+class PenstockError(Exception):
+    """Something went wrong that has a name, and that a user can be told of."""
+
+    category: ClassVar[Category] = "permanent"
+
+    def __init__(
+        self, code: str, message: str, *, retry_after_ms: int | None = None, **details: Any
+    ) -> None:
+        # Both arguments, so that the error survives pickling on its way out of a child process.
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.retry_after_ms = retry_after_ms
+        self.details = details
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class TransientError(PenstockError):
+    category = "transient"
+
+
+class RateLimited(TransientError):
+    pass
+
+
+class Unavailable(TransientError):
+    pass
+
+
+class Unforeseen(TransientError):
+    pass
+
+
+class PermanentError(PenstockError):
+    category = "permanent"
+
+
+class BadInput(PermanentError):
+    pass
+
+
+class NotThere(PermanentError):
+    pass
+
+
+class NotAllowed(PermanentError):
+    pass
+
+
+class ChildCrashed(Exception):
+    """A child process died under its work: a crash of whoever sent it, not an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemError:
+    """Why an item failed, as the grid, the API and the export show it."""
+
+    code: str
+    message: str
+    column: str | None = None
+    value: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.column is not None:
+            shown["column"] = self.column
+        if self.value is not None:
+            shown["value"] = self.value
+        if self.details:
+            shown["details"] = self.details
+        return shown
+
+    @staticmethod
+    def of(error: BaseException) -> ItemError:
+        """Any exception as an item's error; one without a name is INTERNAL_ERROR."""
+        if isinstance(error, PenstockError):
+            return ItemError(error.code, error.message, details=dict(error.details))
+        text = str(error)
+        kind = type(error).__name__
+        return ItemError("INTERNAL_ERROR", f"{kind}: {text}" if text else kind)

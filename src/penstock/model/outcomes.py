@@ -1,0 +1,78 @@
+"""What a stage says of one item: a closed set, each with its effects and children."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.model.effects import Effect
+from penstock.model.errors import ItemError
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A new item of the same job. A key that the job already has is not added again."""
+
+    key: str
+    input: Any
+    stage: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Carries:
+    effects: Sequence[Effect] = ()
+    spawn: Sequence[Child] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Done(_Carries):
+    """Finished: ``result`` is exactly what the grid shows and the export writes."""
+
+    result: Mapping[str, Any]
+    normalized: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Advance(_Carries):
+    """This stage is done; ``normalized`` is the checkpoint the next one starts from."""
+
+    normalized: Mapping[str, Any] | None = None
+    result: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry(_Carries):
+    """Try again later. ``counted=False`` is waiting (a limit, a circuit) and burns no attempt."""
+
+    error: ItemError
+    after_ms: int | None = None
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound(_Carries):
+    """Looked for and not there; asked again later with the next variant."""
+
+    error: ItemError = field(default_factory=lambda: ItemError("NOT_FOUND", "No match was found"))
+
+
+@dataclass(frozen=True, slots=True)
+class Skip(_Carries):
+    """Nothing to do for this item."""
+
+    reason: str
+    result: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail(_Carries):
+    """Failed for good. ``result`` still shows what is known of the item."""
+
+    error: ItemError
+    result: Mapping[str, Any] | None = None
+    normalized: Mapping[str, Any] | None = None
+
+
+Outcome = Done | Advance | Retry | NotFound | Skip | Fail

@@ -1,0 +1,204 @@
+"""What a pipeline is: rows in, stages over them, columns out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from penstock.model.errors import ItemError, PenstockError, PermanentError
+from penstock.model.outcomes import Fail, Outcome, Retry
+from penstock.model.policy import RetryPolicy
+from penstock.model.ports import Context
+
+# Items that submit may write itself, in the job's own transaction.
+MOST_INLINE_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One input as it enters a job."""
+
+    input: Any
+    key: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowBatch:
+    """Rows read together, and where to go on after them.
+
+    The cursor is opaque to the engine and saved with the rows. ``bytes_read`` of ``bytes_total``
+    lets the progress bar move while the number of rows is unknown. ``header`` names the cells of
+    rows that are arrays; it is the same in every batch and kept once with the job.
+    """
+
+    rows: Sequence[Row]
+    cursor: Mapping[str, Any]
+    bytes_read: int = 0
+    bytes_total: int = 0
+    header: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    id: UUID
+    name: str
+    sha256: str
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as a pipeline sees it."""
+
+    id: UUID
+    org_id: int
+    pipeline: str
+    config: Any
+    file: FileRef | None = None
+    header: Sequence[str] | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item as a stage sees it."""
+
+    job: Job
+    row_no: int
+    input: Any
+    normalized: Mapping[str, Any] | None = None
+    attempts: int = 0
+    key: str | None = None
+    group: str | None = None
+
+
+class StageFunction(Protocol):
+    """Outcomes in the order of the batch; None for an item that was not started."""
+
+    def __call__(
+        self, batch: Sequence[Item], ctx: Context
+    ) -> Awaitable[Sequence[Outcome | None]]: ...
+
+
+CpuFunction = Callable[[Sequence[Item]], Sequence[Outcome]]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A named step. ``barrier`` waits until the ingest is done and no item is in an earlier stage;
+    ``cpu`` work is a plain function of the batch and runs in a child process."""
+
+    name: str
+    run: StageFunction | None = None
+    cpu: CpuFunction | None = None
+    barrier: bool = False
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if (self.run is None) == (self.cpu is None):
+            raise ValueError(f"stage {self.name!r} needs either run or cpu")
+
+
+class Config(BaseModel):
+    """Base of every pipeline's configuration: what it does not know, it refuses."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+
+class Pipeline:
+    """Base of every pipeline. Only ``name``, ``Config``, ``stages`` and ``rows`` are required."""
+
+    name: ClassVar[str]
+    Config: ClassVar[type[Config]]
+    # Needs a file to be submitted; media types are judged by content when rows are read.
+    needs_file: ClassVar[bool] = False
+    # Stages may add child items.
+    spawns: ClassVar[bool] = False
+    # Never ends, stays outside depth and time limits.
+    standing: ClassVar[bool] = False
+    # The first stage waits for the whole file, because `after_ingest` learns from all of it.
+    learns: ClassVar[bool] = False
+    # Has a summary to make once all items are terminal.
+    summarizes: ClassVar[bool] = False
+    # What grid and export show, in order; None: the columns of the file.
+    columns: ClassVar[tuple[str, ...] | None] = None
+
+    def stages(self, config: Any) -> tuple[Stage, ...]:
+        raise NotImplementedError(f"{type(self).__name__} has no stages")
+
+    def inline(self, config: Any) -> Sequence[Row] | None:
+        """Rows the config itself carries, if they are few: submit writes them at once."""
+        return None
+
+    def rows(self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None) -> AsyncGenerator[RowBatch, None]:
+        """Rows after ``cursor``, at most ``ctx.batch_rows`` at a time."""
+        raise NotImplementedError(f"{type(self).__name__} has no rows")
+
+    async def after_ingest(self, job: Job, cursor: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        """What the whole input teaches; stages find it in ``job.context``."""
+        return {}
+
+    async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        """The job's summary, once all items are terminal."""
+        return {}
+
+
+def each(
+    work: Callable[[Item, Context], Awaitable[Outcome]], concurrency: int = 1
+) -> StageFunction:
+    """Lift a function of one item to a stage over a batch.
+
+    An exception fails its own item, never its neighbours. Items of one group run in order. What
+    has not started when time is up stays None, and so is released without an attempt.
+    """
+
+    async def run(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+        outcomes: list[Outcome | None] = [None] * len(batch)
+        waiting = iter(enumerate(batch))
+
+        async def lane() -> None:
+            for index, item in waiting:
+                if ctx.time_is_up():
+                    return
+                outcomes[index] = await _guarded(work, item, ctx)
+                if index % 64 == 63:
+                    await asyncio.sleep(0)
+
+        grouped = any(item.group is not None for item in batch)
+        lanes = 1 if grouped else max(1, min(concurrency, len(batch)))
+        await asyncio.gather(*(lane() for _ in range(lanes)))
+        return outcomes
+
+    return run
+
+
+async def _guarded(
+    work: Callable[[Item, Context], Awaitable[Outcome]], item: Item, ctx: Context
+) -> Outcome:
+    try:
+        async with asyncio.timeout(ctx.item_timeout_ms / 1000):
+            return await work(item, ctx)
+    except TimeoutError:
+        return Retry(ItemError("API_TIMEOUT", f"No answer within {ctx.item_timeout_ms} ms"))
+    except PermanentError as error:
+        return Fail(ItemError.of(error))
+    except Exception as error:  # whatever it is, it is this item's alone
+        ctx.log.warning("item failed", row=item.row_no, error=repr(error))
+        after = error.retry_after_ms if isinstance(error, PenstockError) else None
+        return Retry(ItemError.of(error), after_ms=after)

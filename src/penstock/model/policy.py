@@ -1,0 +1,78 @@
+"""How often and how soon each kind of error is tried again. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+JITTER = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRule:
+    """Delay before retry n is ``min(base × factor^(n-1), cap)``; ``factor=1`` grows linearly."""
+
+    retries: int
+    base_ms: int = 2000
+    factor: float = 2.0
+    cap_ms: int = 30_000
+
+    def delay_ms(self, retry: int, chance: float, floor_ms: int = 0) -> int:
+        """Delay before retry number ``retry`` (from 1), with ``chance`` in [0, 1) as jitter."""
+        if self.factor == 1.0:
+            grown = float(self.base_ms * retry)
+        else:
+            grown = self.base_ms * self.factor ** min(retry - 1, 64)
+        delay = min(grown, float(self.cap_ms)) * (1 + JITTER * chance)
+        return max(math.ceil(delay), floor_ms)
+
+
+_PATIENT = RetryRule(5)
+_USUAL = RetryRule(3)
+NEVER = RetryRule(0)
+# A lookup without a match is asked again with its next query variant, much later.
+NOT_FOUND = RetryRule(2, base_ms=15 * 60_000, factor=24.0, cap_ms=6 * 3_600_000)
+# Ingest and finish of a whole job.
+JOB = RetryRule(3, base_ms=1000)
+
+DEFAULT_RULES: Mapping[str, RetryRule] = {
+    "API_RATE_LIMIT": _PATIENT,
+    "QUOTA_EXCEEDED": _PATIENT,
+    "BLOB_UNAVAILABLE": _PATIENT,
+    "API_TIMEOUT": _USUAL,
+    "SERVICE_UNAVAILABLE": _USUAL,
+    "DB_UNAVAILABLE": _USUAL,
+    "NETWORK_ERROR": RetryRule(3, factor=1.0),
+    "INTERNAL_ERROR": _USUAL,
+}
+
+PERMANENT_CODES = frozenset(
+    {
+        "FILE_NOT_FOUND",
+        "INVALID_CONFIG",
+        "VALIDATION_ERROR",
+        "INVALID_PARAMETERS",
+        "AUTHENTICATION_FAILED",
+        "INSUFFICIENT_PERMISSIONS",
+        "RESOURCE_NOT_FOUND",
+        "ACCOUNT_SUSPENDED",
+        "FILE_TOO_LARGE",
+        "UNSUPPORTED_TYPE",
+        "JOB_TIMEOUT",
+        "WORKER_CRASHED",
+        "CANCELLED",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """The rule of each error code; a stage may override single codes."""
+
+    rules: Mapping[str, RetryRule] = field(default_factory=dict)
+    not_found: RetryRule = NOT_FOUND
+
+    def rule(self, code: str) -> RetryRule:
+        """A code nobody listed is permanent: guessing would repeat side effects."""
+        return self.rules.get(code) or DEFAULT_RULES.get(code, NEVER)

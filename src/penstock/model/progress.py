@@ -1,0 +1,55 @@
+"""How far a job is. Pure; the stored percent never falls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def estimated_total(rows: int, bytes_read: int, bytes_total: int, ingest_done: bool) -> int:
+    """Rows the job will have: known after the ingest, before it guessed by bytes."""
+    if ingest_done or bytes_read <= 0 or bytes_total <= 0:
+        return rows
+    return max(rows, round(rows * bytes_total / min(bytes_read, bytes_total)))
+
+
+def shares_before(shares: Sequence[float]) -> list[float]:
+    """Share of an item's way that lies behind it when it enters each stage."""
+    whole = sum(shares) or 1.0
+    before, out = 0.0, []
+    for share in shares:
+        out.append(before / whole)
+        before += share
+    return out
+
+
+def describe(
+    *, percent: float, stage: str | None, rows_done: int, rows_total: int, elapsed_ms: int, state: str
+) -> dict[str, Any]:
+    """Progress as events and the API tell it."""
+    remaining: int | None = None
+    if state in {"done", "failed", "cancelled"}:
+        remaining = 0
+    elif percent > 0:
+        remaining = round(elapsed_ms / percent * (100 - percent))
+    return {
+        "percent": round(percent, 1),
+        "stage": stage,
+        "message": _message(state, stage, rows_done, rows_total),
+        "rowsDone": rows_done,
+        "rowsTotal": rows_total,
+        "elapsedMs": elapsed_ms,
+        "estimatedRemainingMs": remaining,
+    }
+
+
+def _message(state: str, stage: str | None, rows_done: int, rows_total: int) -> str:
+    match state:
+        case "queued" | "delayed":
+            return "Waiting for a worker"
+        case "running" if stage == "ingest":
+            return f"Storing rows: {rows_total:,} so far"
+        case "running":
+            return f"{rows_done:,} of {rows_total:,} rows finished" + (f", in {stage}" if stage else "")
+        case _:
+            return f"{state.capitalize()}: {rows_done:,} of {rows_total:,} rows finished"

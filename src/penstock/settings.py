@@ -1,0 +1,94 @@
+"""Every setting, typed. Environment variables carry the prefix ``PENSTOCK_``."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+import platformdirs
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MEBIBYTE = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """Bounds, not constants: the system moves between them by what it measures."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PENSTOCK_", extra="ignore", frozen=True, ignored_types=(cached_property,)
+    )
+
+    # Where things live
+    data_dir: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_path("penstock")),
+        description="Folder for the embedded database, blobs, keys and locks.",
+    )
+    database_url: SecretStr | None = Field(
+        None, description="PostgreSQL 15 or newer; unset runs the embedded server."
+    )
+    database_schema: str = Field(
+        "penstock", pattern=r"^[a-z_][a-z0-9_]{0,40}$", description="Schema that holds all tables."
+    )
+    host: str = Field("127.0.0.1", description="Address the API listens on.")
+    port: int = Field(8600, ge=1, le=65535, description="Port the API listens on.")
+
+    # Workers
+    workers: int = Field(
+        default_factory=lambda: max(1, os.cpu_count() or 1),
+        ge=0,
+        description="Worker processes `penstock up` starts; one per core by default.",
+    )
+    worker_slots: int = Field(5, ge=1, le=100, description="Slices at once per worker process.")
+    worker_target_slice_ms: int = Field(5000, ge=50, description="How long a slice should last.")
+    claim_min: int = Field(1, ge=1, description="Smallest claim, in items.")
+    claim_max: int = Field(2000, ge=1, le=20000, description="Largest claim, in items.")
+    claim_max_bytes: int = Field(16 * MEBIBYTE, ge=1024, description="Largest claim, in bytes.")
+    safety_factor: float = Field(0.7, gt=0, le=1, description="Share of the target slice to fill.")
+    lock_floor_ms: int = Field(15000, ge=200, description="Shortest lease of a slice.")
+    lock_cap_ms: int = Field(30000, ge=200, description="Longest lease of a slice.")
+    org_max_slices: int = Field(64, ge=1, description="Running slices one org may hold.")
+    max_attempts_error: int = Field(3, ge=0, description="Retries of an unforeseen error.")
+    max_attempts_not_found: int = Field(2, ge=0, description="Retries of a lookup without a match.")
+    item_timeout_ms: int = Field(60000, ge=100, description="Longest one item may work.")
+    poll_ms: int = Field(1000, ge=10, description="How often an idle worker looks without a wake-up.")
+    sweep_ms: int = Field(2000, ge=50, description="How often expired slices are looked for.")
+    shutdown_ms: int = Field(10000, ge=0, description="Time a stopping worker gives its slices.")
+
+    # Ingest
+    ingest_min_rows: int = Field(64, ge=1, description="First and smallest ingest batch.")
+    ingest_max_rows: int = Field(5000, ge=1, description="Largest ingest batch, in rows.")
+    ingest_max_batch_bytes: int = Field(8 * MEBIBYTE, ge=1024, description="… and in bytes.")
+    db_p50_ms: float = Field(20, gt=0, description="Usual batch latency per 1,000 rows to stay under.")
+    db_p95_ms: float = Field(100, gt=0, description="Batch latency that shrinks the next batch hard.")
+    max_file_bytes: int = Field(100 * MEBIBYTE, ge=1, description="Largest upload.")
+    max_rows: int = Field(5_000_000, ge=1, description="Most rows of one file.")
+    max_columns: int = Field(2000, ge=1, description="Most columns of one file.")
+    max_cell_bytes: int = Field(1 * MEBIBYTE, ge=1, description="Largest cell.")
+    child_memory_bytes: int = Field(1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child.")
+
+    # Features
+    global_pending: bool = Field(False, description="Serve the Pending screen over all jobs.")
+    failpoint: str = Field("", description="Test only: `name:action[:count]`, see docs/reliability.md.")
+    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Settings:
+        for low, high in (
+            ("claim_min", "claim_max"),
+            ("lock_floor_ms", "lock_cap_ms"),
+            ("ingest_min_rows", "ingest_max_rows"),
+            ("db_p50_ms", "db_p95_ms"),
+        ):
+            if getattr(self, low) > getattr(self, high):
+                raise ValueError(f"PENSTOCK_{low.upper()} must not exceed PENSTOCK_{high.upper()}")
+        return self
+
+    @property
+    def blob_dir(self) -> Path:
+        return self.data_dir / "blobs"
+
+    @property
+    def admin_key_file(self) -> Path:
+        return self.data_dir / "admin.key"

@@ -1,0 +1,112 @@
+"""Orgs, users and keys."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from penstock.model.errors import BadInput, NotThere
+from penstock.model.fairness import PLAN_WEIGHTS
+from penstock.store.database import Connection, Scope, to_json
+from penstock.store.queries import load
+
+_sql = load("accounts")
+_jobs = load("jobs")
+KEY_PREFIX = "pk_"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks."""
+
+    user_id: int
+    org_id: int
+    email: str
+    role: str
+    org: str
+    plan: str
+    shared_jobs: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """Admins see all orgs, viewers their org, members their own jobs unless the org shares."""
+        own_only = self.role == "member" and not self.shared_jobs
+        return Scope(self.org_id, self.user_id if own_only else None, self.role == "admin")
+
+
+def hash_key(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()
+
+
+async def principal_of(conn: Connection, key: str) -> Principal | None:
+    row = await conn.fetchrow(_sql.principal, hash_key(key))
+    return None if row is None else Principal(**dict(row))
+
+
+async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> Any:
+    """The org of that name, made where it is missing."""
+    row = await conn.fetchrow(_sql.find_org, name)
+    if row is not None:
+        return row
+    chosen = plan or "standard"
+    if chosen not in PLAN_WEIGHTS:
+        raise BadInput("INVALID_PARAMETERS", f"Unknown plan {chosen!r}: use {', '.join(PLAN_WEIGHTS)}.")
+    try:
+        async with conn.transaction():
+            row = await conn.fetchrow(_sql.add_org, name, chosen, PLAN_WEIGHTS[chosen])
+            assert row is not None
+            await conn.execute(_sql.add_org_time, row["id"])
+    except asyncpg.UniqueViolationError:
+        return await conn.fetchrow(_sql.find_org, name)
+    except asyncpg.CheckViolationError as error:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"{name!r} cannot name an org: letters, digits, '.', '_' and '-', at most 63.",
+        ) from error
+    return row
+
+
+async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
+    """The user of that e-mail; one of another org or role is refused."""
+    row = await conn.fetchrow(_sql.find_user, email)
+    if row is None:
+        return await conn.fetchrow(_sql.add_user, org_id, email, role)
+    if row["org_id"] != org_id or row["role"] != role:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"User {email!r} exists already, in another org or with another role."
+        )
+    return row
+
+
+async def find_org(conn: Connection, name: str) -> Any:
+    row = await conn.fetchrow(_sql.find_org, name)
+    if row is None:
+        raise NotThere("RESOURCE_NOT_FOUND", f"There is no org named {name!r}.")
+    return row
+
+
+async def create_key(
+    conn: Connection, org_id: int, user_id: int, name: str = "", expires_at: datetime | None = None
+) -> str:
+    """A new key of 256 random bits; only its hash is kept."""
+    key = KEY_PREFIX + secrets.token_urlsafe(32)
+    key_id = await conn.fetchval(
+        _sql.add_api_key, org_id, user_id, hash_key(key), key[:8], name, expires_at
+    )
+    await audit(conn, org_id, user_id, "key.create", f"key:{key_id}", after={"name": name})
+    return key
+
+
+async def audit(
+    conn: Connection, org_id: int | None, user_id: int | None, action: str, target: str, *,
+    ip: str | None = None, before: Any = None, after: Any = None,
+) -> None:  # fmt: skip
+    await conn.execute(
+        _jobs.add_audit, org_id, user_id, action, target, ip,
+        None if before is None else to_json(before), None if after is None else to_json(after),
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+"""The first admin and its key, kept in a file only its owner can read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from penstock.store.accounts import create_key, ensure_org, ensure_user, principal_of
+from penstock.store.database import Connection
+
+FIRST_ORG = "default"
+FIRST_ADMIN = "admin@localhost"
+
+
+async def bootstrap(conn: Connection, key_file: Path) -> str | None:
+    """Make sure the key in the file is an admin's; answers the key if it is new."""
+    async with conn.transaction():
+        await conn.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended('penstock.bootstrap', 0))"
+        )
+        if key_file.exists():
+            known = await principal_of(conn, key_file.read_text("utf-8").strip())
+            if known is not None and known.role == "admin":
+                return None
+        org = await ensure_org(conn, FIRST_ORG)
+        user = await ensure_user(conn, org["id"], FIRST_ADMIN, "admin")
+        key = await create_key(conn, org["id"], user["id"], "first admin key")
+        _write_private(key_file, key)
+    return key
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Whole and with its mode from the start, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(fd, text.encode() + b"\n")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    fresh.replace(path)

@@ -1,0 +1,193 @@
+"""Choosing and marking work, and the leases over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("claims")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Which work a worker takes; None: all."""
+
+    lanes: Sequence[str] | None = None
+    pipelines: Sequence[str] | None = None
+    stages: Sequence[str] | None = None
+    job_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The org whose turn it is."""
+
+    org_id: int
+    weight: int
+    vstart: float
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A stage of a job with something to claim."""
+
+    job_id: UUID
+    pipeline: str
+    kind: str
+    stage: str
+    position: int
+    pending: int
+    floor: int
+    grouped: bool
+    avg_ms: float | None
+    avg_bytes: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A slice to be opened."""
+
+    id: UUID
+    job_id: UUID
+    rows: Sequence[int]
+    floor: int
+    expected_ms: float
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    row_no: int
+    crashes: int
+    fresh: bool
+
+
+async def lock_claims(conn: Connection) -> None:
+    await conn.execute(_sql.lock_claims)
+
+
+async def choose_org(
+    conn: Connection, worker: str, served: Served, *, org_cap: int, own_cap: int, not_these: Sequence[int]
+) -> Turn | None:
+    row = await conn.fetchrow(
+        _sql.choose_org, worker, org_cap, own_cap, list(not_these),
+        served.lanes, served.pipelines, served.stages,
+    )  # fmt: skip
+    return None if row is None else Turn(row["org_id"], row["weight"], row["vstart"])
+
+
+async def choose_stage(conn: Connection, org_id: int, served: Served) -> Work | None:
+    row = await conn.fetchrow(
+        _sql.choose_stage, org_id, served.lanes, served.pipelines, served.stages
+    )
+    return None if row is None else _work(row)
+
+
+async def choose_stage_of_job(conn: Connection, job_id: UUID) -> tuple[Turn, Work] | None:
+    row = await conn.fetchrow(_sql.choose_stage_of_job, job_id)
+    if row is None:
+        return None
+    return Turn(row["org_id"], row["weight"], row["vstart"]), _work(row)
+
+
+async def choose_neighbours(
+    conn: Connection, org_id: int, work: Work, most: int, served: Served
+) -> list[Work]:
+    rows = await conn.fetch(
+        _sql.choose_neighbours, org_id, work.pipeline, work.stage, work.job_id, most, served.lanes
+    )
+    return [_work(row) for row in rows]
+
+
+def _work(row: Any) -> Work:
+    return Work(
+        row["job_id"], row["pipeline"], row["kind"], row["stage"], row["position"], row["pending"],
+        row["floor"], row["grouped"], row["avg_ms"], row["avg_bytes"],
+    )  # fmt: skip
+
+
+async def pick_items(
+    conn: Connection, works: Sequence[Work], sizes: Sequence[int]
+) -> dict[UUID, list[Candidate]]:
+    rows = await conn.fetch(
+        _sql.pick_items, [w.job_id for w in works], [w.position for w in works],
+        [w.floor for w in works], list(sizes),
+    )  # fmt: skip
+    picked: dict[UUID, list[Candidate]] = {}
+    for job_id, row_no, crashes, fresh in rows:
+        picked.setdefault(job_id, []).append(Candidate(row_no, crashes, fresh))
+    return picked
+
+
+async def pick_groups(
+    conn: Connection, work: Work, groups: int, size: int
+) -> Mapping[str, list[tuple[int, int, bool]]]:
+    """Row number, crashes and whether it is due, of the head of each free group."""
+    rows = await conn.fetch(
+        _sql.pick_groups, work.job_id, work.position, work.pipeline, work.stage, groups, size
+    )
+    picked: dict[str, list[tuple[int, int, bool]]] = {}
+    for group, row_no, crashes, due in rows:
+        picked.setdefault(group, []).append((row_no, crashes, due))
+    return picked
+
+
+async def open_leases(
+    conn: Connection, turn: Turn, work: Work, leases: Sequence[Lease], worker: str, lease_ms: float
+) -> None:
+    """Write the leases of a claim: items marked, slices opened, stages and jobs told."""
+    items = [(lease.job_id, row, lease.id) for lease in leases for row in lease.rows]
+    if items:
+        marked = await conn.execute(_sql.mark_items, *(list(c) for c in zip(*items, strict=True)))
+        if marked != f"UPDATE {len(items)}":
+            raise RuntimeError(f"claimed {len(items)} items, marked {marked}")
+    await conn.execute(
+        _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
+        lease_ms, turn.vstart, [lease.id for lease in leases], [lease.job_id for lease in leases],
+        [lease.group for lease in leases],
+        [",".join(map(str, lease.rows)) for lease in leases],
+        [lease.expected_ms for lease in leases],
+    )  # fmt: skip
+    per_job: dict[UUID, tuple[int, int]] = {}
+    for lease in leases:
+        count, floor = per_job.get(lease.job_id, (0, 0))
+        per_job[lease.job_id] = (count + len(lease.rows), max(floor, lease.floor))
+    jobs = sorted(per_job)
+    counts = [per_job[job][0] for job in jobs]
+    await conn.execute(_sql.take_from_jobs, jobs, counts, worker, work.stage)
+    if work.kind == "items":
+        floors = [per_job[job][1] for job in jobs]
+        await conn.execute(_sql.take_from_stages, jobs, work.position, counts, floors)
+    else:
+        await conn.execute(_sql.hold_stage, work.job_id, work.position)
+        await conn.execute(_sql.refresh_ready, jobs)
+
+
+async def rest_stage(conn: Connection, work: Work) -> None:
+    """Nothing was there: do not look again before something is due."""
+    await conn.execute(_sql.rest_stage, work.job_id, work.position)
+    await conn.execute(_sql.refresh_ready, [work.job_id])
+
+
+async def load_items(conn: Connection, leases: Sequence[Lease]) -> list[Any]:
+    items = [(lease.job_id, row, lease.id) for lease in leases for row in lease.rows]
+    return await conn.fetch(_sql.load_items, *(list(column) for column in zip(*items, strict=True)))
+
+
+async def load_jobs(conn: Connection, job_ids: Sequence[UUID]) -> list[Any]:
+    return await conn.fetch(_sql.load_jobs, list(job_ids))
+
+
+async def next_ready_ms(conn: Connection) -> float | None:
+    wait = await conn.fetchval(_sql.next_ready)
+    return None if wait is None else float(wait)
+
+
+async def extend(conn: Connection, slice_ids: Sequence[UUID], lease_ms: float) -> set[UUID]:
+    """Slices that are still held; the others were lost."""
+    return {row["id"] for row in await conn.fetch(_sql.extend_slices, list(slice_ids), lease_ms)}

@@ -1,0 +1,169 @@
+"""Connections: the engine's pool (owner) and the API's pool (row-level security)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import UUID
+
+import asyncpg
+import orjson
+
+from penstock.model.errors import Unavailable
+
+if TYPE_CHECKING:
+    # asyncpg's classes are generic for the type checker only.
+    Connection: TypeAlias = (
+        asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+    )
+else:
+    Connection = object
+
+# What a lost or starting server raises. Everything else is a bug and must be seen.
+CONNECTION_ERRORS = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.TooManyConnectionsError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose rows a transaction of the API may see. An admin sees all orgs."""
+
+    org_id: int
+    owner_id: int | None = None
+    admin: bool = False
+
+
+def to_json(value: Any) -> str:
+    """JSON that PostgreSQL takes: jsonb has no NUL and no lone surrogate, so neither do we."""
+    try:
+        text = orjson.dumps(value, default=_plain).decode()
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_clean(value), default=_plain).decode()
+    if "\\u0000" in text:
+        return orjson.dumps(_clean(value), default=_plain).decode()
+    return text
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    if isinstance(value, Mapping):
+        return {_clean(key): _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(inner) for inner in value]
+    return value
+
+
+def from_json(text: str | None) -> Any:
+    return None if text is None else orjson.loads(text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"not JSON: {type(value).__name__}")
+
+
+class Database:
+    """A pool with our settings. ``role`` is taken on for good by every connection."""
+
+    def __init__(
+        self, dsn: str, schema: str, *, role: str | None = None, name: str = "penstock", size: int = 10
+    ) -> None:
+        self._dsn = dsn
+        self._schema = schema
+        self._role = role
+        self._name = name
+        self._size = size
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+
+    @property
+    def schema(self) -> str:
+        return self._schema
+
+    def _settings(self) -> dict[str, str]:
+        return {
+            "search_path": self._schema,
+            "application_name": self._name,
+            "jit": "off",
+            # A stopped process must not hold the claim lock for longer than a moment.
+            "idle_in_transaction_session_timeout": "5s",
+            "timezone": "UTC",
+        }
+
+    async def connect(self) -> asyncpg.Connection[asyncpg.Record]:
+        """A connection of its own, outside the pool."""
+        connection = await asyncpg.connect(self._dsn, server_settings=self._settings(), timeout=10)
+        await self._take_role(connection)
+        return connection
+
+    async def _take_role(self, connection: Any) -> None:
+        if self._role is not None:
+            await connection.execute(f'SET ROLE "{self._role}"')
+
+    async def open(self, patience: float = 60) -> Database:
+        """Open the pool, waiting while the server starts or recovers."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._pool = await asyncpg.create_pool(
+                    self._dsn, min_size=1, max_size=self._size, timeout=10, init=self._take_role,
+                    server_settings=self._settings(), max_inactive_connection_lifetime=60,
+                )  # fmt: skip
+                return self
+            except CONNECTION_ERRORS as error:
+                if time.monotonic() > deadline:
+                    raise Unavailable(
+                        "DB_UNAVAILABLE", f"PostgreSQL did not answer for {patience:.0f} s: {error}"
+                    ) from error
+                await asyncio.sleep(0.2)
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            try:
+                await asyncio.wait_for(pool.close(), 5)
+            except TimeoutError:
+                pool.terminate()
+
+    @property
+    def pool(self) -> asyncpg.Pool[asyncpg.Record]:
+        if self._pool is None:
+            raise RuntimeError("the database is not open")
+        return self._pool
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Connection]:
+        async with self.pool.acquire() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        async with self.pool.acquire() as connection, connection.transaction():
+            yield connection
+
+    @asynccontextmanager
+    async def scoped(self, scope: Scope, *, readonly: bool = False) -> AsyncIterator[Connection]:
+        """A transaction that sees what ``scope`` may see."""
+        async with self.pool.acquire() as connection, connection.transaction(readonly=readonly):
+            if scope.admin:
+                await connection.execute("SET LOCAL ROLE penstock_admin")
+            await connection.execute(
+                "SELECT set_config('penstock.org', $1, true), set_config('penstock.owner', $2, true)",
+                str(scope.org_id), "" if scope.owner_id is None else str(scope.owner_id),
+            )  # fmt: skip
+            yield connection

@@ -1,0 +1,213 @@
+"""Jobs: submitting, showing, ending. Files and idempotency keys belong to submitting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.model.pipeline import Row
+from penstock.store.database import Connection, from_json, to_json
+from penstock.store.moves import final_counts, write_events
+from penstock.store.queries import load
+
+_sql = load("jobs")
+_control = load("control")
+_claims = load("claims")
+_ingest = load("ingest")
+_settle = load("settle")
+INGEST, FINISH = -1, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NewStage:
+    position: int
+    kind: str
+    name: str
+    barrier: bool = False
+    before: float = 0.0
+    pending: int = 0
+    ready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    id: UUID
+    org_id: int
+    user_id: int
+    pipeline: str
+    config: str
+    lane: str
+    priority: int
+    stages: Sequence[NewStage]
+    name: str = ""
+    file_id: UUID | None = None
+    bytes_total: int = 0
+    ip: str | None = None
+    standing: bool = False
+    needs_finish: bool = False
+    due_at: datetime | None = None
+    header: Sequence[str] | None = None
+    rows: Sequence[Row] | None = None
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def add_job(conn: Connection, job: NewJob) -> None:
+    """The job, its stages, the rows it brings and its first event."""
+    rows = job.rows or ()
+    await conn.execute(
+        _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config, job.file_id,
+        job.ip, job.priority, job.lane, job.standing, job.needs_finish,
+        any(stage.barrier for stage in job.stages), any(row.group is not None for row in rows),
+        None if job.header is None else to_json(list(job.header)), job.due_at, len(rows),
+        job.rows is not None, job.bytes_total,
+    )  # fmt: skip
+    stages = [
+        (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
+    ]
+    await conn.execute(
+        _sql.add_stages, job.id, job.org_id, job.due_at, *(list(c) for c in zip(*stages, strict=True))
+    )
+    if rows:
+        await conn.execute(
+            _sql.add_inline_items, job.id, job.org_id, job.user_id, job.pipeline,
+            list(range(1, len(rows) + 1)), [row.key for row in rows], [row.group for row in rows],
+            [to_json(row.input) for row in rows],
+        )  # fmt: skip
+    await conn.execute(_sql.add_first_event, job.org_id, job.id, to_json(dict(job.told)))
+
+
+async def get_job(conn: Connection, job_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.get_job, job_id)
+
+
+async def list_jobs(
+    conn: Connection, *, after: tuple[datetime, UUID] | None = None, states: Sequence[str] | None = None,
+    paused: bool | None = None, pipeline: str | None = None, limit: int = 50,
+) -> list[Any]:  # fmt: skip
+    created_at, job_id = after or (None, None)
+    return await conn.fetch(_sql.list_jobs, created_at, job_id, states, paused, pipeline, limit)
+
+
+async def errors_of(conn: Connection, job_id: UUID) -> dict[str, int]:
+    return {row["code"]: row["count"] for row in await conn.fetch(_sql.job_errors, job_id)}
+
+
+async def queue_state(conn: Connection) -> Any:
+    return await conn.fetchrow(_sql.queue_state)
+
+
+async def add_file(
+    conn: Connection, *, file_id: UUID, org_id: int, user_id: int, name: str, media_type: str,
+    sha256: str, size: int, blob_key: str,
+) -> None:  # fmt: skip
+    await conn.execute(
+        _sql.add_file, file_id, org_id, user_id, name, media_type, sha256, size, blob_key
+    )
+
+
+async def get_file(conn: Connection, file_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.get_file, file_id)
+
+
+async def try_key(conn: Connection, org_id: int, user_id: int, key: str) -> bool:
+    """False while another request with the same idempotency key is under way."""
+    return bool(await conn.fetchval(_sql.try_key, f"{org_id}:{user_id}:{key}"))
+
+
+async def find_key(conn: Connection, org_id: int, user_id: int, key: str) -> tuple[bytes, str] | None:
+    row = await conn.fetchrow(_sql.find_key, org_id, user_id, key)
+    return None if row is None else (row["request_hash"], row["response"])
+
+
+async def add_key(
+    conn: Connection, org_id: int, user_id: int, key: str, digest: bytes, job_id: UUID, response: str
+) -> None:
+    await conn.execute(_sql.add_key, org_id, user_id, key, digest, job_id, response)
+
+
+async def pause(conn: Connection, job_id: UUID) -> str | None:
+    """Pause; answers the lane, None if there was nothing to pause."""
+    return await _flag(conn, _control.pause_job, job_id, "job.paused")
+
+
+async def resume(conn: Connection, job_id: UUID) -> str | None:
+    return await _flag(conn, _control.resume_job, job_id, "job.resumed")
+
+
+async def _flag(conn: Connection, statement: str, job_id: UUID, event: str) -> str | None:
+    await conn.execute(_claims.lock_claims)
+    row = await conn.fetchrow(statement, job_id)
+    if row is None:
+        return None
+    await write_events(conn, [(row["org_id"], row["id"], row["seq"], event, "{}")], None)
+    return str(row["lane"])
+
+
+async def begin_ending(
+    conn: Connection, job_id: UUID, ending: str, error: Mapping[str, Any] | None
+) -> tuple[str, int] | None:
+    """Cancel or fail: when this commits, nothing of the job starts any more. Answers its lane and
+    how many items are open. Leases go first: a settle under way is waited for, later ones are lost."""
+    await conn.execute(_claims.lock_claims)
+    await conn.fetch(_control.drop_slices, job_id)
+    row = await conn.fetchrow(
+        _control.begin_ending, job_id, ending, None if error is None else to_json(error)
+    )
+    if row is None:
+        return None
+    await conn.execute(_control.shut_stages, job_id)
+    return row["lane"], row["open"]
+
+
+async def skip_open_items(conn: Connection, job_id: UUID, reason: Mapping[str, Any], most: int) -> int:
+    """Skip up to ``most`` open items of an ending job; answers how many are still open."""
+    row = await conn.fetchrow(_control.skip_items, job_id, most, to_json(reason))
+    assert row is not None
+    left = await conn.fetchrow(_control.count_skipped, job_id, row["pending"], row["processing"])
+    assert left is not None
+    skipped = row["pending"] + row["processing"]
+    if skipped:
+        await conn.execute(
+            _settle.count_errors, [job_id], [left["org_id"]], [reason["code"]], [skipped]
+        )
+    return int(left["open"])
+
+
+async def end_ending(conn: Connection, job_id: UUID, worker: str | None) -> bool:
+    """The job is cancelled or failed, once no item is open."""
+    row = await conn.fetchrow(_control.end_ending, job_id)
+    if row is None:
+        return False
+    event = f"job.{row['state']}"
+    told = final_counts(row)
+    if row["last_error"] is not None and row["state"] == "failed":
+        told["lastError"] = from_json(row["last_error"])
+    await write_events(conn, [(row["org_id"], row["id"], row["seq"], event, to_json(told))], worker)
+    return True
+
+
+async def events_of(conn: Connection, job_id: UUID, after: int, limit: int) -> list[Any]:
+    return await conn.fetch(_sql.job_events, job_id, after, limit)
+
+
+async def all_events(conn: Connection, after: tuple[str, int], limit: int) -> list[Any]:
+    """Events over all jobs in commit order, after ``(xid, id)``."""
+    return await conn.fetch(_sql.all_events, after[0], after[1], limit)
+
+
+async def tell(
+    conn: Connection, job_id: UUID, event: str, data: Mapping[str, Any], worker: str | None
+) -> None:
+    """One event of a job, numbered under its lock."""
+    row = await conn.fetchrow(_settle.next_seq, job_id, 1)
+    if row is not None:
+        await write_events(conn, [(row["org_id"], job_id, row["seq"], event, to_json(data))], worker)
+
+
+async def attempts_and_lane(conn: Connection, job_id: UUID) -> tuple[int, str]:
+    row = await conn.fetchrow(_control.lock_job, job_id)
+    assert row is not None
+    return row["attempts"], row["lane"]

@@ -1,0 +1,102 @@
+"""Leases: fenced writes by whoever holds them, and taking them from the dead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.store.database import Connection, to_json
+from penstock.store.queries import load
+
+_settle = load("settle")
+_sweep = load("sweep")
+_ingest = load("ingest")
+
+
+class LeaseBroken(Exception):
+    """Items under a live lease were not as the lease says: a bug, and nothing is written."""
+
+
+async def take(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
+    """End the leases; answers those that were still held. What is not in it may not be written."""
+    return {row["id"] for row in await conn.fetch(_settle.take_slices, list(slice_ids))}
+
+
+async def hold(conn: Connection, slice_id: UUID) -> bool:
+    """Whether the lease is held; if so it cannot be taken away before this transaction ends."""
+    return await conn.fetchrow(_settle.hold_slice, slice_id) is not None
+
+
+async def settle_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    if rows:
+        done = await conn.execute(_settle.settle_items, *(list(c) for c in zip(*rows, strict=True)))
+        _expect(done, len(rows))
+
+
+async def release_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    if rows:
+        done = await conn.execute(_settle.release_items, *(list(c) for c in zip(*rows, strict=True)))
+        _expect(done, len(rows))
+
+
+def _expect(status: str, rows: int) -> None:
+    if status != f"UPDATE {rows}":
+        raise LeaseBroken(f"expected to change {rows} items, got {status}")
+
+
+async def return_items(
+    conn: Connection, job_id: UUID, slice_id: UUID, rows: Sequence[int], error: str
+) -> list[str]:
+    """Items of a crash go back; answers the status each one has now."""
+    changed = await conn.fetch(_sweep.return_items, job_id, slice_id, list(rows), error)
+    return [row["status"] for row in changed]
+
+
+async def charge(conn: Connection, org_id: int, vstart: float, actual_ms: float) -> None:
+    await conn.execute(_settle.charge_org, org_id, vstart, actual_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    id: UUID
+    kind: str
+    job_id: UUID
+    org_id: int
+    position: int
+    stage: str
+    worker: str
+    rows: Sequence[int]
+
+
+async def expired(conn: Connection, lease_ms: float, most: int) -> list[UUID]:
+    return [row["id"] for row in await conn.fetch(_sweep.expired_slices, lease_ms, most)]
+
+
+async def of_worker(conn: Connection, worker: str) -> list[UUID]:
+    return [row["id"] for row in await conn.fetch(_sweep.slices_of_worker, worker)]
+
+
+async def take_expired(conn: Connection, slice_id: UUID, *, holder_is_dead: bool) -> Expired | None:
+    row = await conn.fetchrow(_sweep.take_expired, slice_id, holder_is_dead)
+    if row is None:
+        return None
+    return Expired(
+        row["id"], row["kind"], row["job_id"], row["org_id"], row["position"], row["stage"],
+        row["worker"], row["row_nos"],
+    )  # fmt: skip
+
+
+async def yield_whole(
+    conn: Connection, job_id: UUID, position: int, *, after_ms: float, attempts: int, error: Any = None
+) -> None:
+    """Ingest or finish goes on later; ``error`` says why, where it failed."""
+    await conn.execute(_ingest.yield_stage, job_id, position, after_ms)
+    shown = None if error is None else to_json(error)
+    await conn.execute(_ingest.yield_job, job_id, attempts, shown)
+
+
+async def count_crash(conn: Connection, job_id: UUID, position: int) -> int:
+    """A worker died over a job's ingest or finish; answers how many so far."""
+    return int(await conn.fetchval(_sweep.crash_stage, job_id, position) or 0)

@@ -1,0 +1,32 @@
+-- name: principal
+-- Whose key this is.
+SELECT user_id, org_id, email, role, org, plan, shared_jobs FROM principal_of($1)
+
+-- name: find_org
+-- An org by name.
+SELECT id, name, plan, weight FROM orgs WHERE name = $1
+
+-- name: add_org
+-- A tenant.
+INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight
+
+-- name: add_org_time
+-- It starts where the others are: being new is no advantage.
+INSERT INTO org_time (org_id, vt) VALUES ($1, coalesce((SELECT max(vt) FROM org_time), 0))
+
+-- name: find_user
+-- A user by e-mail.
+SELECT id, org_id, email, role FROM users WHERE email = $1
+
+-- name: add_user
+-- A person or program of an org.
+INSERT INTO users (org_id, email, role) VALUES ($1, $2, $3) RETURNING id, org_id, email, role
+
+-- name: add_api_key
+-- Only the hash of a key is kept.
+INSERT INTO api_keys (org_id, user_id, hash, prefix, name, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
+
+-- name: revoke_api_key
+-- A key stops working at once.
+UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id

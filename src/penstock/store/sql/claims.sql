@@ -1,0 +1,230 @@
+-- name: lock_claims
+-- One claim at a time: pause, cancel and priority wait for it, and no cap is passed twice.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
+
+-- name: choose_org
+-- The org with the lowest start tag plus what it already holds, among those with work due.
+WITH RECURSIVE live AS MATERIALIZED (
+    SELECT org_id, sum(expected_ms) AS expected_ms, count(*) AS slices,
+           count(*) FILTER (WHERE worker = $1) AS mine, min(vstart) AS vstart
+    FROM slices GROUP BY org_id
+), waiting (org_id, ready_at) AS (
+    (SELECT org_id, ready_at FROM jobs
+     WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused
+     ORDER BY org_id, ready_at LIMIT 1)
+    UNION ALL
+    SELECT next.org_id, next.ready_at FROM waiting w CROSS JOIN LATERAL (
+        SELECT org_id, ready_at FROM jobs
+        WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND org_id > w.org_id
+        ORDER BY org_id, ready_at LIMIT 1
+    ) AS next
+), system_time AS MATERIALIZED (
+    SELECT coalesce((SELECT min(vstart) FROM live), (SELECT max(vt) FROM org_time), 0) AS v
+)
+SELECT w.org_id, o.weight, greatest(t.vt, s.v) AS vstart
+FROM waiting w
+JOIN orgs o ON o.id = w.org_id
+JOIN org_time t ON t.org_id = w.org_id
+CROSS JOIN system_time s
+LEFT JOIN live l ON l.org_id = w.org_id
+WHERE w.ready_at <= now()
+  AND coalesce(l.slices, 0) < $2 AND coalesce(l.mine, 0) < $3
+  AND w.org_id <> ALL ($4::bigint[])
+  AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL) OR EXISTS (
+      SELECT 1 FROM jobs j JOIN job_stages st ON st.job_id = j.id
+      WHERE j.org_id = w.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+        AND j.ready_at <= now() AND st.ready_at <= now()
+        AND ($5::text[] IS NULL OR j.lane = ANY ($5))
+        AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
+        AND ($7::text[] IS NULL OR st.name = ANY ($7))))
+ORDER BY greatest(t.vt, s.v) + coalesce(l.expected_ms, 0) / o.weight, w.org_id
+LIMIT 1
+
+-- name: choose_stage
+-- The org's next work: priority, then the job served least recently; ingest first, then late stages.
+SELECT j.id AS job_id, j.pipeline, j.grouped, j.generation, st.position, st.kind, st.name AS stage,
+       st.pending, st.floor, st.avg_ms, st.avg_bytes
+FROM jobs j
+CROSS JOIN LATERAL (
+    SELECT * FROM job_stages s
+    WHERE s.job_id = j.id AND s.ready_at <= now() AND ($4::text[] IS NULL OR s.name = ANY ($4))
+    ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
+) AS st
+WHERE j.org_id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+  AND j.ready_at <= now()
+  AND ($2::text[] IS NULL OR j.lane = ANY ($2))
+  AND ($3::text[] IS NULL OR j.pipeline = ANY ($3))
+ORDER BY j.priority DESC, j.served_at, j.id
+LIMIT 1
+
+-- name: choose_stage_of_job
+-- The same, for a worker that serves one job only.
+SELECT j.id AS job_id, j.org_id, j.pipeline, j.grouped, j.generation, st.position, st.kind,
+       st.name AS stage, st.pending, st.floor, st.avg_ms, st.avg_bytes, o.weight,
+       greatest(t.vt, coalesce((SELECT min(vstart) FROM slices), (SELECT max(vt) FROM org_time), 0))
+           AS vstart
+FROM jobs j
+JOIN orgs o ON o.id = j.org_id
+JOIN org_time t ON t.org_id = j.org_id
+CROSS JOIN LATERAL (
+    SELECT * FROM job_stages s WHERE s.job_id = j.id AND s.ready_at <= now()
+    ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
+) AS st
+WHERE j.id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+
+-- name: choose_neighbours
+-- Small jobs of the same org, pipeline and stage, to share a claim with the one chosen.
+SELECT j.id AS job_id, j.pipeline, j.grouped, j.generation, st.position, st.kind, st.name AS stage,
+       st.pending, st.floor, st.avg_ms, st.avg_bytes
+FROM jobs j
+JOIN job_stages st ON st.job_id = j.id AND st.name = $3 AND st.kind = 'items'
+WHERE j.org_id = $1 AND j.pipeline = $2 AND j.state IN ('queued', 'running') AND NOT j.paused
+  AND NOT j.grouped AND j.ready_at <= now() AND st.ready_at <= now() AND st.pending > 0
+  AND j.priority = (SELECT priority FROM jobs WHERE id = $4) AND j.id <> $4
+  AND ($6::text[] IS NULL OR j.lane = ANY ($6))
+ORDER BY j.served_at, j.id
+LIMIT $5
+
+-- name: pick_items
+-- Candidates of each job: what is due, then fresh rows in order. The caller decides which to take.
+SELECT w.job_id, c.row_no, c.crashes, c.fresh
+FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[])
+    AS w (job_id, stage, floor, size)
+CROSS JOIN LATERAL (
+    (SELECT i.row_no, i.crashes, false AS fresh FROM job_items i
+     WHERE i.job_id = w.job_id AND i.stage = w.stage AND i.status = 'PENDING'
+       AND i.due_at IS NOT NULL AND i.group_key IS NULL AND i.due_at <= now()
+     ORDER BY i.due_at, i.row_no LIMIT w.size)
+    UNION ALL
+    (SELECT i.row_no, i.crashes, true FROM job_items i
+     WHERE i.job_id = w.job_id AND i.stage = w.stage AND i.status = 'PENDING'
+       AND i.due_at IS NULL AND i.group_key IS NULL AND i.row_no >= w.floor
+     ORDER BY i.row_no LIMIT w.size)
+) AS c
+
+-- name: pick_groups
+-- Candidates of each group of the job that nobody holds and whose head is due, in row order.
+WITH RECURSIVE groups (group_key) AS (
+    (SELECT group_key FROM job_items
+     WHERE job_id = $1 AND stage = $2 AND status = 'PENDING' AND group_key IS NOT NULL
+     ORDER BY group_key LIMIT 1)
+    UNION ALL
+    SELECT next.group_key FROM groups g CROSS JOIN LATERAL (
+        SELECT group_key FROM job_items
+        WHERE job_id = $1 AND stage = $2 AND status = 'PENDING' AND group_key > g.group_key
+        ORDER BY group_key LIMIT 1
+    ) AS next
+), free AS MATERIALIZED (
+    SELECT g.group_key FROM groups g
+    CROSS JOIN LATERAL (
+        SELECT due_at FROM job_items i
+        WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key = g.group_key
+        ORDER BY i.row_no LIMIT 1
+    ) AS head
+    WHERE (head.due_at IS NULL OR head.due_at <= now())
+      AND NOT EXISTS (SELECT 1 FROM slices s
+                      WHERE s.pipeline = $3 AND s.stage = $4 AND s.group_key = g.group_key)
+    LIMIT $5
+)
+SELECT f.group_key, t.row_no, t.crashes, coalesce(t.due_at <= now(), true) AS due
+FROM free f CROSS JOIN LATERAL (
+    SELECT i.row_no, i.crashes, i.due_at FROM job_items i
+    WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key = f.group_key
+    ORDER BY i.row_no LIMIT $6
+) AS t
+ORDER BY f.group_key, t.row_no
+
+-- name: mark_items
+-- Mark the taken items as held by their slices.
+UPDATE job_items i SET status = 'PROCESSING', slice_id = t.slice_id, updated_at = now()
+FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS t (job_id, row_no, slice_id)
+WHERE i.job_id = t.job_id AND i.row_no = t.row_no AND i.status = 'PENDING'
+
+-- name: open_slices
+-- The leases of a claim, by the database's clock.
+INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, group_key, worker, row_nos,
+                    expires_at, expected_ms, vstart)
+SELECT s.id, $1, s.job_id, $2, $3, $4, $5, s.group_key, $6,
+       string_to_array(s.row_nos, ',')::integer[],
+       now() + $7 * interval '1 millisecond', s.expected_ms, $8
+FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
+    AS s (id, job_id, group_key, row_nos, expected_ms)
+
+-- name: take_from_stages
+-- Claimed items leave a stage's pending ones; fresh rows below the floor are gone for good.
+UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor)
+FROM unnest($1::uuid[], $3::integer[], $4::integer[]) AS t (job_id, items, floor)
+WHERE st.job_id = t.job_id AND st.position = $2
+
+-- name: take_from_jobs
+-- Claimed items are processing; a job's first claim starts it.
+WITH taken AS (
+    SELECT * FROM unnest($1::uuid[], $2::integer[]) AS t (job_id, items)
+), locked AS (
+    SELECT j.id, j.started_at IS NULL AS starts FROM jobs j JOIN taken t ON t.job_id = j.id
+    ORDER BY j.id FOR NO KEY UPDATE OF j
+), changed AS (
+    UPDATE jobs j SET pending = j.pending - t.items, processing = j.processing + t.items,
+        state = CASE WHEN j.state = 'queued' THEN 'running' ELSE j.state END,
+        started_at = coalesce(j.started_at, now()), stage = $4,
+        heartbeat_at = now(), updated_at = now(), seq = j.seq + l.starts::integer
+    FROM taken t JOIN locked l ON l.id = t.job_id
+    WHERE j.id = t.job_id
+    RETURNING j.id, j.org_id, j.seq, l.starts, j.pipeline
+)
+INSERT INTO events (org_id, job_id, seq, event, worker, data)
+SELECT org_id, id, seq, 'job.started', $3, jsonb_build_object('pipeline', pipeline)
+FROM changed WHERE starts
+
+-- name: hold_stage
+-- Ingest or finish is leased as a whole: nothing more to claim until it settles.
+UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND position = $2
+
+-- name: rest_stage
+-- Nothing was there to claim: the stage is ready again when its next item is due.
+UPDATE job_stages st SET ready_at = coalesce(
+    least((SELECT min(due_at) FROM job_items i
+           WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.due_at IS NOT NULL
+             AND i.group_key IS NULL),
+          -- A group may be held by another job: look again soon.
+          (SELECT now() + interval '500 milliseconds' FROM job_items i
+           WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key IS NOT NULL
+           LIMIT 1)),
+    'infinity')
+WHERE st.job_id = $1 AND st.position = $2
+
+-- name: refresh_ready
+-- A job is ready when the first of its stages is.
+UPDATE jobs j SET ready_at = r.ready_at
+FROM (SELECT job_id, min(ready_at) AS ready_at FROM job_stages
+      WHERE job_id = ANY ($1::uuid[]) GROUP BY job_id) AS r
+WHERE j.id = r.job_id AND j.ready_at IS DISTINCT FROM r.ready_at
+
+-- name: load_items
+-- The items a worker holds, in row order.
+SELECT i.slice_id, i.job_id, i.row_no, i.input, i.normalized, i.attempts, i.generation, i.key,
+       i.group_key
+FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS t (job_id, row_no, slice_id)
+JOIN job_items i ON i.job_id = t.job_id AND i.row_no = t.row_no AND i.slice_id = t.slice_id
+ORDER BY i.job_id, i.row_no
+
+-- name: load_jobs
+-- The jobs of a claim, as pipelines see them.
+SELECT j.id, j.org_id, j.user_id, j.pipeline, j.config, j.header, j.context, j.state, j.ending, j.standing,
+       j.ingest_cursor, j.ingest_done, j.attempts, j.needs_finish, j.last_error,
+       j.total, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.lane,
+       f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key
+FROM jobs j LEFT JOIN files f ON f.id = j.file_id
+WHERE j.id = ANY ($1::uuid[])
+
+-- name: next_ready
+-- Milliseconds until something may be claimed, for a worker with nothing to do.
+SELECT extract(epoch FROM min(ready_at) - now()) * 1000
+FROM jobs
+WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND ready_at < 'infinity'
+
+-- name: extend_slices
+-- A heartbeat: the leases still held go on.
+UPDATE slices SET expires_at = now() + $2 * interval '1 millisecond'
+WHERE id = ANY ($1::uuid[])
+RETURNING id

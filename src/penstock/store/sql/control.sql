@@ -1,0 +1,61 @@
+-- name: pause_job
+-- A flag: what runs settles, nothing more is claimed.
+UPDATE jobs SET paused = true, updated_at = now(), seq = seq + 1
+WHERE id = $1 AND state IN ('queued', 'running') AND NOT paused
+RETURNING id, org_id, seq, lane
+
+-- name: resume_job
+-- Take the flag away.
+UPDATE jobs SET paused = false, updated_at = now(), seq = seq + 1
+WHERE id = $1 AND state IN ('queued', 'running') AND paused
+RETURNING id, org_id, seq, lane
+
+-- name: drop_slices
+-- Every lease of a job: its workers can write nothing from now on.
+DELETE FROM slices WHERE job_id = $1 RETURNING id
+
+-- name: begin_ending
+-- Cancelled or failed: nothing of the job starts any more, its open items are skipped next.
+UPDATE jobs SET state = 'cancelling', ending = $2, paused = false, updated_at = now(),
+    last_error = coalesce($3::jsonb, last_error), stage = NULL, ready_at = now()
+WHERE id = $1 AND state IN ('queued', 'running')
+RETURNING id, org_id, lane, pending + processing AS open
+
+-- name: shut_stages
+-- Only the finish of an ending job can be claimed.
+UPDATE job_stages SET ready_at = CASE WHEN kind = 'finish' THEN now() ELSE 'infinity'::timestamptz END
+WHERE job_id = $1
+
+-- name: skip_items
+-- The next chunk of open items of an ending job, with the reason.
+WITH open AS MATERIALIZED (
+    SELECT job_id, row_no, status FROM job_items
+    WHERE job_id = $1 AND status IN ('PENDING', 'PROCESSING')
+    ORDER BY updated_at, row_no LIMIT $2 FOR UPDATE
+), skipped AS (
+    UPDATE job_items i SET status = 'SKIPPED', slice_id = NULL, due_at = NULL, error = $3::jsonb,
+        updated_at = now()
+    FROM unnest(ARRAY(SELECT row_no FROM open)) AS o (row_no)
+    WHERE i.job_id = $1 AND i.row_no = o.row_no
+)
+SELECT count(*) FILTER (WHERE status = 'PENDING')::integer AS pending,
+       count(*) FILTER (WHERE status = 'PROCESSING')::integer AS processing
+FROM open
+
+-- name: count_skipped
+-- Their counters.
+UPDATE jobs SET pending = pending - $2, processing = processing - $3, skipped = skipped + $2 + $3,
+    updated_at = now()
+WHERE id = $1
+RETURNING org_id, pending + processing AS open
+
+-- name: end_ending
+-- No item is open: the job is cancelled or failed.
+UPDATE jobs SET state = ending, finished_at = now(), updated_at = now(), ready_at = 'infinity',
+    ingest_done = true, seq = seq + 1
+WHERE id = $1 AND state = 'cancelling' AND pending + processing = 0
+RETURNING id, org_id, seq, state, last_error, total, done, error, not_found, skipped
+
+-- name: lock_job
+-- A job's row, before its counters change.
+SELECT id, org_id, state, paused, ending, lane, attempts FROM jobs WHERE id = $1 FOR NO KEY UPDATE

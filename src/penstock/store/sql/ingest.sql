@@ -1,0 +1,41 @@
+-- name: ingest_batch
+-- A batch of rows went in: counters and the cursor to go on from, in the batch's own transaction.
+UPDATE jobs SET ingest_cursor = $2::jsonb, bytes_read = $3, bytes_total = $4,
+    header = coalesce($5::jsonb, header), grouped = grouped OR $6
+WHERE id = $1
+
+-- name: learn_row_bytes
+-- Average size of a row, so that claims stay inside their bound of bytes.
+UPDATE job_stages SET avg_bytes = coalesce(avg_bytes + 0.3 * ($2 - avg_bytes), $2)
+WHERE job_id = $1 AND position = 0
+
+-- name: end_ingest
+-- Every row is stored. What the whole input taught is kept for the stages.
+UPDATE jobs SET ingest_done = true, context = context || $2::jsonb,
+    header = coalesce($3::jsonb, header), bytes_read = bytes_total, attempts = 0
+WHERE id = $1
+
+-- name: open_first_stage
+-- A pipeline that learns from the whole input starts only now.
+UPDATE job_stages SET ready_at = now() WHERE job_id = $1 AND position = 0 AND pending > 0
+
+-- name: yield_stage
+-- Ingest or finish goes on later, from its cursor: after a pause for others, or after a failure.
+UPDATE job_stages SET ready_at = now() + $3 * interval '1 millisecond'
+WHERE job_id = $1 AND position = $2
+
+-- name: yield_job
+-- … and so does its job; a failure that will be tried again is shown on it.
+UPDATE jobs j SET attempts = $2, last_error = coalesce($3::jsonb, j.last_error), updated_at = now(),
+    served_at = now(), state = CASE WHEN j.state = 'running' AND $3::jsonb IS NOT NULL
+        AND j.processing = 0 THEN 'queued' ELSE j.state END,
+    ready_at = (SELECT min(ready_at) FROM job_stages WHERE job_id = j.id)
+WHERE j.id = $1
+
+-- name: rows_stored
+-- Rows the ingest has stored so far, read under the job's lock by pipelines with children.
+SELECT total FROM jobs WHERE id = $1 FOR NO KEY UPDATE
+
+-- name: saved_cursor
+-- Where the ingest stands.
+SELECT ingest_cursor FROM jobs WHERE id = $1

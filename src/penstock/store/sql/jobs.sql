@@ -1,0 +1,93 @@
+-- name: add_job
+-- A job, as submitted.
+INSERT INTO jobs (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane, standing,
+                  needs_finish, has_barrier, grouped, header, due_at, ready_at, seq, total, pending,
+                  ingest_done, bytes_total)
+VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8::inet, $9, $10, $11, $12, $13, $14, $15::jsonb,
+        $16, coalesce($16, now()), 1, $17, $17, $18, $19)
+
+-- name: add_stages
+-- Ingest, stages and finish of a new job.
+INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pending, open, ready_at)
+SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pending, s.pending,
+       CASE WHEN s.ready THEN coalesce($3, now()) ELSE 'infinity' END
+FROM unnest($4::smallint[], $5::text[], $6::text[], $7::boolean[], $8::real[], $9::integer[],
+            $10::boolean[]) AS s (position, kind, name, barrier, before, pending, ready)
+
+-- name: add_inline_items
+-- The few rows a small job brings with it.
+INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, key, group_key, input)
+SELECT $1, i.row_no, $2, $3, $4, i.key, i.group_key, i.input::jsonb
+FROM unnest($5::integer[], $6::text[], $7::text[], $8::text[]) AS i (row_no, key, group_key, input)
+
+-- name: add_first_event
+-- The first fact of a job.
+INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($1, $2, 1, 'job.queued', $3::jsonb)
+
+-- name: get_job
+-- One job as the API shows it.
+SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, o.name AS org,
+       (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
+       j.due_at > now() AS delayed
+FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
+WHERE j.id = $1
+
+-- name: list_jobs
+-- Newest first, by keyset.
+SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, o.name AS org,
+       (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
+       j.due_at > now() AS delayed
+FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
+WHERE ($1::timestamptz IS NULL OR (j.created_at, j.id) < ($1, $2::uuid))
+  AND ($3::text[] IS NULL OR j.state = ANY ($3))
+  AND ($4::boolean IS NULL OR (j.paused AND j.state IN ('queued', 'running')) = $4)
+  AND ($5::text IS NULL OR j.pipeline = $5)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $6
+
+-- name: job_errors
+-- How often each error code ended an item of the job.
+SELECT code, count FROM job_errors WHERE job_id = $1 AND count > 0 ORDER BY count DESC, code
+
+-- name: queue_state
+-- Depth and capacity of the whole installation.
+SELECT depth, waiting, slots, workers, avg_job_ms FROM queue_state()
+
+-- name: find_key
+-- What was answered to this idempotency key.
+SELECT request_hash, response FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
+
+-- name: try_key
+-- Two requests with one key at the same time: the second is told so.
+SELECT pg_try_advisory_xact_lock(hashtextextended('penstock.key:' || current_schema() || ':' || $1, 0))
+
+-- name: add_key
+-- Remember the answer.
+INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, job_id, response)
+VALUES ($1, $2, $3, $4, $5, $6)
+
+-- name: add_audit
+-- Who changed what.
+INSERT INTO audit (org_id, user_id, action, target, ip, before, after)
+VALUES ($1, $2, $3, $4, $5::inet, $6::jsonb, $7::jsonb)
+
+-- name: add_file
+-- An upload, once its blob is stored.
+INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: get_file
+-- One upload.
+SELECT id, org_id, user_id, name, media_type, sha256, size, blob_key, created_at
+FROM files WHERE id = $1
+
+-- name: job_events
+-- Events of a job after a number.
+SELECT seq, event, worker, data, created_at FROM events
+WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+
+-- name: all_events
+-- Events of all jobs in commit order: only what no open transaction can still precede.
+SELECT xid::text AS xid, id, org_id, job_id, seq, event, worker, data, created_at FROM events
+WHERE (xid, id) > ($1::text::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+ORDER BY xid, id LIMIT $3

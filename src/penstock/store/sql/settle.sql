@@ -1,0 +1,156 @@
+-- name: take_slices
+-- The fence: a slice that is gone was lost, and nothing of it may be written.
+DELETE FROM slices WHERE id = ANY ($1::uuid[])
+RETURNING id, org_id, vstart
+
+-- name: hold_slice
+-- The fence of a write in the middle of a lease (an ingest batch): the slice stays.
+SELECT org_id, vstart FROM slices WHERE id = $1 FOR UPDATE
+
+-- name: settle_items
+-- Each item's transition, guarded by the slice and the generation that hold it.
+UPDATE job_items i SET
+    status = o.status, stage = o.stage, attempts = o.attempts, slice_id = NULL,
+    due_at = CASE WHEN o.delay_ms >= 0 THEN now() + o.delay_ms * interval '1 millisecond' END,
+    crashes = 0, solo_crashes = 0,
+    normalized = coalesce(o.normalized::jsonb, i.normalized),
+    result = coalesce(o.result::jsonb, i.result),
+    error = o.error::jsonb, updated_at = now()
+FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::integer[], $5::text[], $6::smallint[],
+            $7::smallint[], $8::double precision[], $9::text[], $10::text[], $11::text[])
+    AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, normalized,
+          result, error)
+WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
+  AND i.generation = o.generation AND i.status = 'PROCESSING'
+
+-- name: release_items
+-- Items that were not started go back as they came, without an attempt.
+UPDATE job_items i SET status = 'PENDING', slice_id = NULL, due_at = now(), updated_at = now()
+FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS o (job_id, row_no, slice_id)
+WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
+  AND i.status = 'PROCESSING'
+
+-- name: lock_jobs
+-- Jobs are locked after items and in order: two settles over the same jobs never deadlock.
+SELECT id, has_barrier FROM jobs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: add_children
+-- Children of a job, under its lock; a key the job has is left alone. Rows are dense.
+WITH child AS (
+    SELECT c.*, row_number() OVER (ORDER BY c.n) AS place FROM (
+        SELECT DISTINCT ON (c.key) c.* FROM unnest(
+            $2::integer[], $3::text[], $4::integer[], $5::smallint[], $6::text[], $7::text[])
+            AS c (n, key, parent_row, stage, group_key, input)
+        ORDER BY c.key, c.n
+    ) AS c
+    WHERE NOT EXISTS (SELECT 1 FROM job_items i WHERE i.job_id = $1 AND i.key = c.key)
+)
+INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, stage, generation, parent_row,
+                       key, group_key, input)
+SELECT j.id, j.total + c.place, j.org_id, j.user_id, j.pipeline, c.stage, 1, c.parent_row,
+       c.key, c.group_key, c.input::jsonb
+FROM child c CROSS JOIN jobs j WHERE j.id = $1
+RETURNING stage, group_key IS NOT NULL AS grouped
+
+-- name: move_stages
+-- Items left some stages and entered others; what became claimable is ready.
+UPDATE job_stages st SET
+    pending = st.pending + m.pending, open = st.open + m.open,
+    ready_at = CASE
+        WHEN m.delay_ms IS NULL OR (st.barrier AND st.ready_at = 'infinity') THEN st.ready_at
+        ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END,
+    avg_ms = CASE WHEN m.item_ms IS NULL THEN st.avg_ms
+                  WHEN st.avg_ms IS NULL THEN m.item_ms
+                  ELSE st.avg_ms + 0.3 * (m.item_ms - st.avg_ms) END,
+    floor = least(st.floor, m.floor)
+FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[], $5::double precision[],
+            $6::real[], $7::integer[])
+    AS m (job_id, position, pending, open, delay_ms, item_ms, floor)
+WHERE st.job_id = m.job_id AND st.position = m.position
+
+-- name: move_barriers
+-- A barrier opens when the ingest is done and nothing is in an earlier stage; else it is shut.
+UPDATE job_stages st SET ready_at = CASE
+    WHEN NOT j.ingest_done OR EXISTS (
+        SELECT 1 FROM job_stages e
+        WHERE e.job_id = st.job_id AND e.kind = 'items' AND e.position < st.position AND e.open > 0)
+        THEN 'infinity'
+    WHEN st.ready_at = 'infinity' AND st.pending > 0 THEN now()
+    ELSE st.ready_at END
+FROM jobs j
+WHERE j.id = st.job_id AND st.barrier AND st.job_id = ANY ($1::uuid[])
+
+-- name: move_jobs
+-- Counters, progress and completion of each job, in the one statement that decides completion.
+WITH move AS (
+    SELECT * FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[], $5::integer[],
+                         $6::integer[], $7::integer[], $8::integer[], $9::integer[])
+        AS m (job_id, total, pending, processing, done, error, not_found, skipped, events)
+), way AS (
+    SELECT st.job_id, min(st.ready_at) AS ready_at, sum(st.open * st.before) AS passed
+    FROM job_stages st WHERE st.job_id = ANY ($1::uuid[]) GROUP BY st.job_id
+)
+UPDATE jobs j SET
+    total = j.total + m.total, pending = j.pending + m.pending,
+    processing = j.processing + m.processing, done = j.done + m.done, error = j.error + m.error,
+    not_found = j.not_found + m.not_found, skipped = j.skipped + m.skipped,
+    ready_at = w.ready_at, served_at = now(), heartbeat_at = now(), updated_at = now(),
+    grouped = j.grouped OR $10,
+    percent = least(99.9, greatest(j.percent, 100 * (
+        (j.done + m.done + j.error + m.error + j.not_found + m.not_found + j.skipped + m.skipped
+         + coalesce(w.passed, 0))
+        / greatest(1, CASE WHEN j.ingest_done OR j.bytes_read <= 0 THEN j.total + m.total
+                           ELSE (j.total + m.total) * greatest(1, j.bytes_total::float8 / j.bytes_read)
+                      END)))),
+    seq = j.seq + m.events
+        + (j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds')::integer,
+    progress_at = CASE WHEN j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds'
+                       THEN now() ELSE j.progress_at END
+FROM move m JOIN way w ON w.job_id = m.job_id
+WHERE j.id = m.job_id
+RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, j.percent, j.stage, j.total, j.lane,
+    j.pipeline, j.done, j.error, j.not_found, j.skipped, j.progress_at = now() AS tells_progress,
+    (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
+    j.ingest_done AND NOT j.standing AND j.state IN ('queued', 'running')
+        AND j.pending + j.processing = 0 AS complete
+
+-- name: count_errors
+-- How often each error code ended an item of a job.
+INSERT INTO job_errors (job_id, org_id, code, count)
+SELECT e.job_id, e.org_id, e.code, e.count
+FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::integer[]) AS e (job_id, org_id, code, count)
+ON CONFLICT (job_id, code) DO UPDATE SET count = job_errors.count + excluded.count
+
+-- name: add_events
+-- Events in the transaction of what they tell of, numbered under the job's lock.
+INSERT INTO events (org_id, job_id, seq, event, worker, data)
+SELECT e.org_id, e.job_id, e.seq, e.event, $6, e.data::jsonb
+FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[])
+    AS e (org_id, job_id, seq, event, data)
+
+-- name: next_seq
+-- Reserve event numbers of a job, under its lock.
+UPDATE jobs SET seq = seq + $2 WHERE id = $1 RETURNING seq, org_id
+
+-- name: charge_org
+-- An org's virtual time moves by what its slice took, divided by its weight. Locked last.
+UPDATE org_time t SET vt = greatest(t.vt, $2) + $3 / o.weight
+FROM orgs o WHERE t.org_id = $1 AND o.id = t.org_id
+
+-- name: ready_finish
+-- All items are terminal: the summary may be made.
+UPDATE job_stages SET ready_at = now(), pending = 0, open = 0
+WHERE job_id = ANY ($1::uuid[]) AND kind = 'finish'
+
+-- name: ready_jobs
+-- … and the job is claimable for it at once.
+UPDATE jobs SET ready_at = now() WHERE id = ANY ($1::uuid[])
+
+-- name: end_jobs
+-- A job whose items are all terminal is done.
+UPDATE jobs SET state = 'done', percent = 100, finished_at = now(), updated_at = now(),
+    ready_at = 'infinity', stage = NULL, paused = false, seq = seq + 1,
+    summary = coalesce($2::jsonb, summary)
+WHERE id = ANY ($1::uuid[]) AND state IN ('queued', 'running') AND pending + processing = 0
+RETURNING id, org_id, seq, total, done, error, not_found, skipped, summary,
+    (extract(epoch FROM now() - coalesce(started_at, now())) * 1000)::bigint AS elapsed_ms

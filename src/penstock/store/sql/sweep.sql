@@ -1,0 +1,52 @@
+-- name: expired_slices
+-- Leases that ran out. None within one lease of PostgreSQL's own start: their holders could not
+-- have extended them while it was away.
+SELECT id FROM slices
+WHERE expires_at < now()
+  AND pg_postmaster_start_time() < now() - $1 * interval '1 millisecond'
+ORDER BY expires_at LIMIT $2
+
+-- name: slices_of_worker
+-- Leases of a worker that is known to be dead.
+SELECT id FROM slices WHERE worker = $1
+
+-- name: take_expired
+-- The sweeper's fence: the slice is gone for whoever held it.
+DELETE FROM slices WHERE id = $1 AND ($2 OR expires_at < now())
+RETURNING id, kind, job_id, org_id, position, stage, worker, row_nos
+
+-- name: return_items
+-- Items whose worker died wait again; one that died alone three times is set aside.
+UPDATE job_items i SET
+    crashes = i.crashes + 1,
+    solo_crashes = i.solo_crashes + (cardinality($3::integer[]) = 1)::integer,
+    status = CASE WHEN cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2
+                  THEN 'ERROR' ELSE 'PENDING' END,
+    error = CASE WHEN cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2
+                 THEN $4::jsonb ELSE i.error END,
+    slice_id = NULL, due_at = now(), updated_at = now()
+FROM unnest($3::integer[]) AS r (row_no)
+WHERE i.job_id = $1 AND i.row_no = r.row_no AND i.slice_id = $2 AND i.status = 'PROCESSING'
+RETURNING i.row_no, i.status
+
+-- name: crash_stage
+-- The worker died over an ingest or a finish.
+UPDATE job_stages SET crashes = crashes + 1 WHERE job_id = $1 AND position = $2 RETURNING crashes
+
+-- name: silent_workers
+-- Workers that stopped telling; noted once.
+UPDATE workers SET stopped_at = now()
+WHERE stopped_at IS NULL AND heartbeat_at < now() - $1 * interval '1 millisecond'
+RETURNING id, host, pid
+
+-- name: forget_workers
+-- Workers gone for a day.
+DELETE FROM workers WHERE stopped_at < now() - interval '1 day'
+
+-- name: forget_keys
+-- Idempotency keys are kept for two days.
+DELETE FROM idempotency_keys WHERE created_at < now() - interval '2 days'
+
+-- name: add_system_event
+-- An event of the installation, for admins.
+INSERT INTO events (event, worker, data) VALUES ($1, $2, $3::jsonb)

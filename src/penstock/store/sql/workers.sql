@@ -1,0 +1,16 @@
+-- name: add_worker
+-- A worker begins.
+INSERT INTO workers (id, host, pid, slots) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE SET stopped_at = NULL, heartbeat_at = now()
+
+-- name: beat_worker
+-- It lives.
+UPDATE workers SET heartbeat_at = now(), stopped_at = NULL WHERE id = $1
+
+-- name: stop_worker
+-- It ends by itself.
+UPDATE workers SET stopped_at = now() WHERE id = $1
+
+-- name: local_workers
+-- Workers of this machine that have not said good-bye.
+SELECT id FROM workers WHERE host = $1 AND stopped_at IS NULL

@@ -1,0 +1,44 @@
+"""Who works, and who has gone silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.store.database import Connection, to_json
+from penstock.store.queries import load
+
+_sql = load("workers")
+_sweep = load("sweep")
+
+
+async def register(conn: Connection, worker: str, host: str, pid: int, slots: int) -> None:
+    await conn.execute(_sql.add_worker, worker, host, pid, slots)
+    await tell(conn, "worker.started", worker, {"slots": slots})
+
+
+async def beat(conn: Connection, worker: str) -> None:
+    await conn.execute(_sql.beat_worker, worker)
+
+
+async def stop(conn: Connection, worker: str) -> None:
+    await conn.execute(_sql.stop_worker, worker)
+
+
+async def local(conn: Connection, host: str) -> list[str]:
+    """Workers of this machine that have not said good-bye."""
+    return [row["id"] for row in await conn.fetch(_sql.local_workers, host)]
+
+
+async def silent(conn: Connection, after_ms: float) -> list[str]:
+    """Mark workers that stopped telling; answers them once."""
+    return [row["id"] for row in await conn.fetch(_sweep.silent_workers, after_ms)]
+
+
+async def forget(conn: Connection) -> None:
+    await conn.execute(_sweep.forget_workers)
+    await conn.execute(_sweep.forget_keys)
+
+
+async def tell(conn: Connection, event: str, worker: str | None, data: dict[str, Any]) -> None:
+    """An event of the installation, for admins."""
+    await conn.execute(_sweep.add_system_event, event, worker, to_json(data))

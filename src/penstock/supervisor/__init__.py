@@ -1,0 +1,1 @@
+"""Keeps PostgreSQL, the API and the workers running as one program."""

@@ -1,0 +1,119 @@
+"""Keeping children and PostgreSQL alive: restart with backoff, one line per event."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from typing import IO
+
+from penstock.supervisor.children import Child
+from penstock.supervisor.errors import SupervisorError
+from penstock.supervisor.postgres import EmbeddedPostgres
+
+Say = Callable[[str], None]
+_POLL_S = 0.05
+
+
+class Backoff:
+    """Doubles from 0.2 s to 10 s; a minute of steady running forgives everything."""
+
+    def __init__(self, first_s: float = 0.2, most_s: float = 10.0, steady_s: float = 60.0) -> None:
+        self._first_s, self._most_s, self._steady_s = first_s, most_s, steady_s
+        self._next_s = first_s
+
+    def after(self, ran_s: float) -> float:
+        if ran_s >= self._steady_s:
+            self._next_s = self._first_s
+        pause, self._next_s = self._next_s, min(self._next_s * 2, self._most_s)
+        return pause
+
+
+class KeptChild:
+    """A command that shall run; started again whenever it ends."""
+
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        output: IO[bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.ends = 0
+        self._argv, self._env, self._output = argv, env, output
+        self._child: Child | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._child.pid if self._child and self._child.poll() is None else None
+
+    async def keep(self, say: Say) -> None:
+        backoff = Backoff()
+        while True:
+            began = monotonic()
+            ended = await self._run_once()
+            self.ends += 1
+            pause = backoff.after(monotonic() - began)
+            say(f"{self.name} {ended}; starting it again in {pause:.1f} s")
+            await asyncio.sleep(pause)
+
+    async def _run_once(self) -> str:
+        try:
+            child = Child(self._argv, env=self._env, output=self._output)
+        except OSError as error:
+            return f"could not be started ({error})"
+        self._child = child
+        while (code := child.poll()) is None:
+            await asyncio.sleep(_POLL_S)
+        return how_it_ended(code)
+
+    def terminate(self) -> None:
+        if self.pid is not None and self._child:
+            self._child.terminate()
+
+    def kill(self) -> None:
+        if self.pid is not None and self._child:
+            self._child.kill()
+
+
+async def keep_postgres(server: EmbeddedPostgres, say: Say) -> None:
+    backoff = Backoff()
+    began = monotonic()
+    while True:
+        while (code := server.poll()) is None:
+            await asyncio.sleep(_POLL_S)
+        say(f"PostgreSQL {how_it_ended(code)}; starting it again")
+        ran_s = monotonic() - began
+        try:
+            await server.start()
+        except SupervisorError as error:
+            say(str(error))
+            ran_s = 0.0
+        began = monotonic()
+        await asyncio.sleep(backoff.after(ran_s))
+
+
+async def stop_all(
+    children: Sequence[KeptChild], hurry: asyncio.Event, patience_s: float, say: Say
+) -> None:
+    for child in children:
+        child.terminate()
+    deadline = monotonic() + patience_s
+    while alive := [child for child in children if child.pid is not None]:
+        if hurry.is_set() or monotonic() > deadline:
+            for child in alive:
+                say(f"{child.name} did not stop in time and is killed")
+                child.kill()
+            deadline = monotonic() + patience_s
+        await asyncio.sleep(_POLL_S)
+
+
+def how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

@@ -1,0 +1,95 @@
+"""Settings to everything, once. The only module that knows all rooms."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from penstock.blobs.local import LocalBlobs
+from penstock.brokers.postgres import PostgresBroker
+from penstock.engine.failpoints import Failpoints
+from penstock.engine.parts import Parts
+from penstock.guards.children import ChildPool
+from penstock.logs import get_logger
+from penstock.model.pipeline import Pipeline
+from penstock.pipelines import by_name
+from penstock.settings import Settings
+from penstock.store.bootstrap import bootstrap
+from penstock.store.database import Database
+from penstock.store.migrate import migrate
+from penstock.supervisor.connect import connect_or_start
+
+_CHILD_CPU_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where the database is: for the engine (owner) and for the API (its own role)."""
+
+    owner_dsn: str
+    api_dsn: str
+
+
+@asynccontextmanager
+async def database_addresses(settings: Settings) -> AsyncIterator[Addresses]:
+    """The configured server, or the embedded one, started where nobody runs it yet."""
+    if settings.database_url is not None:
+        url = settings.database_url.get_secret_value()
+        yield Addresses(url, url)
+        return
+    async with await connect_or_start(settings.data_dir) as running:
+        yield Addresses(running.owner_dsn, running.api_dsn)
+
+
+async def prepare(settings: Settings, owner_dsn: str) -> tuple[list[str], str | None]:
+    """Migrate and make sure there is an admin; answers what was applied and the key if it is new."""
+    db = await Database(owner_dsn, settings.database_schema, name="penstock migrate", size=2).open()
+    try:
+        async with db.acquire() as conn:
+            applied = await migrate(conn, settings.database_schema)
+            return applied, await bootstrap(conn, settings.admin_key_file)
+    finally:
+        await db.close()
+
+
+@asynccontextmanager
+async def engine_parts(
+    settings: Settings,
+    owner_dsn: str,
+    *,
+    name: str,
+    listens: bool = True,
+    pipelines: Mapping[str, Pipeline] | None = None,
+) -> AsyncIterator[Parts]:
+    """All the engine needs, opened and closed in order."""
+    log = get_logger()
+    db = await Database(
+        owner_dsn, settings.database_schema, name=f"penstock {name}", size=settings.worker_slots + 3
+    ).open()
+    # A stream keeps its child: one for every slot that may ingest, and one for stages.
+    children = ChildPool(settings.worker_slots + 1, settings.child_memory_bytes, _CHILD_CPU_SECONDS)
+    broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
+    try:
+        await broker.start()
+        yield Parts(
+            settings=settings,
+            db=db,
+            pipelines=pipelines or by_name(),
+            blobs=LocalBlobs(settings.blob_dir),
+            children=children,
+            broker=broker,
+            log=log,
+            failpoints=Failpoints(settings.failpoint),
+        )
+    finally:
+        await broker.close()
+        await children.close()
+        await db.close()
+
+
+def api_database(settings: Settings, api_dsn: str) -> Database:
+    """The API's pool: its role sees nothing without an org."""
+    return Database(
+        api_dsn, settings.database_schema, role="penstock_api", name="penstock api", size=20
+    )

@@ -1,0 +1,35 @@
+"""One real PostgreSQL for the whole run, a schema of its own for each test."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from penstock.supervisor.postgres import EmbeddedPostgres
+
+pytest_plugins = ["tests.fixtures"]
+SERVER: pytest.StashKey[tuple[EmbeddedPostgres, Path]] = pytest.StashKey()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The process that starts the test workers also starts the server, and hands on its address."""
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="penstock-test-"))
+    server = EmbeddedPostgres(folder)
+    asyncio.run(server.start())
+    config.stash[SERVER] = (server, folder)
+    os.environ["PENSTOCK_TEST_OWNER_DSN"] = server.owner_dsn
+    os.environ["PENSTOCK_TEST_API_DSN"] = server.api_dsn
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if SERVER in config.stash:
+        server, folder = config.stash[SERVER]
+        asyncio.run(server.stop())
+        shutil.rmtree(folder, ignore_errors=True)

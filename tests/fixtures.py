@@ -1,0 +1,132 @@
+"""Fixtures over the real database: a schema, orgs, the engine's parts, small pipelines."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from penstock.engine.parts import Parts
+from penstock.engine.submit import Order, submit
+from penstock.engine.worker import Worker
+from penstock.settings import Settings
+from penstock.store import accounts, jobs
+from penstock.store.accounts import Principal
+from penstock.store.claims import Served
+from penstock.store.database import Database
+from penstock.store.migrate import migrate
+from penstock.wiring import engine_parts
+
+SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture
+def owner_dsn() -> str:
+    return os.environ["PENSTOCK_TEST_OWNER_DSN"]
+
+
+@pytest.fixture
+def api_dsn() -> str:
+    return os.environ["PENSTOCK_TEST_API_DSN"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Quick to react and private to the test; a schema of its own in the shared server."""
+    return Settings(
+        data_dir=tmp_path / "data",
+        database_schema=f"t_{secrets.token_hex(6)}",
+        poll_ms=50,
+        sweep_ms=50,
+        lock_floor_ms=1500,
+        lock_cap_ms=3000,
+        shutdown_ms=2000,
+    )
+
+
+@pytest.fixture
+async def db(settings: Settings, owner_dsn: str) -> AsyncIterator[Database]:
+    """The owner's pool on a fresh, migrated schema."""
+    database = await Database(owner_dsn, settings.database_schema, name="test", size=10).open()
+    async with database.acquire() as conn:
+        await migrate(conn, settings.database_schema)
+    try:
+        yield database
+    finally:
+        async with database.acquire() as conn:
+            await conn.execute(f'DROP SCHEMA "{settings.database_schema}" CASCADE')
+        await database.close()
+
+
+@pytest.fixture
+async def parts(settings: Settings, owner_dsn: str, db: Database) -> AsyncIterator[Parts]:
+    async with engine_parts(settings, owner_dsn, name="test") as made:
+        yield made
+
+
+MakePrincipal = Callable[..., Awaitable[Principal]]
+
+
+@pytest.fixture
+def principal(db: Database) -> MakePrincipal:
+    """Make (or get) an org and a user with a key: ``await principal("acme", role="member")``."""
+
+    async def make(org: str = "acme", role: str = "member", plan: str = "standard", email: str = "") -> Principal:
+        async with db.acquire() as conn:
+            row = await accounts.ensure_org(conn, org, plan)
+            user = await accounts.ensure_user(conn, row["id"], email or f"{role}@{org}", role)
+            key = await accounts.create_key(conn, row["id"], user["id"])
+            found = await accounts.principal_of(conn, key)
+        assert found is not None
+        return found
+
+    return make
+
+
+@dataclass
+class Bench:
+    """Submit, work and look, in the words of a test."""
+
+    parts: Parts
+    who: Principal
+
+    async def submit(
+        self, pipeline: str = "noop", config: Mapping[str, Any] | None = None, **order: Any
+    ) -> UUID:
+        who = order.pop("who", self.who)
+        async with self.parts.db.transaction() as conn:
+            receipt = await submit(
+                self.parts, conn, who, Order(pipeline, dict(config or {}), **order)
+            )
+        return receipt.job_id
+
+    async def job(self, job_id: UUID) -> Any:
+        async with self.parts.db.acquire() as conn:
+            return await jobs.get_job(conn, job_id)
+
+    async def items(self, job_id: UUID, where: str = "true") -> list[Any]:
+        async with self.parts.db.acquire() as conn:
+            return await conn.fetch(
+                f"SELECT * FROM job_items WHERE job_id = $1 AND {where} ORDER BY row_no", job_id
+            )
+
+    async def work(self, *job_ids: UUID, turns: int = 10_000) -> None:
+        """One worker, claim after claim, until the jobs have ended or nothing is due."""
+        async with Worker(self.parts, sweeps=False) as worker:
+            for _ in range(turns):
+                if not await worker.run_once():
+                    return
+
+    def worker(self, served: Served | None = None) -> Worker:
+        return Worker(self.parts, served)
+
+
+@pytest.fixture
+async def bench(parts: Parts, principal: MakePrincipal) -> Bench:
+    return Bench(parts, await principal())
