@@ -77,7 +77,9 @@ MakePrincipal = Callable[..., Awaitable[Principal]]
 def principal(db: Database) -> MakePrincipal:
     """Make (or get) an org and a user with a key: ``await principal("acme", role="member")``."""
 
-    async def make(org: str = "acme", role: str = "member", plan: str = "standard", email: str = "") -> Principal:
+    async def make(
+        org: str = "acme", role: str = "member", plan: str = "standard", email: str = ""
+    ) -> Principal:
         async with db.acquire() as conn:
             row = await accounts.ensure_org(conn, org, plan)
             user = await accounts.ensure_user(conn, row["id"], email or f"{role}@{org}", role)

@@ -12,7 +12,9 @@ import structlog
 def configure_logging(level: str, *, json: bool | None = None) -> None:
     """Human-readable on a terminal, JSON otherwise."""
     as_json = not sys.stderr.isatty() if json is None else json
-    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    renderer: Any = (
+        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    )
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

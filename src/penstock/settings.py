@@ -52,7 +52,9 @@ class Settings(BaseSettings):
     max_attempts_error: int = Field(3, ge=0, description="Retries of an unforeseen error.")
     max_attempts_not_found: int = Field(2, ge=0, description="Retries of a lookup without a match.")
     item_timeout_ms: int = Field(60000, ge=100, description="Longest one item may work.")
-    poll_ms: int = Field(1000, ge=10, description="How often an idle worker looks without a wake-up.")
+    poll_ms: int = Field(
+        1000, ge=10, description="How often an idle worker looks without a wake-up."
+    )
     sweep_ms: int = Field(2000, ge=50, description="How often expired slices are looked for.")
     shutdown_ms: int = Field(10000, ge=0, description="Time a stopping worker gives its slices.")
 
@@ -60,17 +62,25 @@ class Settings(BaseSettings):
     ingest_min_rows: int = Field(64, ge=1, description="First and smallest ingest batch.")
     ingest_max_rows: int = Field(5000, ge=1, description="Largest ingest batch, in rows.")
     ingest_max_batch_bytes: int = Field(8 * MEBIBYTE, ge=1024, description="… and in bytes.")
-    db_p50_ms: float = Field(20, gt=0, description="Usual batch latency per 1,000 rows to stay under.")
-    db_p95_ms: float = Field(100, gt=0, description="Batch latency that shrinks the next batch hard.")
+    db_p50_ms: float = Field(
+        20, gt=0, description="Usual batch latency per 1,000 rows to stay under."
+    )
+    db_p95_ms: float = Field(
+        100, gt=0, description="Batch latency that shrinks the next batch hard."
+    )
     max_file_bytes: int = Field(100 * MEBIBYTE, ge=1, description="Largest upload.")
     max_rows: int = Field(5_000_000, ge=1, description="Most rows of one file.")
     max_columns: int = Field(2000, ge=1, description="Most columns of one file.")
     max_cell_bytes: int = Field(1 * MEBIBYTE, ge=1, description="Largest cell.")
-    child_memory_bytes: int = Field(1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child.")
+    child_memory_bytes: int = Field(
+        1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child."
+    )
 
     # Features
     global_pending: bool = Field(False, description="Serve the Pending screen over all jobs.")
-    failpoint: str = Field("", description="Test only: `name:action[:count]`, see docs/reliability.md.")
+    failpoint: str = Field(
+        "", description="Test only: `name:action[:count]`, see docs/reliability.md."
+    )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
 
     @model_validator(mode="after")

@@ -43,7 +43,7 @@ async def database_addresses(settings: Settings) -> AsyncIterator[Addresses]:
 
 
 async def prepare(settings: Settings, owner_dsn: str) -> tuple[list[str], str | None]:
-    """Migrate and make sure there is an admin; answers what was applied and the key if it is new."""
+    """Migrate, and make sure there is an admin; answers what was applied, and the key if new."""
     db = await Database(owner_dsn, settings.database_schema, name="penstock migrate", size=2).open()
     try:
         async with db.acquire() as conn:

@@ -46,12 +46,12 @@ class Claim:
 
 async def claim(
     db: Database, worker: str, served: Served, limits: Limits, *,
-    pressure: float = 1.0, most: int | None = None, usual_ms: dict[tuple[str, str], float] | None = None,
+    pressure: float = 1.0, usual_ms: dict[tuple[str, str], float] | None = None,
 ) -> Claim | None:  # fmt: skip
     """The next claim, or None when nothing is due. ``usual_ms`` is what stages took elsewhere."""
     async with db.transaction() as conn:
         await claims.lock_claims(conn)
-        taken = await _take(conn, worker, served, limits, pressure, most, usual_ms or {})
+        taken = await _take(conn, worker, served, limits, pressure, usual_ms or {})
     if taken is None:
         return None
     turn, work, leases, lease = taken
@@ -64,7 +64,7 @@ async def claim(
 
 async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, pressure: float,
-    most: int | None, usual_ms: dict[tuple[str, str], float],
+    usual_ms: dict[tuple[str, str], float],
 ) -> tuple[Turn, Work, list[Lease], int] | None:  # fmt: skip
     empty_handed: list[int] = []
     for _ in range(_MOST_TRIES):
@@ -80,7 +80,7 @@ async def _take(
         else:
             item_ms = work.avg_ms or usual_ms.get((work.pipeline, work.stage))
             size = claim_size(limits.bounds, item_ms, work.avg_bytes, pressure)
-            leases = await _lease_items(conn, turn, work, min(size, most or size), item_ms or 10.0, served)
+            leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served)
         if not leases:
             await claims.rest_stage(conn, work)
             continue

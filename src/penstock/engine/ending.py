@@ -28,7 +28,9 @@ async def fail(conn: Connection, job_id: UUID, error: ItemError, worker: str) ->
 async def _end(
     conn: Connection, job_id: UUID, ending: str, error: ItemError | None, worker: str | None = None
 ) -> str | None:
-    begun = await jobs.begin_ending(conn, job_id, ending, None if error is None else error.as_json())
+    begun = await jobs.begin_ending(
+        conn, job_id, ending, None if error is None else error.as_json()
+    )
     if begun is None:
         return None
     lane, open_items = begun
@@ -52,7 +54,9 @@ async def fail_or_retry(
     shown = ItemError.of(error)
     attempts = job_row["attempts"] + 1
     permanent = isinstance(error, PermanentError) or _POLICY.rule(shown.code).retries == 0
-    parts.log.warning("job failed a step", job=str(job_row["id"]), error=shown.code, attempt=attempts)
+    parts.log.warning(
+        "job failed a step", job=str(job_row["id"]), error=shown.code, attempt=attempts
+    )
     lane: str | None = None
     async with parts.db.transaction() as conn:
         # Before the slice, as a cancel does: the other way round the two could block each other.
@@ -62,9 +66,16 @@ async def fail_or_retry(
         if permanent or attempts > JOB.retries:
             lane = await fail(conn, job_row["id"], shown, worker)
         else:
-            delay = JOB.delay_ms(attempts, parts.chance.random(), getattr(error, "retry_after_ms", 0) or 0)
+            delay = JOB.delay_ms(
+                attempts, parts.chance.random(), getattr(error, "retry_after_ms", 0) or 0
+            )
             await slices.yield_whole(
-                conn, job_row["id"], position, after_ms=delay, attempts=attempts, error=shown.as_json()
+                conn,
+                job_row["id"],
+                position,
+                after_ms=delay,
+                attempts=attempts,
+                error=shown.as_json(),
             )
             await jobs.tell(
                 conn, job_row["id"], "job.retrying",

@@ -47,7 +47,9 @@ class Heartbeat:
         if self._thread.is_alive():
             self._thread.join(timeout=5)
 
-    def hold(self, ids: Sequence[UUID], lease_ms: float, hard_seconds: float, stop: StopSign) -> None:
+    def hold(
+        self, ids: Sequence[UUID], lease_ms: float, hard_seconds: float, stop: StopSign
+    ) -> None:
         """Keep these leases for at most ``hard_seconds``: a hung slice must be lost in the end."""
         now = time.monotonic()
         held = _Held(stop, lease_ms, now + lease_ms / 1000, now + hard_seconds)
@@ -104,4 +106,4 @@ class Heartbeat:
 
 async def _abandon(connection: Connection | None) -> None:
     if connection is not None:
-        connection.terminate()  # type: ignore[union-attr]
+        connection.terminate()

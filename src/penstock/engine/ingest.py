@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from penstock.engine.claim import Claim
-from penstock.engine.context import StageContext, StopSign, Timer, stage_context
+from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
 from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.adaptive import IngestSizer
-from penstock.model.pipeline import Job, Pipeline, RowBatch
+from penstock.model.pipeline import Pipeline, RowBatch
 from penstock.store import ingest as stored
 from penstock.store import jobs, slices
 from penstock.store.database import from_json, to_json
@@ -38,7 +38,10 @@ class Ingest:
         self._worker = worker
         settings = parts.settings
         self._sizer = IngestSizer(
-            settings.ingest_min_rows, settings.ingest_max_rows, settings.db_p50_ms, settings.db_p95_ms
+            settings.ingest_min_rows,
+            settings.ingest_max_rows,
+            settings.db_p50_ms,
+            settings.db_p95_ms,
         )
         self._stored = self._row["total"]
         self._timer = Timer()
@@ -51,7 +54,7 @@ class Ingest:
             cursor = from_json(self._row["ingest_cursor"])
             # Time never stops the reading itself; `may_go_on` does, between batches.
             ctx = stage_context(self._parts, self._stop, float("inf"), self._parts.log)
-            async with aclosing(_rows(pipeline, job, ctx, cursor)) as batches:
+            async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
                     cursor = batch.cursor
                     await self._store(pipeline, batch)
@@ -87,7 +90,9 @@ class Ingest:
                 self._sizer.calm(timer.ms - pool_wait, len(batch.rows), pool_wait)
                 return
 
-    async def _store_once(self, pipeline: Pipeline, batch: RowBatch, inputs: Sequence[str]) -> float:
+    async def _store_once(
+        self, pipeline: Pipeline, batch: RowBatch, inputs: Sequence[str]
+    ) -> float:
         """One batch in one transaction; answers how long the pool made it wait.
 
         The cursor in the database, not a counter of ours, says which rows are stored: after an
@@ -145,11 +150,3 @@ class Ingest:
     async def _wake(self, lanes: frozenset[str]) -> None:
         for lane in lanes:
             await self._parts.broker.wake(lane)
-
-
-async def _rows(
-    pipeline: Pipeline, job: Job, ctx: StageContext, cursor: Any
-) -> AsyncIterator[RowBatch]:
-    async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:  # type: ignore[type-var]
-        async for batch in batches:
-            yield batch

@@ -13,7 +13,7 @@ from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.parts import Parts
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.outcomes import Fail, Outcome, Retry
-from penstock.model.pipeline import Item, Stage
+from penstock.model.pipeline import CpuFunction, Item, Stage
 from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
@@ -34,17 +34,17 @@ class Worked:
     work_ms: float = 0
 
 
-async def run_items(parts: Parts, claimed: Claim, stop: StopSign) -> Worked:
-    """Run the stage; never raises for what an item or a stage does wrong."""
+async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float) -> Worked:
+    """Run the stage, starting nothing after ``seconds``; never raises for what an item or a stage
+    does wrong."""
     timer = Timer()
-    seconds = 2 * parts.settings.worker_target_slice_ms / 1000
     ctx = stage_context(parts, stop, seconds, parts.log)
     worked = Worked([None] * len(claimed.items))
     for indexes, stage, batch in _batches(parts, claimed, worked):
         if ctx.time_is_up():
             break
         if stage.cpu is not None:
-            await _run_in_child(parts, stage, indexes, batch, ctx, worked)
+            await _run_in_child(parts, stage.cpu, indexes, batch, ctx, worked)
             continue
         outcomes = await _run_stage(stage, batch, ctx)
         for index, outcome in zip(indexes, outcomes, strict=True):
@@ -106,7 +106,12 @@ async def _run_stage(
 
 
 async def _run_in_child(
-    parts: Parts, stage: Stage, indexes: list[int], batch: list[Item], ctx: StageContext, worked: Worked
+    parts: Parts,
+    work: CpuFunction,
+    indexes: list[int],
+    batch: list[Item],
+    ctx: StageContext,
+    worked: Worked,
 ) -> None:
     for start in range(0, len(batch), _CHILD_PIECE):
         if ctx.time_is_up():
@@ -114,17 +119,17 @@ async def _run_in_child(
         piece = batch[start : start + _CHILD_PIECE]
         place = indexes[start : start + _CHILD_PIECE]
         try:
-            outcomes: Sequence[Outcome | None] = await parts.children.call(stage.cpu, piece)
+            outcomes: Sequence[Outcome | None] = await parts.children.call(work, piece)
             if len(outcomes) != len(piece):
                 raise RuntimeError(f"{len(outcomes)} outcomes for {len(piece)} items")
         except ChildCrashed as error:
-            ctx.log.warning("child process died", stage=stage.name, error=str(error))
+            ctx.log.warning("child process died", error=str(error))
             worked.crashed.append(place)
             continue
         except PermanentError as error:
             outcomes = [Fail(ItemError.of(error))] * len(piece)
         except Exception as error:
-            ctx.log.error("stage failed", stage=stage.name, error=repr(error))
+            ctx.log.error("stage failed", error=repr(error))
             outcomes = [Retry(ItemError.of(error))] * len(piece)
         for index, outcome in zip(place, outcomes, strict=True):
             worked.outcomes[index] = outcome

@@ -1,4 +1,4 @@
-"""Write what came of a claim: results, counters, events and virtual time in one fenced transaction."""
+"""Write what came of a claim: results, counters, events and virtual time, in one fenced go."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Settled:
     measured: int = 0
 
 
-async def settle(parts: Parts, claimed: Claim, worked: Worked, worker: str, patience: float) -> Settled:
+async def settle(
+    parts: Parts, claimed: Claim, worked: Worked, worker: str, patience: float
+) -> Settled:
     """Settle the claim. A broken connection is tried again: what was committed is gone from
     ``slices``, so that a second try writes nothing."""
     timer = Timer()
@@ -144,9 +146,12 @@ class _Writing:
         places = {stage.name: place for place, stage in enumerate(stages)}
         return [
             NewChild(
-                row["row_no"], child.key, 0 if child.stage is None else places[child.stage],
-                child.group, child.input,
-            )  # fmt: skip
+                row["row_no"],
+                child.key,
+                0 if child.stage is None else places[child.stage],
+                child.group,
+                child.input,
+            )
             for child in to.spawn
         ]
 
@@ -181,13 +186,20 @@ class _Writing:
         for piece in self._crashed:
             for job_id, slice_id in {(row["job_id"], row["slice_id"]) for row in piece}:
                 rows = [row["row_no"] for row in piece if row["slice_id"] == slice_id]
-                await return_crashed(conn, self.moves[job_id], job_id, slice_id, self._position, rows)
+                await return_crashed(
+                    conn, self.moves[job_id], job_id, slice_id, self._position, rows
+                )
 
 
 async def return_crashed(
-    conn: Connection, move: JobMove, job_id: UUID, slice_id: UUID, position: int, rows: Sequence[int]
+    conn: Connection,
+    move: JobMove,
+    job_id: UUID,
+    slice_id: UUID,
+    position: int,
+    rows: Sequence[int],
 ) -> None:
-    """Items whose worker or child died: back to wait, or set aside after dying alone three times."""
+    """Items whose worker or child died wait again; one that died alone thrice is set aside."""
     died = ItemError(
         "WORKER_CRASHED", "The process working on this row died three times, each time on it alone"
     )

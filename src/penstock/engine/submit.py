@@ -50,7 +50,7 @@ class Receipt:
 
 
 async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -> Receipt:
-    """Write the job in the caller's transaction; wake a worker (`Receipt.lane`) after the commit."""
+    """Write the job in the caller's transaction; wake `Receipt.lane` after the commit."""
     digest = _digest(order)
     if order.idempotency_key is not None:
         replay = await _replay(conn, who, order.idempotency_key, digest)
@@ -108,7 +108,9 @@ def _stages(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     for place, stage in enumerate(stages):
         waiting = count if place == 0 else 0
         ready = bool(waiting) and not stage.barrier
-        out.append(NewStage(place, "items", stage.name, stage.barrier, before[place], waiting, ready))
+        out.append(
+            NewStage(place, "items", stage.name, stage.barrier, before[place], waiting, ready)
+        )
     out.append(NewStage(FINISH, "finish", "finish"))
     return out
 
@@ -120,7 +122,9 @@ def _valid_config(pipeline: Pipeline, order: Order) -> Any:
         return pipeline.Config.model_validate_json(orjson.dumps(order.config))
     except ValidationError as error:
         unknown = any(one["type"] == "extra_forbidden" for one in error.errors())
-        raise BadInput("UNKNOWN_FIELD" if unknown else "INVALID_CONFIG", first_problem(error)) from error
+        raise BadInput(
+            "UNKNOWN_FIELD" if unknown else "INVALID_CONFIG", first_problem(error)
+        ) from error
 
 
 async def _file(conn: Connection, pipeline: Pipeline, order: Order) -> Any:
@@ -128,7 +132,7 @@ async def _file(conn: Connection, pipeline: Pipeline, order: Order) -> Any:
         if pipeline.needs_file:
             raise BadInput(
                 "INVALID_PARAMETERS",
-                f"Pipeline {pipeline.name} needs a file: send one as `file`, or its id as `fileId`.",
+                f"Pipeline {pipeline.name} needs a file: send it as `file`, or its id as `fileId`.",
             )
         return None
     if not pipeline.needs_file:

@@ -91,7 +91,9 @@ class Sweeper:
     async def _return_whole(self, conn: Connection, lost: slices.Expired) -> set[str]:
         crashes = await slices.count_crash(conn, lost.job_id, lost.position)
         if crashes >= _MOST_CRASHES:
-            died = ItemError("WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}")
+            died = ItemError(
+                "WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}"
+            )
             lane = await ending.fail(conn, lost.job_id, died, lost.worker)
             return set() if lane is None else {lane}
         attempts, lane = await jobs.attempts_and_lane(conn, lost.job_id)

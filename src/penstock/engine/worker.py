@@ -18,7 +18,7 @@ from penstock.engine.heartbeat import Heartbeat
 from penstock.engine.ingest import Ingest
 from penstock.engine.liveness import Liveness
 from penstock.engine.parts import Parts
-from penstock.engine.run import Worked, run_items
+from penstock.engine.run import run_items
 from penstock.engine.settle import TRY_AGAIN, settle
 from penstock.engine.sweep import Sweeper
 from penstock.model.adaptive import ClaimBounds, ewma
@@ -50,7 +50,12 @@ class Worker:
     """One process' worth of slots."""
 
     def __init__(
-        self, parts: Parts, served: Served | None = None, *, sweeps: bool = True, announces: bool = True
+        self,
+        parts: Parts,
+        served: Served | None = None,
+        *,
+        sweeps: bool = True,
+        announces: bool = True,
     ) -> None:
         self._parts = parts
         self._served = served or Served()
@@ -60,6 +65,8 @@ class Worker:
         self._slots = settings.worker_slots
         # One slot is kept free of any single org, so that a newcomer never waits for a whole slice.
         alone = self._served.job_id is not None or self._slots == 1
+        # Nothing of a slice starts after twice its target.
+        self._time_box = 2 * settings.worker_target_slice_ms / 1000
         self._limits = Limits(
             ClaimBounds(
                 settings.worker_target_slice_ms, settings.safety_factor, settings.claim_min,
@@ -117,20 +124,30 @@ class Worker:
             if sweeping is not None:
                 sweeping.cancel()
 
-    async def run_once(self, most: int | None = None) -> bool:
+    async def run_once(self) -> bool:
         """One claim, worked and settled here and now; False if there was nothing to do."""
-        claimed = await self._claim(most)
+        claimed = await self._claim()
         if claimed is None:
             return False
-        stop = StopSign()
-        await self._work(claimed, stop)
+        await self._work(claimed, StopSign())
         return True
 
-    async def _claim(self, most: int | None = None) -> Claim | None:
+    async def run_for(self, seconds: float) -> int:
+        """Claims, one after the other, for a while; answers how many. Nothing starts after it."""
+        deadline = time.monotonic() + seconds
+        done = 0
+        while (left := deadline - time.monotonic()) > 0:
+            self._time_box = left
+            if not await self.run_once():
+                break
+            done += 1
+        return done
+
+    async def _claim(self) -> Claim | None:
         try:
             claimed = await claim(
                 self._parts.db, self.id, self._served, self._limits, pressure=self._load.pressure(),
-                most=most, usual_ms=self._usual_ms,
+                usual_ms=self._usual_ms,
             )  # fmt: skip
         except TRY_AGAIN as error:
             self._parts.log.warning("claim will be tried again", error=repr(error))
@@ -205,13 +222,20 @@ class Worker:
         for item in claimed.items:
             by_slice[item["slice_id"]].append(item)
         parts = [
-            Claim(claimed.turn, claimed.work, [lease], claimed.lease_ms, claimed.jobs, by_slice[lease.id])
+            Claim(
+                claimed.turn,
+                claimed.work,
+                [lease],
+                claimed.lease_ms,
+                claimed.jobs,
+                by_slice[lease.id],
+            )
             for lease in claimed.leases
         ]
         await asyncio.gather(*(self._work_items(part, stop) for part in parts))
 
     async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
-        worked = await run_items(self._parts, claimed, stop)
+        worked = await run_items(self._parts, claimed, stop, self._time_box)
         self._parts.failpoints.reach("after_work")
         settled = await settle(self._parts, claimed, worked, self.id, claimed.lease_ms / 1000)
         if not settled.held:
@@ -245,8 +269,3 @@ class Worker:
                 self._parts.log.warning("sweep will be tried again", error=repr(error))
             spread = 0.5 + self._parts.chance.random()
             await asyncio.sleep(self._parts.settings.sweep_ms / 1000 * spread)
-
-
-def released(claimed: Claim) -> Worked:
-    """A claim none of whose items was started."""
-    return Worked([None] * len(claimed.items))

@@ -1,12 +1,13 @@
-"""CSV and TSV, streamed: the first line that is not empty names the columns, all others are rows."""
+"""CSV and TSV, streamed: the first line that is not empty is the header, all others are rows."""
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from penstock.formats.detect import (
     DIALECT_SAMPLE_CHARS,
@@ -41,13 +42,11 @@ class CsvChunk(NamedTuple):
 
 def check_head(head: bytes, size: int, name: str) -> None:
     """Refuse at once what can be seen from the first bytes: empty, binary, or without rows."""
-    if not head.strip():
-        raise BadInput("EMPTY_FILE", f"{name} is empty")
     refuse_binary(head, name)
     if len(head) < size:
         return
     text = head.decode(unicode_encoding(head) or "utf-8", "replace")
-    filled = (row for row in csv.reader(text.splitlines(keepends=True)) if _has_content(row))
+    filled = (row for row in csv.reader(io.StringIO(text, newline="")) if _has_content(row))
     lines = len(list(islice(filled, 2)))
     if lines == 0:
         raise BadInput("EMPTY_FILE", f"{name} is empty")
@@ -66,14 +65,16 @@ def read_csv(
     place = Path(path)
     size = place.stat().st_size
     if size > limits["max_file_bytes"]:
-        raise BadInput("FILE_TOO_LARGE", f"The file is larger than {limits['max_file_bytes']:,} bytes")
+        raise BadInput(
+            "FILE_TOO_LARGE", f"The file is larger than {limits['max_file_bytes']:,} bytes"
+        )
     dialect = Dialect.of(cursor["dialect"]) if cursor else _find_dialect(place)
     with place.open(encoding=dialect.encoding, newline="") as file:
         table = _Table(file, dialect, limits)
         header = table.header()
         yield CsvHead(dialect.as_json(), header, size)
         table.skip(cursor["rows"] if cursor else 0)
-        yield from table.chunks(file.buffer)
+        yield from table.chunks()
     if table.spans_lines and _ends_in_quotes(place, dialect, table.row_line):
         raise BadInput(
             "UNCLOSED_QUOTE",
@@ -100,6 +101,7 @@ class _Table:
     """The rows of an open file, within bounds, with the line each one began at."""
 
     def __init__(self, file: TextIO, dialect: Dialect, limits: Mapping[str, int]) -> None:
+        self._bytes_read = file.buffer.tell
         self._limits = limits
         self._bytes = 0
         self._width = 0
@@ -129,7 +131,7 @@ class _Table:
         for _ in islice(self._filled(), rows):
             self._rows_read += 1
 
-    def chunks(self, file: IO[bytes]) -> Iterator[CsvChunk]:
+    def chunks(self) -> Iterator[CsvChunk]:
         rows: list[list[str]] = []
         sizes: list[int] = []
         held = 0
@@ -142,11 +144,11 @@ class _Table:
             held += size
             if len(rows) >= CHUNK_ROWS or held >= CHUNK_BYTES:
                 self._check_rows()
-                yield CsvChunk(rows, sizes, file.tell())
+                yield CsvChunk(rows, sizes, self._bytes_read())
                 rows, sizes, held = [], [], 0
         self._check_rows()
         if rows:
-            yield CsvChunk(rows, sizes, file.tell())
+            yield CsvChunk(rows, sizes, self._bytes_read())
 
     def _check_rows(self) -> None:
         most = self._limits["max_rows"]
@@ -181,7 +183,7 @@ class _Table:
                 )
             if size > most_bytes and any(len(cell.encode()) > most_bytes for cell in cells):
                 raise self._too_large(line, most_bytes)
-            if cells and (cells[0] or _has_content(cells)):
+            if cells and (cells[0].strip() or _has_content(cells)):
                 yield cells, size
 
     def _too_large(self, line: int, most_bytes: int) -> BadInput:
@@ -207,8 +209,6 @@ def _fit(cells: list[str], width: int) -> None:
 def _find_dialect(path: Path) -> Dialect:
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
-    if not head.strip():
-        raise BadInput("EMPTY_FILE", "The file is empty")
     refuse_binary(head, "The file")
     encoding = find_encoding(path)
     with path.open(encoding=encoding, newline="") as text:

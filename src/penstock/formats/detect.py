@@ -160,14 +160,14 @@ def _around(path: Path, position: int) -> bytes:
 
 def _guess(sample: bytes) -> str:
     """The likeliest old encoding. Short samples fit several equally: then the commonest wins."""
+    # Imported where it is used: most files are UTF-8, and the API only looks at the head.
     from charset_normalizer import from_bytes
 
     matches = list(from_bytes(sample, cp_isolation=LEGACY_ENCODINGS))
     as_good = {
         encoding
         for match in matches
-        if match.chaos <= matches[0].chaos + 0.02
-        and match.coherence >= matches[0].coherence - 0.1
+        if match.chaos <= matches[0].chaos + 0.02 and match.coherence >= matches[0].coherence - 0.1
         for encoding in match.could_be_from_charset
     }
     return next((name for name in LEGACY_ENCODINGS if name in as_good), LEGACY_ENCODINGS[0])
@@ -175,12 +175,13 @@ def _guess(sample: bytes) -> str:
 
 def find_dialect(text: str, encoding: str) -> Dialect:
     """Separator and quotes of a sample; a comma where nothing speaks for another one."""
+    # Imported where it is used: it takes longer than all else a child imports.
     from clevercsv.detect import Detector
 
     sample = text[:DIALECT_SAMPLE_CHARS]
     if len(text) > len(sample):
         sample = sample[: sample.rfind("\n") + 1] or sample
-    found = Detector().detect(sample, delimiters=DELIMITERS)
+    found = Detector().detect(sample, delimiters=DELIMITERS) if sample.strip() else None
     if found is None:
         return Dialect(encoding)
     # A sample without quotes says nothing of the rows after it, and a backslash escapes only

@@ -43,11 +43,12 @@ class ChildPool:
         self, size: int, memory_bytes: int, cpu_seconds: int, wall_seconds: float = 120
     ) -> None:
         self._memory_bytes = memory_bytes
+        self._resident_bytes = RESIDENT_SHARE * memory_bytes
         self._cpu_seconds = cpu_seconds
         self._wall_seconds = wall_seconds
         self._slots = asyncio.Semaphore(size)
-        self._idle: list[_Process] = []
-        self._all: set[_Process] = set()
+        self._idle: list[_Child] = []
+        self._all: set[_Child] = set()
         self._closed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -115,12 +116,7 @@ class ChildPool:
     def _give_back(self, child: _Child) -> None:
         child.uses += 1
         worn = child.uses >= USES_PER_CHILD
-        if (
-            child.busy
-            or self._closed
-            or worn
-            or child.resident() > RESIDENT_SHARE * self._memory_bytes
-        ):
+        if child.busy or self._closed or worn or child.resident() > self._resident_bytes:
             child.end()
         else:
             self._idle.append(child)
@@ -174,7 +170,7 @@ class _Child:
             ) from None
         except (ConnectionError, EOFError):
             raise await self._why_it_died() from None
-        value = pickle.loads(content)
+        value = pickle.loads(content)  # noqa: S301 - the child is ours
         if kind == END:
             self.busy = False
         elif kind == ERROR:

@@ -65,10 +65,14 @@ def decide(
             )
         case Retry(error=error, after_ms=after_ms):
             rule = policy.rule(error.code)
-            return _again_or(ItemStatus.ERROR, outcome, error, stage, attempts, rule, chance, after_ms)
+            return _again_or(
+                ItemStatus.ERROR, outcome, error, stage, attempts, rule, chance, after_ms
+            )
         case NotFound(error=error):
             rule = policy.not_found
-            return _again_or(ItemStatus.NOT_FOUND, outcome, error, stage, attempts, rule, chance, None)
+            return _again_or(
+                ItemStatus.NOT_FOUND, outcome, error, stage, attempts, rule, chance, None
+            )
         case Skip(reason=reason, result=result):
             why = ItemError("SKIPPED", reason)
             return Transition(
@@ -76,7 +80,15 @@ def decide(
             )
         case Fail(error=error, result=result, normalized=normalized):
             return Transition(
-                ItemStatus.ERROR, stage, attempts + 1, None, error, normalized, result, effects, spawn
+                ItemStatus.ERROR,
+                stage,
+                attempts + 1,
+                None,
+                error,
+                normalized,
+                result,
+                effects,
+                spawn,
             )
     assert_never(outcome)
 

@@ -1,17 +1,17 @@
 """One taxonomy of what can go wrong.
 
-    PenstockError                 code, message, category, details
-    ├── TransientError            may succeed when tried again
-    │   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED
-    │   ├── Unavailable           API_TIMEOUT, SERVICE_UNAVAILABLE, DB_UNAVAILABLE, BLOB_UNAVAILABLE,
-    │   │                         NETWORK_ERROR
-    │   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
-    └── PermanentError            the same input fails the same way
-        ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, UNSUPPORTED_TYPE, …
-        ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND
-        └── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS
+PenstockError                 code, message, category, details
+├── TransientError            may succeed when tried again
+│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED
+│   ├── Unavailable           API_TIMEOUT, SERVICE_UNAVAILABLE, DB_UNAVAILABLE, BLOB_UNAVAILABLE,
+│   │                         NETWORK_ERROR
+│   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
+└── PermanentError            the same input fails the same way
+    ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, UNSUPPORTED_TYPE, …
+    ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND
+    └── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS
 
-    ChildCrashed                  no answer at all: the process that worked on it died
+ChildCrashed                  no answer at all: the process that worked on it died
 """
 
 from __future__ import annotations

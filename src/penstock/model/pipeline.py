@@ -146,11 +146,15 @@ class Pipeline:
         """Rows the config itself carries, if they are few: submit writes them at once."""
         return None
 
-    def rows(self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None) -> AsyncGenerator[RowBatch, None]:
-        """Rows after ``cursor``, at most ``ctx.batch_rows`` at a time."""
+    def rows(
+        self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
+    ) -> AsyncGenerator[RowBatch, None]:
+        """Rows after ``cursor``, at most ``ctx.batch_rows`` at a time; close it if left early."""
         raise NotImplementedError(f"{type(self).__name__} has no rows")
 
-    async def after_ingest(self, job: Job, cursor: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+    async def after_ingest(
+        self, job: Job, cursor: Mapping[str, Any], ctx: Context
+    ) -> Mapping[str, Any]:
         """What the whole input teaches; stages find it in ``job.context``."""
         return {}
 

@@ -24,7 +24,13 @@ def shares_before(shares: Sequence[float]) -> list[float]:
 
 
 def describe(
-    *, percent: float, stage: str | None, rows_done: int, rows_total: int, elapsed_ms: int, state: str
+    *,
+    percent: float,
+    stage: str | None,
+    rows_done: int,
+    rows_total: int,
+    elapsed_ms: int,
+    state: str,
 ) -> dict[str, Any]:
     """Progress as events and the API tell it."""
     remaining: int | None = None
@@ -50,6 +56,8 @@ def _message(state: str, stage: str | None, rows_done: int, rows_total: int) -> 
         case "running" if stage == "ingest":
             return f"Storing rows: {rows_total:,} so far"
         case "running":
-            return f"{rows_done:,} of {rows_total:,} rows finished" + (f", in {stage}" if stage else "")
+            return f"{rows_done:,} of {rows_total:,} rows finished" + (
+                f", in {stage}" if stage else ""
+            )
         case _:
             return f"{state.capitalize()}: {rows_done:,} of {rows_total:,} rows finished"

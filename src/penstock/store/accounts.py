@@ -55,7 +55,9 @@ async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> An
         return row
     chosen = plan or "standard"
     if chosen not in PLAN_WEIGHTS:
-        raise BadInput("INVALID_PARAMETERS", f"Unknown plan {chosen!r}: use {', '.join(PLAN_WEIGHTS)}.")
+        raise BadInput(
+            "INVALID_PARAMETERS", f"Unknown plan {chosen!r}: use {', '.join(PLAN_WEIGHTS)}."
+        )
     try:
         async with conn.transaction():
             row = await conn.fetchrow(_sql.add_org, name, chosen, PLAN_WEIGHTS[chosen])
@@ -78,7 +80,8 @@ async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> A
         return await conn.fetchrow(_sql.add_user, org_id, email, role)
     if row["org_id"] != org_id or row["role"] != role:
         raise BadInput(
-            "INVALID_PARAMETERS", f"User {email!r} exists already, in another org or with another role."
+            "INVALID_PARAMETERS",
+            f"User {email!r} exists already, in another org or with another role.",
         )
     return row
 

@@ -72,7 +72,13 @@ async def lock_claims(conn: Connection) -> None:
 
 
 async def choose_org(
-    conn: Connection, worker: str, served: Served, *, org_cap: int, own_cap: int, not_these: Sequence[int]
+    conn: Connection,
+    worker: str,
+    served: Served,
+    *,
+    org_cap: int,
+    own_cap: int,
+    not_these: Sequence[int],
 ) -> Turn | None:
     row = await conn.fetchrow(
         _sql.choose_org, worker, org_cap, own_cap, list(not_these),

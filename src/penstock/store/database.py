@@ -58,7 +58,11 @@ def to_json(value: Any) -> str:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        return (
+            value.replace("\0", "\ufffd")
+            .encode("utf-8", "surrogatepass")
+            .decode("utf-8", "replace")
+        )
     if isinstance(value, Mapping):
         return {_clean(key): _clean(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -82,7 +86,13 @@ class Database:
     """A pool with our settings. ``role`` is taken on for good by every connection."""
 
     def __init__(
-        self, dsn: str, schema: str, *, role: str | None = None, name: str = "penstock", size: int = 10
+        self,
+        dsn: str,
+        schema: str,
+        *,
+        role: str | None = None,
+        name: str = "penstock",
+        size: int = 10,
     ) -> None:
         self._dsn = dsn
         self._schema = schema
@@ -163,7 +173,8 @@ class Database:
             if scope.admin:
                 await connection.execute("SET LOCAL ROLE penstock_admin")
             await connection.execute(
-                "SELECT set_config('penstock.org', $1, true), set_config('penstock.owner', $2, true)",
+                "SELECT set_config('penstock.org', $1, true),"
+                " set_config('penstock.owner', $2, true)",
                 str(scope.org_id), "" if scope.owner_id is None else str(scope.owner_id),
             )  # fmt: skip
             yield connection

@@ -28,7 +28,9 @@ async def copy_rows(
         (job["id"], first + n, *fixed, row.key, row.group, text)
         for n, (row, text) in enumerate(zip(rows, inputs, strict=True))
     ]
-    await conn.copy_records_to_table("job_items", schema_name=schema, columns=_COLUMNS, records=records)
+    await conn.copy_records_to_table(
+        "job_items", schema_name=schema, columns=_COLUMNS, records=records
+    )
 
 
 async def save_batch(
@@ -50,7 +52,11 @@ async def save_batch(
 
 
 async def end_ingest(
-    conn: Connection, job_id: UUID, context: Mapping[str, Any], header: Sequence[str] | None, worker: str
+    conn: Connection,
+    job_id: UUID,
+    context: Mapping[str, Any],
+    header: Sequence[str] | None,
+    worker: str,
 ) -> Written:
     """All rows are in; a job without rows is complete by this."""
     shown = None if header is None else to_json(list(header))

@@ -58,8 +58,8 @@ async def add_job(conn: Connection, job: NewJob) -> None:
     """The job, its stages, the rows it brings and its first event."""
     rows = job.rows or ()
     await conn.execute(
-        _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config, job.file_id,
-        job.ip, job.priority, job.lane, job.standing, job.needs_finish,
+        _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config,
+        job.file_id, job.ip, job.priority, job.lane, job.standing, job.needs_finish,
         any(stage.barrier for stage in job.stages), any(row.group is not None for row in rows),
         None if job.header is None else to_json(list(job.header)), job.due_at, len(rows),
         job.rows is not None, job.bytes_total,
@@ -68,7 +68,11 @@ async def add_job(conn: Connection, job: NewJob) -> None:
         (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
     ]
     await conn.execute(
-        _sql.add_stages, job.id, job.org_id, job.due_at, *(list(c) for c in zip(*stages, strict=True))
+        _sql.add_stages,
+        job.id,
+        job.org_id,
+        job.due_at,
+        *(list(c) for c in zip(*stages, strict=True)),
     )
     if rows:
         await conn.execute(
@@ -84,8 +88,8 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
 
 
 async def list_jobs(
-    conn: Connection, *, after: tuple[datetime, UUID] | None = None, states: Sequence[str] | None = None,
-    paused: bool | None = None, pipeline: str | None = None, limit: int = 50,
+    conn: Connection, *, after: tuple[datetime, UUID] | None = None,
+    states: Sequence[str] | None = None, paused: bool | None = None, pipeline: str | None = None, limit: int = 50,
 ) -> list[Any]:  # fmt: skip
     created_at, job_id = after or (None, None)
     return await conn.fetch(_sql.list_jobs, created_at, job_id, states, paused, pipeline, limit)
@@ -117,13 +121,21 @@ async def try_key(conn: Connection, org_id: int, user_id: int, key: str) -> bool
     return bool(await conn.fetchval(_sql.try_key, f"{org_id}:{user_id}:{key}"))
 
 
-async def find_key(conn: Connection, org_id: int, user_id: int, key: str) -> tuple[bytes, str] | None:
+async def find_key(
+    conn: Connection, org_id: int, user_id: int, key: str
+) -> tuple[bytes, str] | None:
     row = await conn.fetchrow(_sql.find_key, org_id, user_id, key)
     return None if row is None else (row["request_hash"], row["response"])
 
 
 async def add_key(
-    conn: Connection, org_id: int, user_id: int, key: str, digest: bytes, job_id: UUID, response: str
+    conn: Connection,
+    org_id: int,
+    user_id: int,
+    key: str,
+    digest: bytes,
+    job_id: UUID,
+    response: str,
 ) -> None:
     await conn.execute(_sql.add_key, org_id, user_id, key, digest, job_id, response)
 
@@ -150,7 +162,8 @@ async def begin_ending(
     conn: Connection, job_id: UUID, ending: str, error: Mapping[str, Any] | None
 ) -> tuple[str, int] | None:
     """Cancel or fail: when this commits, nothing of the job starts any more. Answers its lane and
-    how many items are open. Leases go first: a settle under way is waited for, later ones are lost."""
+    how many items are open. Leases go first: a settle under way is waited for, a later one is
+    lost."""
     await conn.execute(_claims.lock_claims)
     await conn.fetch(_control.drop_slices, job_id)
     row = await conn.fetchrow(
@@ -162,7 +175,9 @@ async def begin_ending(
     return row["lane"], row["open"]
 
 
-async def skip_open_items(conn: Connection, job_id: UUID, reason: Mapping[str, Any], most: int) -> int:
+async def skip_open_items(
+    conn: Connection, job_id: UUID, reason: Mapping[str, Any], most: int
+) -> int:
     """Skip up to ``most`` open items of an ending job; answers how many are still open."""
     row = await conn.fetchrow(_control.skip_items, job_id, most, to_json(reason))
     assert row is not None
@@ -204,7 +219,9 @@ async def tell(
     """One event of a job, numbered under its lock."""
     row = await conn.fetchrow(_settle.next_seq, job_id, 1)
     if row is not None:
-        await write_events(conn, [(row["org_id"], job_id, row["seq"], event, to_json(data))], worker)
+        await write_events(
+            conn, [(row["org_id"], job_id, row["seq"], event, to_json(data))], worker
+        )
 
 
 async def attempts_and_lane(conn: Connection, job_id: UUID) -> tuple[int, str]:

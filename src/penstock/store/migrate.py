@@ -67,10 +67,12 @@ async def migrate(conn: Connection, schema: str) -> list[str]:
         await conn.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
         await conn.execute(f'SET LOCAL search_path = "{schema}"')
         await conn.execute(
-            "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL, "
-            "digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
+            "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL,"
+            " digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
         )
-        known = {row["number"]: row for row in await conn.fetch("SELECT number, digest FROM migrations")}
+        known = {
+            row["number"]: row for row in await conn.fetch("SELECT number, digest FROM migrations")
+        }
         for migration in migrations():
             if migration.number in known:
                 if known[migration.number]["digest"] != migration.digest:

@@ -1,4 +1,4 @@
-"""What a transaction changes of its jobs: stages, counters, completion, events. Written in order."""
+"""What a transaction changes of its jobs: stages, counters, completion, events."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTER_OF = {
 
 @dataclass(slots=True)
 class StageMove:
-    """Change of one stage's items. ``delay_ms``: the soonest one of them is due, None if none is."""
+    """Change of one stage's items. ``delay_ms``: when the soonest is due, None if none is."""
 
     pending: int = 0
     open: int = 0
@@ -173,7 +173,9 @@ async def write_events(
     conn: Connection, events: list[tuple[int, UUID, int, str, str]], worker: str | None
 ) -> None:
     if events:
-        await conn.execute(_sql.add_events, *(list(column) for column in zip(*events, strict=True)), worker)
+        await conn.execute(
+            _sql.add_events, *(list(column) for column in zip(*events, strict=True)), worker
+        )
 
 
 async def _write_stages(conn: Connection, ids: list[UUID], moves: Mapping[UUID, JobMove]) -> None:
@@ -186,14 +188,18 @@ async def _write_stages(conn: Connection, ids: list[UUID], moves: Mapping[UUID, 
         await conn.execute(_sql.move_stages, *(list(column) for column in zip(*rows, strict=True)))
 
 
-async def _write_errors(conn: Connection, rows: Iterable[Any], moves: Mapping[UUID, JobMove]) -> None:
+async def _write_errors(
+    conn: Connection, rows: Iterable[Any], moves: Mapping[UUID, JobMove]
+) -> None:
     errors = [
         (row["id"], row["org_id"], code, count)
         for row in rows
         for code, count in sorted(moves[row["id"]].errors.items())
     ]
     if errors:
-        await conn.execute(_sql.count_errors, *(list(column) for column in zip(*errors, strict=True)))
+        await conn.execute(
+            _sql.count_errors, *(list(column) for column in zip(*errors, strict=True))
+        )
 
 
 def _progress(row: Any) -> dict[str, Any]:

@@ -37,7 +37,9 @@ async def settle_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> Non
 
 async def release_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     if rows:
-        done = await conn.execute(_settle.release_items, *(list(c) for c in zip(*rows, strict=True)))
+        done = await conn.execute(
+            _settle.release_items, *(list(c) for c in zip(*rows, strict=True))
+        )
         _expect(done, len(rows))
 
 
@@ -89,7 +91,13 @@ async def take_expired(conn: Connection, slice_id: UUID, *, holder_is_dead: bool
 
 
 async def yield_whole(
-    conn: Connection, job_id: UUID, position: int, *, after_ms: float, attempts: int, error: Any = None
+    conn: Connection,
+    job_id: UUID,
+    position: int,
+    *,
+    after_ms: float,
+    attempts: int,
+    error: Any = None,
 ) -> None:
     """Ingest or finish goes on later; ``error`` says why, where it failed."""
     await conn.execute(_ingest.yield_stage, job_id, position, after_ms)

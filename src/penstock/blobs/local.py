@@ -1,0 +1,143 @@
+"""Blobs in a local folder: written aside, made durable, then moved to the name of their hash."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from penstock.model.errors import BadInput, NotThere, TransientError, Unavailable
+
+HEAD_BYTES = 64 * 1024
+# Chunks are gathered up to this, so that a thread is asked once per MiB and not per chunk.
+WRITE_BYTES = 1024 * 1024
+KEY = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBlob:
+    sha256: str
+    size: int
+    head: bytes
+
+    @property
+    def key(self) -> str:
+        return self.sha256
+
+
+class LocalBlobs:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._temporary = folder / "tmp"
+
+    async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:
+        """Store the bytes durably. Until then there is only a temporary file, gone on any error."""
+        upload = await asyncio.to_thread(_Upload, self._temporary)
+        try:
+            gathered = bytearray()
+            async for chunk in chunks:
+                gathered += chunk
+                if upload.size + len(gathered) > limit:
+                    raise BadInput(
+                        "FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes", limit=limit
+                    )
+                if len(gathered) >= WRITE_BYTES:
+                    await asyncio.to_thread(upload.write, gathered)
+                    gathered = bytearray()
+            return await asyncio.to_thread(upload.finish, gathered, self._folder)
+        except BaseException:
+            # Shielded, since a second cancellation must not leave the file behind.
+            await asyncio.shield(asyncio.to_thread(upload.discard))
+            raise
+
+    def path(self, key: str) -> Path:
+        if not KEY.fullmatch(key):
+            raise NotThere("FILE_NOT_FOUND", "There is no such file")
+        return self._folder / key[:2] / key
+
+    async def exists(self, key: str) -> bool:
+        return await asyncio.to_thread(self.path(key).is_file)
+
+    async def sweep(self, older_than_seconds: float) -> int:
+        """Remove temporary files of uploads that died; answer how many."""
+        return await asyncio.to_thread(self._sweep, time.time() - older_than_seconds)
+
+    def _sweep(self, before: float) -> int:
+        removed = 0
+        for path in self._temporary.glob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+
+class _Upload:
+    """One temporary file. Its methods block and run in threads, one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.size = 0
+        self._head = b""
+        self._hash = hashlib.sha256()
+        self._path = folder / uuid4().hex
+        with _named_errors():
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            # Buffered for its lock: closing waits for a write that a cancelled upload left behind.
+            self._file = open(os.open(self._path, flags, 0o600), "wb")  # noqa: SIM115
+
+    def write(self, data: bytes | bytearray) -> None:
+        if len(self._head) < HEAD_BYTES:
+            self._head += bytes(data[: HEAD_BYTES - len(self._head)])
+        self.size += len(data)
+        self._hash.update(data)
+        with _named_errors():
+            self._file.write(data)
+
+    def finish(self, data: bytes | bytearray, root: Path) -> LocalBlob:
+        self.write(data)
+        blob = LocalBlob(self._hash.hexdigest(), self.size, self._head)
+        home = root / blob.key[:2]
+        with _named_errors():
+            with self._file:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            home.mkdir(exist_ok=True, mode=0o700)
+            self._path.replace(home / blob.key)
+            _sync_folder(home)
+            _sync_folder(root)
+        return blob
+
+    def discard(self) -> None:
+        # A full disk fails the flush inside close as it failed the write before.
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self._path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+@contextlib.contextmanager
+def _named_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise TransientError("STORAGE_FULL", "There is no space left for files") from error
+        raise Unavailable(
+            "BLOB_UNAVAILABLE", f"Files cannot be stored: {error.strerror}"
+        ) from error
