@@ -13,7 +13,7 @@ from penstock.engine.parts import Parts
 from penstock.guards.children import ChildPool
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
-from penstock.pipelines import by_name
+from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.database import Database
@@ -75,7 +75,7 @@ async def engine_parts(
         yield Parts(
             settings=settings,
             db=db,
-            pipelines=pipelines or by_name(),
+            pipelines=pipelines or {one.name: one for one in PIPELINES},
             blobs=LocalBlobs(settings.blob_dir),
             children=children,
             broker=broker,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.blobs.local import HEAD_BYTES, LocalBlobs
-from penstock.model.errors import BadInput, NotThere
+from penstock.blobs.local import HEAD_BYTES, LocalBlobs, _named_errors
+from penstock.model.errors import BadInput, NotThere, TransientError
 
 LIMIT = 100 * 1024 * 1024
 
@@ -128,12 +128,12 @@ def test_a_write_the_system_refuses_has_a_name(tmp_path: Path) -> None:
 
 def test_a_full_disk_has_a_name() -> None:
     """/dev/full answers every write with ENOSPC."""
-    from penstock.blobs.local import _named_errors
-    from penstock.model.errors import TransientError
-
-    with pytest.raises(TransientError) as refused, _named_errors():
-        with open("/dev/full", "wb", buffering=0) as full:
-            full.write(b"x")
+    with (
+        pytest.raises(TransientError) as refused,
+        _named_errors(),
+        Path("/dev/full").open("wb", buffering=0) as full,
+    ):
+        full.write(b"x")
     assert refused.value.code == "STORAGE_FULL"
     assert isinstance(refused.value.__cause__, OSError)
     assert refused.value.__cause__.errno == errno.ENOSPC

@@ -178,7 +178,7 @@ def find_dialect(text: str, encoding: str) -> Dialect:
     # Imported where it is used: it takes longer than all else a child imports.
     from clevercsv.detect import Detector
 
-    sample = text[:DIALECT_SAMPLE_CHARS]
+    sample = text[:DIALECT_SAMPLE_CHARS].replace("\0", "\ufffd")
     if len(text) > len(sample):
         sample = sample[: sample.rfind("\n") + 1] or sample
     found = Detector().detect(sample, delimiters=DELIMITERS) if sample.strip() else None

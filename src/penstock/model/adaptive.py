@@ -38,7 +38,7 @@ def claim_size(
         wanted = bounds.target_ms * bounds.safety / item_ms
     if item_bytes:
         wanted = min(wanted, bounds.most_bytes / item_bytes)
-    return int(max(bounds.least, min(bounds.most, wanted * pressure)))
+    return int(max(bounds.least, min(bounds.most, wanted) * pressure))
 
 
 def lease_ms(expected_ms: float, floor_ms: int, cap_ms: int) -> int:
@@ -67,11 +67,11 @@ class IngestSizer:
         self._errors = 0
         per_thousand = batch_ms * 1000 / max(batch_rows, 1000)
         self.latency_ms = ewma(self.latency_ms, per_thousand)
-        if per_thousand > self.p95_ms:
+        if self.latency_ms > self.p95_ms:
             self.rows //= 2
-        elif pool_wait_ms > self.p50_ms or self.latency_ms > self.p95_ms:
+        elif pool_wait_ms > self.p50_ms:
             self.rows = self.rows * 3 // 4
-        elif batch_rows >= self.rows and self.latency_ms <= max(self.p50_ms * 4, self.p50_ms):
+        elif self.latency_ms <= self.p50_ms and batch_rows >= self.rows:
             self.rows *= 2
         self.rows = max(self.least, min(self.most, self.rows))
         return self.rows

@@ -6,13 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def estimated_total(rows: int, bytes_read: int, bytes_total: int, ingest_done: bool) -> int:
-    """Rows the job will have: known after the ingest, before it guessed by bytes."""
-    if ingest_done or bytes_read <= 0 or bytes_total <= 0:
-        return rows
-    return max(rows, round(rows * bytes_total / min(bytes_read, bytes_total)))
-
-
 def shares_before(shares: Sequence[float]) -> list[float]:
     """Share of an item's way that lies behind it when it enters each stage."""
     whole = sum(shares) or 1.0

@@ -88,9 +88,14 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
 
 
 async def list_jobs(
-    conn: Connection, *, after: tuple[datetime, UUID] | None = None,
-    states: Sequence[str] | None = None, paused: bool | None = None, pipeline: str | None = None, limit: int = 50,
-) -> list[Any]:  # fmt: skip
+    conn: Connection,
+    *,
+    after: tuple[datetime, UUID] | None = None,
+    states: Sequence[str] | None = None,
+    paused: bool | None = None,
+    pipeline: str | None = None,
+    limit: int = 50,
+) -> list[Any]:
     created_at, job_id = after or (None, None)
     return await conn.fetch(_sql.list_jobs, created_at, job_id, states, paused, pipeline, limit)
 

@@ -8,7 +8,8 @@ RETURNING id, org_id, vstart
 SELECT org_id, vstart FROM slices WHERE id = $1 FOR UPDATE
 
 -- name: settle_items
--- Each item's transition, guarded by the slice and the generation that hold it.
+-- Each item's transition, guarded by the slice and the generation that hold it (a held item is
+-- PROCESSING by a CHECK).
 UPDATE job_items i SET
     status = o.status, stage = o.stage, attempts = o.attempts, slice_id = NULL,
     due_at = CASE WHEN o.delay_ms >= 0 THEN now() + o.delay_ms * interval '1 millisecond' END,
@@ -21,14 +22,13 @@ FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::integer[], $5::text[], $6
     AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, normalized,
           result, error)
 WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
-  AND i.generation = o.generation AND i.status = 'PROCESSING'
+  AND i.generation = o.generation
 
 -- name: release_items
 -- Items that were not started go back as they came, without an attempt.
 UPDATE job_items i SET status = 'PENDING', slice_id = NULL, due_at = now(), updated_at = now()
 FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS o (job_id, row_no, slice_id)
 WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
-  AND i.status = 'PROCESSING'
 
 -- name: lock_jobs
 -- Jobs are locked after items and in order: two settles over the same jobs never deadlock.

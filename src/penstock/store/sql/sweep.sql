@@ -26,7 +26,7 @@ UPDATE job_items i SET
                  THEN $4::jsonb ELSE i.error END,
     slice_id = NULL, due_at = now(), updated_at = now()
 FROM unnest($3::integer[]) AS r (row_no)
-WHERE i.job_id = $1 AND i.row_no = r.row_no AND i.slice_id = $2 AND i.status = 'PROCESSING'
+WHERE i.job_id = $1 AND i.row_no = r.row_no AND i.slice_id = $2
 RETURNING i.row_no, i.status
 
 -- name: crash_stage

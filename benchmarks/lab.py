@@ -1,0 +1,188 @@
+"""A server of our own, fresh schemas in it, and real worker processes over them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from asyncio.subprocess import PIPE, Process, create_subprocess_exec
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from benchmarks.payload import BENCH_PIPELINES
+from penstock.engine.parts import Parts
+from penstock.engine.submit import Order, submit
+from penstock.engine.worker import Worker
+from penstock.settings import Settings
+from penstock.store import accounts
+from penstock.store.accounts import Principal
+from penstock.store.claims import Served
+from penstock.store.database import Connection, Database
+from penstock.store.migrate import migrate
+from penstock.supervisor.postgres import EmbeddedPostgres
+from penstock.wiring import engine_parts
+
+_PATIENCE_S = 600.0
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running server; one at a time."""
+
+    folder: Path
+    dsn: str
+    superuser_dsn: str
+
+    @asynccontextmanager
+    async def bench(self, **settings: Any) -> AsyncIterator[Bench]:
+        """A fresh schema with the engine over it, dropped in the end."""
+        chosen = Settings(
+            data_dir=self.folder, database_schema=f"b_{secrets.token_hex(4)}", **settings
+        )
+        setup = await Database(self.dsn, chosen.database_schema, size=1).open()
+        async with setup.acquire() as conn:
+            await migrate(conn, chosen.database_schema)
+            org = await accounts.ensure_org(conn, "bench")
+            user = await accounts.ensure_user(conn, org["id"], "bench@localhost", "member")
+        who = Principal(user["id"], org["id"], "bench@localhost", "member", "bench", "standard")
+        try:
+            async with engine_parts(
+                chosen, self.dsn, name="bench", pipelines=BENCH_PIPELINES
+            ) as parts:
+                yield Bench(self, parts, who)
+        finally:
+            async with setup.acquire() as conn:
+                await conn.execute(f'DROP SCHEMA "{chosen.database_schema}" CASCADE')
+            await setup.close()
+
+    async def checkpoint(self) -> None:
+        """So that no run pays for the writes of the one before."""
+        conn = await asyncpg.connect(self.superuser_dsn)
+        try:
+            await conn.execute("CHECKPOINT")
+        finally:
+            await conn.close()
+
+
+@asynccontextmanager
+async def open_lab() -> AsyncIterator[Lab]:
+    folder = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
+    try:
+        async with EmbeddedPostgres(folder) as server:
+            yield Lab(folder, server.owner_dsn, server.superuser_dsn)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Bench:
+    lab: Lab
+    parts: Parts
+    who: Principal
+
+    @property
+    def db(self) -> Database:
+        return self.parts.db
+
+    async def submit(self, pipeline: str, config: Mapping[str, Any], **order: Any) -> UUID:
+        async with self.db.transaction() as conn:
+            receipt = await submit(
+                self.parts, conn, self.who, Order(pipeline, dict(config), **order)
+            )
+        return receipt.job_id
+
+    async def ingest(self, job_id: UUID) -> None:
+        """Read the job's rows in, in this process; its items stay pending."""
+        async with Worker(
+            self.parts, Served(job_id=job_id, stages=["ingest"]), sweeps=False
+        ) as worker:
+            while not await self._fetchval("SELECT ingest_done FROM jobs WHERE id = $1", job_id):
+                await worker.run_once()
+
+    async def items(self, count: int) -> UUID:
+        """A paused job with ``count`` pending items of the fixed payload."""
+        job_id = await self.submit("payload", {"items": count})
+        if not await self._fetchval("SELECT ingest_done FROM jobs WHERE id = $1", job_id):
+            await self.ingest(job_id)
+        await self.execute("UPDATE jobs SET paused = true WHERE id = $1", job_id)
+        await self.execute("VACUUM ANALYZE job_items")
+        return job_id
+
+    async def resume(self, job_id: UUID) -> None:
+        await self.execute("UPDATE jobs SET paused = false WHERE id = $1", job_id)
+        await self.parts.broker.wake("any")
+
+    async def until_done(self, job_id: UUID) -> None:
+        async with asyncio.timeout(_PATIENCE_S):
+            while (state := await self.state(job_id)) not in ("done", "failed", "cancelled"):
+                await asyncio.sleep(0.01)
+        if state != "done":
+            raise RuntimeError(f"job ended as {state}")
+
+    async def state(self, job_id: UUID) -> str:
+        return str(await self._fetchval("SELECT state FROM jobs WHERE id = $1", job_id))
+
+    async def execute(self, statement: str, *values: Any) -> None:
+        async with self.db.acquire() as conn:
+            await conn.execute(statement, *values)
+
+    async def _fetchval(self, statement: str, *values: Any) -> Any:
+        async with self.db.acquire() as conn:
+            return await conn.fetchval(statement, *values)
+
+    @asynccontextmanager
+    async def workers(self, count: int) -> AsyncIterator[list[Process]]:
+        """Worker processes as an installation runs them, ready and idle."""
+        spec = json.dumps({
+            "dsn": self.lab.dsn,
+            "settings": self.parts.settings.model_dump(mode="json", exclude={"database_url"}),
+        })  # fmt: skip
+        async with running("benchmarks.worker", spec, count) as processes:
+            yield processes
+
+
+@asynccontextmanager
+async def running(module: str, argument: str, count: int) -> AsyncIterator[list[Process]]:
+    """Processes of a module of ours: each says it is ready, and ends with its standard input."""
+    async with AsyncExitStack() as stack:
+        processes = [
+            await stack.enter_async_context(_process(module, argument)) for _ in range(count)
+        ]
+        for process in processes:
+            assert process.stdout is not None
+            if (await process.stdout.readline()).strip() != b"ready":
+                raise RuntimeError(f"{module} did not start")
+        yield processes
+
+
+@asynccontextmanager
+async def _process(module: str, argument: str) -> AsyncIterator[Process]:
+    path = os.pathsep.join(filter(None, sys.path))
+    process = await create_subprocess_exec(
+        sys.executable, "-m", module, argument,
+        stdin=PIPE, stdout=PIPE, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), 30)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+async def connect(bench: Bench, count: int) -> list[Connection]:
+    return [await bench.db.connect() for _ in range(count)]

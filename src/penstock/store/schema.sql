@@ -1,0 +1,366 @@
+-- Orgs, people, files, jobs, items, leases, events. Every tenant table carries org_id.
+
+CREATE TABLE orgs (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name        text NOT NULL UNIQUE CHECK (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$'),
+    plan        text NOT NULL DEFAULT 'standard'
+                CHECK (plan IN ('enterprise', 'premium', 'standard', 'basic', 'trial')),
+    weight      smallint NOT NULL DEFAULT 2 CHECK (weight > 0),
+    shared_jobs boolean NOT NULL DEFAULT false,
+    created_at  timestamptz NOT NULL DEFAULT now()
+);
+
+-- Virtual time apart from the org: it changes with every settle, the org hardly ever.
+CREATE TABLE org_time (
+    org_id bigint PRIMARY KEY REFERENCES orgs ON DELETE CASCADE,
+    vt     double precision NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+
+CREATE TABLE users (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    email         text NOT NULL UNIQUE,
+    role          text NOT NULL CHECK (role IN ('admin', 'member', 'viewer')),
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    disabled_at   timestamptz
+);
+
+CREATE TABLE api_keys (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id       bigint NOT NULL REFERENCES orgs,
+    user_id      bigint NOT NULL REFERENCES users,
+    hash         bytea NOT NULL UNIQUE CHECK (length(hash) = 32),
+    prefix       text NOT NULL,
+    name         text NOT NULL DEFAULT '',
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    expires_at   timestamptz,
+    revoked_at   timestamptz
+);
+
+CREATE TABLE files (
+    id         uuid PRIMARY KEY,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    user_id    bigint NOT NULL REFERENCES users,
+    name       text NOT NULL,
+    media_type text NOT NULL,
+    sha256     text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$'),
+    size       bigint NOT NULL CHECK (size >= 0),
+    blob_key   text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE jobs (
+    id            uuid PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    user_id       bigint NOT NULL REFERENCES users,
+    pipeline      text NOT NULL,
+    name          text NOT NULL DEFAULT '',
+    config        jsonb NOT NULL DEFAULT '{}',
+    file_id       uuid REFERENCES files,
+    ip            inet,
+    state         text NOT NULL DEFAULT 'queued'
+                  CHECK (state IN ('queued', 'running', 'cancelling', 'done', 'failed', 'cancelled')),
+    -- What a cancelling job becomes once its open items are skipped, and why.
+    ending        text CHECK (ending IN ('cancelled', 'failed')),
+    paused        boolean NOT NULL DEFAULT false,
+    standing      boolean NOT NULL DEFAULT false,
+    priority      smallint NOT NULL DEFAULT 5 CHECK (priority BETWEEN 0 AND 100),
+    lane          text NOT NULL,
+    generation    integer NOT NULL DEFAULT 1,
+    attempts      smallint NOT NULL DEFAULT 0,
+    last_error    jsonb,
+    header        jsonb,
+    context       jsonb NOT NULL DEFAULT '{}',
+    summary       jsonb,
+    ingest_done   boolean NOT NULL DEFAULT false,
+    ingest_cursor jsonb,
+    bytes_read    bigint NOT NULL DEFAULT 0,
+    bytes_total   bigint NOT NULL DEFAULT 0,
+    needs_finish  boolean NOT NULL DEFAULT false,
+    has_barrier   boolean NOT NULL DEFAULT false,
+    grouped       boolean NOT NULL DEFAULT false,
+    total         integer NOT NULL DEFAULT 0 CHECK (total >= 0),
+    pending       integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
+    processing    integer NOT NULL DEFAULT 0 CHECK (processing >= 0),
+    done          integer NOT NULL DEFAULT 0 CHECK (done >= 0),
+    error         integer NOT NULL DEFAULT 0 CHECK (error >= 0),
+    not_found     integer NOT NULL DEFAULT 0 CHECK (not_found >= 0),
+    skipped       integer NOT NULL DEFAULT 0 CHECK (skipped >= 0),
+    percent       real NOT NULL DEFAULT 0 CHECK (percent BETWEEN 0 AND 100),
+    stage         text,
+    seq           bigint NOT NULL DEFAULT 0,
+    progress_at   timestamptz,
+    -- Nothing of this job can be claimed before; never later than the truth.
+    ready_at      timestamptz NOT NULL DEFAULT now(),
+    due_at        timestamptz,
+    served_at     timestamptz NOT NULL DEFAULT now(),
+    heartbeat_at  timestamptz,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    started_at    timestamptz,
+    finished_at   timestamptz,
+    updated_at    timestamptz NOT NULL DEFAULT now(),
+    CHECK (total = pending + processing + done + error + not_found + skipped),
+    CHECK ((state IN ('done', 'failed', 'cancelled')) = (finished_at IS NOT NULL)),
+    CHECK (state NOT IN ('done', 'failed', 'cancelled') OR pending + processing = 0),
+    CHECK ((state = 'cancelling') <= (ending IS NOT NULL))
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
+
+CREATE INDEX jobs_claimable ON jobs (org_id, priority DESC, served_at, id)
+    WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
+CREATE INDEX jobs_ready ON jobs (org_id, ready_at)
+    WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
+CREATE INDEX jobs_listed ON jobs (org_id, created_at DESC, id DESC);
+
+-- Ingest (position -1), each stage, and finish (position 1000) of a live job.
+CREATE TABLE job_stages (
+    job_id    uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    position  smallint NOT NULL,
+    org_id    bigint NOT NULL,
+    kind      text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
+    name      text NOT NULL,
+    barrier   boolean NOT NULL DEFAULT false,
+    -- Share of an item's way that lies before this stage.
+    before    real NOT NULL DEFAULT 0,
+    pending   integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
+    open      integer NOT NULL DEFAULT 0 CHECK (open >= pending),
+    ready_at  timestamptz NOT NULL DEFAULT 'infinity',
+    -- No fresh item below this row is pending.
+    floor     integer NOT NULL DEFAULT 0,
+    avg_ms    real,
+    avg_bytes real,
+    -- Workers that died over the ingest or the finish.
+    crashes   smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (job_id, position)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
+
+-- A slice is the lease: its id is the fencing token.
+CREATE TABLE slices (
+    id          uuid PRIMARY KEY,
+    kind        text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
+    job_id      uuid NOT NULL,
+    org_id      bigint NOT NULL,
+    pipeline    text NOT NULL,
+    stage       text NOT NULL,
+    position    smallint NOT NULL,
+    group_key   text,
+    worker      text NOT NULL,
+    -- Which rows it holds, so that an expired one is found without an index on job_items.
+    row_nos     integer[] NOT NULL DEFAULT '{}',
+    claimed_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL,
+    expected_ms double precision NOT NULL,
+    vstart      double precision NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+CREATE INDEX slices_job ON slices (job_id);
+CREATE UNIQUE INDEX slices_one_per_job ON slices (job_id, kind) WHERE kind IN ('ingest', 'finish');
+CREATE UNIQUE INDEX slices_one_per_group ON slices (pipeline, stage, group_key)
+    WHERE group_key IS NOT NULL;
+
+CREATE TABLE job_items (
+    -- No foreign key: it would cost a check per row in the hottest write there is.
+    job_id       uuid NOT NULL,
+    row_no       integer NOT NULL CHECK (row_no > 0),
+    org_id       bigint NOT NULL,
+    user_id      bigint NOT NULL,
+    job_type     text NOT NULL,
+    stage        smallint NOT NULL DEFAULT 0,
+    status       text NOT NULL DEFAULT 'PENDING'
+                 CHECK (status IN ('PENDING', 'PROCESSING', 'DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED')),
+    generation   integer NOT NULL DEFAULT 1,
+    attempts     smallint NOT NULL DEFAULT 0,
+    crashes      smallint NOT NULL DEFAULT 0,
+    solo_crashes smallint NOT NULL DEFAULT 0,
+    slice_id     uuid,
+    parent_row   integer,
+    key          text,
+    group_key    text,
+    -- Set once an item waits for anything but its first turn.
+    due_at       timestamptz,
+    updated_at   timestamptz NOT NULL DEFAULT now(),
+    input        jsonb NOT NULL,
+    normalized   jsonb,
+    result       jsonb,
+    error        jsonb,
+    PRIMARY KEY (job_id, row_no),
+    CHECK ((status = 'PROCESSING') = (slice_id IS NOT NULL))
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+
+CREATE INDEX items_fresh ON job_items (job_id, stage, row_no)
+    WHERE status = 'PENDING' AND due_at IS NULL AND group_key IS NULL;
+CREATE INDEX items_due ON job_items (job_id, stage, due_at, row_no)
+    WHERE status = 'PENDING' AND due_at IS NOT NULL AND group_key IS NULL;
+CREATE INDEX items_grouped ON job_items (job_id, stage, group_key, row_no)
+    WHERE status = 'PENDING' AND group_key IS NOT NULL;
+CREATE INDEX items_live ON job_items (job_id, updated_at, row_no)
+    WHERE status IN ('PENDING', 'PROCESSING');
+CREATE INDEX items_problem ON job_items (job_id, status, row_no)
+    WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
+CREATE UNIQUE INDEX items_key ON job_items (job_id, key) WHERE key IS NOT NULL;
+
+CREATE TABLE job_errors (
+    job_id uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    org_id bigint NOT NULL,
+    code   text NOT NULL,
+    count  integer NOT NULL,
+    PRIMARY KEY (job_id, code)
+) WITH (fillfactor = 50);
+
+CREATE TABLE events (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- Readers over all jobs follow commit order: only what is older than every open transaction.
+    xid        xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    org_id     bigint,
+    job_id     uuid,
+    seq        bigint,
+    event      text NOT NULL,
+    worker     text,
+    data       jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CHECK ((job_id IS NULL) = (seq IS NULL))
+);
+
+CREATE UNIQUE INDEX events_seq ON events (job_id, seq) WHERE job_id IS NOT NULL;
+CREATE INDEX events_commit_order ON events (xid, id);
+
+CREATE TABLE idempotency_keys (
+    org_id       bigint NOT NULL REFERENCES orgs,
+    user_id      bigint NOT NULL REFERENCES users,
+    key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
+    request_hash bytea NOT NULL,
+    job_id       uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    response     text NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, user_id, key)
+);
+
+CREATE TABLE workers (
+    id           text PRIMARY KEY,
+    host         text NOT NULL,
+    pid          integer NOT NULL,
+    slots        smallint NOT NULL,
+    started_at   timestamptz NOT NULL DEFAULT now(),
+    heartbeat_at timestamptz NOT NULL DEFAULT now(),
+    stopped_at   timestamptz
+);
+
+CREATE TABLE audit (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id     bigint REFERENCES orgs,
+    user_id    bigint REFERENCES users,
+    action     text NOT NULL,
+    target     text NOT NULL,
+    ip         inet,
+    before     jsonb,
+    after      jsonb,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE INDEX audit_listed ON audit (org_id, id DESC);
+
+-- Tenancy: the API's role sees the org it was given for this transaction, and nothing without one.
+-- `penstock.owner` narrows it to one user's own rows.
+
+CREATE FUNCTION current_org() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('penstock.org', true), '')::bigint;
+CREATE FUNCTION current_owner() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('penstock.owner', true), '')::bigint;
+
+ALTER TABLE orgs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE org_time ENABLE ROW LEVEL SECURITY;
+ALTER TABLE users ENABLE ROW LEVEL SECURITY;
+ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE files ENABLE ROW LEVEL SECURITY;
+ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_stages ENABLE ROW LEVEL SECURITY;
+ALTER TABLE slices ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_items ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_errors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE events ENABLE ROW LEVEL SECURITY;
+ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE workers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_org ON orgs TO penstock_api USING (id = (SELECT current_org()));
+CREATE POLICY own_org ON users TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON api_keys TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_rows ON files TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON jobs TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON job_items TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON idempotency_keys TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+-- These hang on a job, which has its own policy; queries reach them through it.
+CREATE POLICY own_org ON job_stages TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON slices TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON job_errors TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON events TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON audit TO penstock_api USING (org_id = (SELECT current_org()));
+
+CREATE POLICY all_orgs ON orgs TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON org_time TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON users TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON api_keys TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON files TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON jobs TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_stages TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON slices TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_items TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_errors TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON events TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON idempotency_keys TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON workers TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON audit TO penstock_admin USING (true);
+
+GRANT SELECT ON orgs, users, files, jobs, job_stages, slices, job_items, job_errors, events,
+    idempotency_keys, audit TO penstock_api, penstock_admin;
+GRANT SELECT (id, org_id, user_id, prefix, name, created_at, expires_at, revoked_at)
+    ON api_keys TO penstock_api, penstock_admin;
+GRANT SELECT ON workers, org_time TO penstock_admin;
+GRANT INSERT ON files, jobs, job_stages, job_items, job_errors, events, idempotency_keys, audit
+    TO penstock_api, penstock_admin;
+GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstock_admin;
+GRANT DELETE ON slices, idempotency_keys TO penstock_api, penstock_admin;
+
+-- What the API needs across orgs: these return just that and nothing else.
+
+CREATE FUNCTION principal_of(key_hash bytea)
+    RETURNS TABLE (user_id bigint, org_id bigint, email text, role text, org text, plan text,
+                   shared_jobs boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT u.id, o.id, u.email, u.role, o.name, o.plan, o.shared_jobs
+    FROM api_keys k JOIN users u ON u.id = k.user_id JOIN orgs o ON o.id = u.org_id
+    WHERE k.hash = key_hash AND k.revoked_at IS NULL AND u.disabled_at IS NULL
+      AND (k.expires_at IS NULL OR k.expires_at > now());
+END;
+
+CREATE FUNCTION queue_state()
+    RETURNS TABLE (depth bigint, waiting bigint, slots bigint, workers bigint, avg_job_ms double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM jobs
+                WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing LIMIT 20001) AS d),
+           (SELECT count(*) FROM (SELECT 1 FROM jobs
+                WHERE state = 'queued' AND NOT standing LIMIT 20001) AS w),
+           (SELECT coalesce(sum(w.slots), 0) FROM workers w
+                WHERE w.stopped_at IS NULL AND w.heartbeat_at > now() - interval '30 seconds'),
+           (SELECT count(*) FROM workers w
+                WHERE w.stopped_at IS NULL AND w.heartbeat_at > now() - interval '30 seconds'),
+           (SELECT avg(extract(epoch FROM r.finished_at - r.started_at) * 1000)
+                FROM (SELECT finished_at, started_at FROM jobs
+                      WHERE state = 'done' AND started_at IS NOT NULL
+                      ORDER BY finished_at DESC LIMIT 50) AS r);
+END;
+
+CREATE INDEX jobs_depth ON jobs (state) WHERE state IN ('queued', 'running', 'cancelling');
+CREATE INDEX jobs_recent ON jobs (finished_at DESC) WHERE state = 'done' AND started_at IS NOT NULL;
+
+REVOKE ALL ON FUNCTION principal_of(bytea), queue_state() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION principal_of(bytea), queue_state() TO penstock_api, penstock_admin;

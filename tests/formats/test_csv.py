@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.formats.csv import CHUNK_ROWS, CsvChunk, CsvHead, check_head, read_csv, unique_names
+from penstock.model.errors import BadInput
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT.parent / "shared" / "data"
+LIMITS = {
+    "max_rows": 1_000_000,
+    "max_columns": 2000,
+    "max_cell_bytes": 1024 * 1024,
+    "max_file_bytes": 100 * 1024 * 1024,
+}
+
+needs_data = pytest.mark.skipif(not DATA.exists(), reason=f"the sample files are not at {DATA}")
+
+
+def read(
+    path: Path, cursor: Mapping[str, Any] | None = None, **limits: int
+) -> tuple[CsvHead, list[list[str]]]:
+    head, *chunks = read_csv(str(path), cursor, {**LIMITS, **limits})
+    assert isinstance(head, CsvHead)
+    rows = []
+    for chunk in chunks:
+        assert isinstance(chunk, CsvChunk)
+        assert len(chunk.rows) == len(chunk.sizes)
+        rows += chunk.rows
+    return head, rows
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "file.csv"
+
+
+def refusal(path: Path, **limits: int) -> BadInput:
+    with pytest.raises(BadInput) as refused:
+        read(path, **limits)
+    return refused.value
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_ordinary_files(file: Path, delimiter: str, end: str) -> None:
+    table = [
+        ["sku", "title", "price"],
+        ["0012", "Pipe 2 m", "12.50"],
+        ["0013", f'A "{delimiter}" here', "3.10"],
+        ["0014", "Bolt", "0.99"],
+    ]
+    written = io.StringIO()
+    csv.writer(written, delimiter=delimiter, lineterminator=end).writerows(table)
+    file.write_bytes(written.getvalue().encode())
+    head, rows = read(file)
+    assert [head.header, *rows] == table
+    assert head.dialect["delimiter"] == delimiter
+
+
+def test_newlines_inside_quotes_belong_to_the_cell(file: Path) -> None:
+    file.write_bytes(b'a,b\r\n1,"two\r\nlines"\r\n2,"x"\r\n')
+    assert read(file)[1] == [["1", "two\r\nlines"], ["2", "x"]]
+
+
+def test_quotes_after_a_sample_without_any(file: Path) -> None:
+    plain = "".join(f"{number},plain text\n" for number in range(3000))
+    file.write_text(f'id,text\n{plain}3000,"with, comma"\n')
+    assert read(file)[1][-1] == ["3000", "with, comma"]
+
+
+def test_backslashes_stay_where_they_escape_nothing(file: Path) -> None:
+    file.write_text("id,folder,size\n1,C:\\new\\table,2\n2,D:\\x,3\n")
+    assert read(file)[1] == [["1", "C:\\new\\table", "2"], ["2", "D:\\x", "3"]]
+
+
+def test_short_rows_are_filled_and_long_ones_kept(file: Path) -> None:
+    file.write_text("a,b,c\n1\n1,2,3,4,5\n1,2,3,,\n1,2,3\n")
+    assert read(file)[1] == [
+        ["1", "", ""],
+        ["1", "2", "3", "4", "5"],
+        ["1", "2", "3"],
+        ["1", "2", "3"],
+    ]
+
+
+def test_lines_without_content_are_no_rows(file: Path) -> None:
+    file.write_text("\n  \na,b\n\n1,2\n,\n   \n3,4\n\n\n")
+    head, rows = read(file)
+    assert head.header == ["a", "b"]
+    assert rows == [["1", "2"], ["3", "4"]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (["Price", "Price", " Price "], ["Price", "Price (2)", "Price (3)"]),
+        (["a", "", " "], ["a", "Column 2", "Column 3"]),
+        (["Column 2", ""], ["Column 2", "Column 2 (2)"]),
+        (["x", "x (2)", "x"], ["x", "x (2)", "x (3)"]),
+    ],
+)
+def test_column_names_are_unique(cells: list[str], names: list[str]) -> None:
+    assert unique_names(cells) == names
+
+
+@given(st.lists(st.sampled_from(["", "a", "a (2)", " a", "Column 1", "Column 2"]), max_size=12))
+def test_column_names_are_always_unique(cells: list[str]) -> None:
+    names = unique_names(cells)
+    assert len(names) == len(set(names)) == len(cells)
+
+
+GERMAN = "Artikel;Größe;Preis\nKühlgerät;groß;12,50 €\nTür;schmal;3,00 €\n"
+POLISH = "nazwa;cena\nŻarówka żółta;12\nŁożysko kulkowe;3\nśruba;1\n"
+JAPANESE = "商品名,価格\n冷蔵庫,1000\nテレビ,200\n"
+CHINESE = "名称,价格\n冰箱,1000\n电视机,200\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        *((GERMAN, name) for name in ("utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le")),
+        *((GERMAN, name) for name in ("utf-16-be", "utf-32")),
+        ("name,price\ncafé,3\nñandú,4\n", "latin-1"),
+        ("id;x\n1;Ø 8 mm\n2;½ Zoll\n", "cp1252"),
+        (POLISH, "cp1250"),
+        (JAPANESE, "shift_jis"),
+        (CHINESE, "gb18030"),
+    ],
+)
+def test_encodings(file: Path, text: str, encoding: str) -> None:
+    file.write_bytes(text.encode(encoding))
+    head, rows = read(file)
+    delimiter = ";" if ";" in text else ","
+    assert [head.header, *rows] == [line.split(delimiter) for line in text.splitlines()]
+
+
+def test_the_first_umlaut_may_come_late(file: Path) -> None:
+    early = "".join(f"{number};plain;1,00\n" for number in range(200_000))
+    file.write_bytes(f"id;name;preis\n{early}x;Tür;2,00\n".encode("cp1252"))
+    assert read(file)[1][-1] == ["x", "Tür", "2,00"]
+
+
+def test_nul_becomes_the_replacement_character(file: Path) -> None:
+    file.write_bytes(b"id,name,note\n1,a\0b,some longer text here\n2,c,d\n")
+    assert read(file)[1][0] == ["1", "a\ufffdb", "some longer text here"]
+
+
+@pytest.mark.parametrize(
+    ("content", "limits", "code", "says"),
+    [
+        ("a,b\n1,2\n3,4\n5,6\n", {"max_rows": 2}, "TOO_MANY_ROWS", "more than 2 rows"),
+        ("a,b\n1,2\n1,2,3,4\n", {"max_columns": 3}, "TOO_MANY_COLUMNS", "Line 3 has 4"),
+        ("a,b\n1,2\n1,123456\n", {"max_cell_bytes": 5}, "CELL_TOO_LARGE", "line 3"),
+        ("a,b\n1,2\n1,üüü\n", {"max_cell_bytes": 5}, "CELL_TOO_LARGE", "line 3"),
+        ("a,b\n1,2\n", {"max_file_bytes": 3}, "FILE_TOO_LARGE", "3 bytes"),
+        ('a,b\n1,"x\ny"\n2,"open\n3,4\n5,6\n', {}, "UNCLOSED_QUOTE", "line 4"),
+    ],
+)
+def test_bounds_name_the_line(
+    file: Path, content: str, limits: dict[str, int], code: str, says: str
+) -> None:
+    file.write_text(content)
+    error = refusal(file, **limits)
+    assert error.code == code
+    assert says in error.message
+
+
+def test_bounds_are_not_passed_by_what_just_fits(file: Path) -> None:
+    file.write_text("a,b\n1,2\n1,ü234\n")
+    fits = {"max_rows": 2, "max_columns": 2, "max_cell_bytes": 5}
+    assert read(file, None, **fits)[1] == [["1", "2"], ["1", "ü234"]]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"  \r\n", b"\xef\xbb\xbf", b",,\n,,\n"])
+def test_empty_files(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    assert refusal(file).code == "EMPTY_FILE"
+    with pytest.raises(BadInput) as refused:
+        check_head(content, len(content), "file.csv")
+    assert refused.value.code == "EMPTY_FILE"
+
+
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n", b"a,b\n\n,\n", "a,b\n".encode("utf-16")])
+def test_a_header_alone_is_read_but_refused_at_submit(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    head, rows = read(file)
+    assert (head.header, rows) == (["a", "b"], [])
+    with pytest.raises(BadInput) as refused:
+        check_head(content, len(content), "file.csv")
+    assert refused.value.code == "NO_ROWS"
+    check_head(content, 100_000, "file.csv")
+
+
+BINARIES = {
+    "PNG": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    "Excel": b"PK\x03\x04\x14\0\x06\0",
+    "PDF": b"%PDF-1.7\n%...",
+    "old Excel": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500),
+    "HTML": b"\n<!DOCTYPE html><html>",
+    "XML": b"<?xml version='1.0'?><a/>",
+    "JSON": b'[\n {"sku": 1}]',
+    "binary": random.Random(1).randbytes(4096),
+    "binary data": bytes(1000),
+}
+
+
+@pytest.mark.parametrize("kind", BINARIES)
+def test_binary_files_are_refused_by_what_they_seem_to_be(file: Path, kind: str) -> None:
+    content = BINARIES[kind]
+    file.write_bytes(content)
+    with pytest.raises(BadInput) as refused:
+        check_head(content, len(content), "list.csv")
+    for error in (refused.value, refusal(file)):
+        assert error.code == "UNSUPPORTED_TYPE"
+        assert kind in error.message
+        assert "CSV" in error.message
+
+
+def test_ordinary_heads_pass() -> None:
+    for content in (GERMAN.encode("cp1252"), GERMAN.encode("utf-16"), b"a\n1\n", b"x,\0\n1,\0\n"):
+        check_head(content, len(content), "file.csv")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '"' + 'a,"' * 20_000,
+        "\n".join(['"a";"b'] * 10_000),
+        "".join(random.Random(3).choices("ab,;|\t\"\n\\' 1", k=200_000)),
+        "," * 1900 + "\n" + "x" * 500_000,
+    ],
+)
+def test_hostile_text_takes_bounded_time(file: Path, content: str) -> None:
+    file.write_text(content)
+    start = time.process_time()
+    try:
+        read(file)
+    except BadInput as error:
+        assert error.code in {"CELL_TOO_LARGE", "TOO_MANY_COLUMNS", "UNCLOSED_QUOTE"}
+    assert time.process_time() - start < 2
+
+
+@pytest.fixture(scope="module")
+def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("long") / "long.csv"
+    lines = [f'{number};"Text {number}\nmore";x' for number in range(2 * CHUNK_ROWS + 10)]
+    path.write_text("\n".join(["id;text;x", *lines]))
+    return path
+
+
+@pytest.mark.parametrize("done", [0, 1, CHUNK_ROWS, CHUNK_ROWS + 1, 2 * CHUNK_ROWS + 10])
+def test_resuming_gives_exactly_the_other_rows(long_file: Path, done: int) -> None:
+    head, rows = read(long_file)
+    cursor = {"rows": done, "dialect": head.dialect, "header": head.header}
+    again, rest = read(long_file, json.loads(json.dumps(cursor)))
+    assert again == head
+    assert rest == rows[done:]
+
+
+def test_the_dialect_is_frozen(long_file: Path) -> None:
+    head, _ = read(long_file)
+    frozen = {**head.dialect, "delimiter": "|"}
+    again, _ = read(long_file, {"rows": 0, "dialect": frozen, "header": []})
+    assert again.header == ["id;text;x"]
+
+
+def test_chunks_are_bounded_and_tell_how_far_they_are(file: Path) -> None:
+    file.write_text("a,b\n" + f"{'x' * 300_000},1\n" * 10)
+    _, *chunks = read_csv(str(file), None, LIMITS)
+    assert [len(chunk.rows) for chunk in chunks if isinstance(chunk, CsvChunk)] == [4, 4, 2]
+    positions = [chunk.bytes_read for chunk in chunks if isinstance(chunk, CsvChunk)]
+    assert positions == sorted(positions)
+    assert positions[-1] == file.stat().st_size
+
+
+CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=8)
+
+
+@given(st.lists(st.lists(CELL, min_size=3, max_size=3), max_size=20))
+def test_what_was_written_is_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, table: list[list[str]]
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "any.csv"
+    with path.open("w", encoding="utf-8", newline="") as written:
+        csv.writer(written, quoting=csv.QUOTE_ALL).writerows([["one", "two", "three"], *table])
+    comma = {"encoding": "utf-8", "delimiter": ",", "quotechar": '"', "escapechar": None}
+    _, rows = read(path, {"rows": 0, "dialect": comma, "header": []})
+    assert rows == [row for row in table if any(cell.strip() for cell in row)]
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "any.csv"
+    path.write_bytes(content)
+    try:
+        head, rows = read(path)
+    except BadInput:
+        return
+    assert all(len(row) >= len(head.header) for row in rows)
+    json.dumps([head.header, rows], ensure_ascii=False).encode()
+
+
+@needs_data
+@pytest.mark.parametrize("path", sorted((DATA / "csv-spectrum/csvs").glob("*.csv")), ids=str)
+def test_csv_spectrum(path: Path) -> None:
+    head, rows = read(path)
+    expected = json.loads((path.parents[1] / "json" / f"{path.stem}.json").read_bytes())
+    if path.stem == "location_coordinates":
+        # A single object, and with another phone number than the file has.
+        expected = [{**expected, "Contact Phone Number": "2095257564"}]
+    found = [dict(zip(head.header, row, strict=True)) for row in rows]
+    if path.stem == "newlines_crlf":
+        # The stored copy of the file has lost its carriage returns; the expectation has them.
+        found = [{name: cell.replace("\n", "\r\n") for name, cell in row.items()} for row in found]
+    assert found == expected
+
+
+@needs_data
+@pytest.mark.parametrize("path", sorted((DATA / "csv-messy").glob("*/*.?sv")), ids=str)
+def test_messy_files_are_read(path: Path) -> None:
+    if path.stat().st_size == 0:
+        assert refusal(path).code == "EMPTY_FILE"
+        return
+    head, rows = read(path)
+    assert head.header
+    assert rows or path.name == "utf8bom.csv"  # that one is a header alone
+
+
+def test_the_example_is_read_as_meant() -> None:
+    head, rows = read(ROOT / "examples" / "supplier.csv")
+    assert head.header[:4] == ["SKU", "GTIN", "Title", "Description"]
+    assert len(rows) == 60
+    assert {len(row) for row in rows} == {len(head.header)}
+    assert "Müller & Söhne" in {row[5] for row in rows}

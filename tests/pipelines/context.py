@@ -1,0 +1,79 @@
+"""A context for pipelines without an engine: real blobs, real children, nothing recorded."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import structlog
+
+from penstock.blobs.local import LocalBlobs
+from penstock.guards.children import ChildPool
+from penstock.model.outcomes import Outcome
+from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
+from penstock.model.ports import Log
+
+LIMITS = {
+    "max_rows": 1_000_000,
+    "max_columns": 2000,
+    "max_cell_bytes": 1024 * 1024,
+    "max_file_bytes": 100 * 1024 * 1024,
+    "batch_bytes": 8 * 1024 * 1024,
+}
+
+
+@dataclass
+class TrialContext:
+    blobs: LocalBlobs
+    children: ChildPool
+    log: Log = field(default_factory=structlog.get_logger)
+    batch_rows: int = 64
+    item_timeout_ms: int = 5000
+    limits: Mapping[str, int] = field(default_factory=lambda: dict(LIMITS))
+
+    def time_is_up(self) -> bool:
+        return False
+
+
+@asynccontextmanager
+async def trial_context(folder: Path) -> AsyncIterator[TrialContext]:
+    children = ChildPool(2, 1024 * 1024 * 1024, cpu_seconds=20)
+    try:
+        yield TrialContext(LocalBlobs(folder), children)
+    finally:
+        await children.close()
+
+
+async def job_of(
+    pipeline: Pipeline, ctx: TrialContext, config: Mapping[str, Any], content: bytes | None = None
+) -> Job:
+    made = pipeline.Config.model_validate(config)
+    if content is None:
+        return Job(uuid4(), 1, pipeline.name, made)
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield content
+
+    blob = await ctx.blobs.put(chunks(), len(content))
+    file = FileRef(uuid4(), "file.csv", blob.sha256, blob.size, "text/csv")
+    return Job(uuid4(), 1, pipeline.name, made, file)
+
+
+async def batches_of(
+    pipeline: Pipeline, job: Job, ctx: TrialContext, cursor: Mapping[str, Any] | None = None
+) -> list[RowBatch]:
+    return [batch async for batch in pipeline.rows(job, ctx, cursor)]
+
+
+async def outcomes_of(
+    stage: Stage, items: Sequence[Item], ctx: TrialContext
+) -> Sequence[Outcome | None]:
+    """As the engine runs a stage."""
+    if stage.run is not None:
+        return await stage.run(items, ctx)
+    outcomes: Sequence[Outcome] = await ctx.children.call(stage.cpu, items)
+    return outcomes

@@ -1,0 +1,97 @@
+"""Every hot statement walks the index made for it, however large the tables are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from penstock.store.database import Connection, Database
+from penstock.store.queries import load
+
+SEED = """
+INSERT INTO orgs (name, plan) SELECT 'org' || n, 'standard' FROM generate_series(1, 50) n;
+INSERT INTO org_time (org_id) SELECT id FROM orgs;
+INSERT INTO users (org_id, email, role) SELECT id, name || '@x', 'member' FROM orgs;
+INSERT INTO jobs (id, org_id, user_id, pipeline, lane, state, total, pending, done, finished_at)
+SELECT gen_random_uuid(), 1 + n % 50, 1 + n % 50, 'noop', 'standard',
+       CASE WHEN n % 10 = 0 THEN 'queued' ELSE 'done' END,
+       100, CASE WHEN n % 10 = 0 THEN 100 ELSE 0 END, CASE WHEN n % 10 = 0 THEN 0 ELSE 100 END,
+       CASE WHEN n % 10 = 0 THEN NULL ELSE now() END
+FROM generate_series(1, 1000) n;
+INSERT INTO job_stages (job_id, position, org_id, kind, name, pending, open, ready_at)
+SELECT id, 0, org_id, 'items', 'work', pending, pending, now() FROM jobs;
+INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at, group_key, input)
+SELECT j.id, n, j.org_id, j.user_id, 'noop', CASE WHEN j.pending > 0 THEN 'PENDING' ELSE 'DONE' END,
+       CASE WHEN n % 20 = 0 THEN now() END, CASE WHEN n % 25 = 0 THEN 'g' || n END, '[]'
+FROM jobs j, generate_series(1, 100) n;
+INSERT INTO events (org_id, job_id, seq, event)
+SELECT org_id, id, n, 'job.progress' FROM jobs, generate_series(1, 20) n;
+ANALYZE;
+"""
+
+# Statement, and the indexes its plan must use.
+HOT = [
+    ("claims.choose_org", {"jobs_ready"}),
+    ("claims.choose_stage", {"job_stages_pkey"}),
+    ("claims.choose_neighbours", {"job_stages_pkey"}),
+    ("claims.pick_items", {"items_due", "items_fresh"}),
+    ("claims.pick_groups", {"items_grouped"}),
+    ("claims.mark_items", {"job_items_pkey"}),
+    ("claims.load_items", {"job_items_pkey"}),
+    ("claims.load_jobs", {"jobs_pkey"}),
+    ("claims.rest_stage", {"items_due", "job_stages_pkey"}),
+    ("settle.settle_items", {"job_items_pkey"}),
+    ("settle.release_items", {"job_items_pkey"}),
+    ("settle.lock_jobs", {"jobs_pkey"}),
+    ("settle.move_stages", {"job_stages_pkey"}),
+    ("settle.move_jobs", {"jobs_pkey", "job_stages_pkey"}),
+    ("settle.add_children", {"items_key"}),
+    ("sweep.return_items", {"job_items_pkey"}),
+    ("control.skip_items", {"items_live", "job_items_pkey"}),
+    ("items.items_by_row", {"job_items_pkey"}),
+    ("items.live_items", {"items_live"}),
+    ("items.results", {"job_items_pkey"}),
+    ("jobs.get_job", {"jobs_pkey"}),
+    ("jobs.job_events", {"events_seq"}),
+    ("jobs.all_events", {"events_commit_order"}),
+]
+LARGE = ("job_items", "jobs", "job_stages", "events")
+
+
+@pytest.fixture
+async def seeded(db: Database) -> AsyncIterator[Connection]:
+    async with db.acquire() as conn:
+        await conn.execute(SEED)
+        yield conn
+
+
+async def generic_plan(conn: Connection, sql: str) -> str:
+    """The plan that serves all values; the ones given do not matter."""
+    arguments = len((await conn.prepare(sql)).get_parameters())
+    nulls = f"({', '.join(['NULL'] * arguments)})" if arguments else ""
+    await conn.execute("SET plan_cache_mode = force_generic_plan")
+    await conn.execute(f"PREPARE looked_at AS {sql}")
+    try:
+        rows = await conn.fetch(f"EXPLAIN EXECUTE looked_at{nulls}")
+    finally:
+        await conn.execute("DEALLOCATE looked_at")
+    return "\n".join(row[0] for row in rows)
+
+
+async def test_hot_statements_use_their_indexes(seeded: Connection) -> None:
+    problems = []
+    for name, indexes in HOT:
+        family, statement = name.split(".")
+        sql = getattr(load(family), statement)
+        plan = await generic_plan(seeded, sql)
+        missing = {index for index in indexes if index not in plan}
+        scanned = {table for table in LARGE if f"Seq Scan on {table} " in plan}
+        if missing or scanned:
+            problems.append(f"{name}: misses {missing or '-'}, scans {scanned or '-'}\n{plan}")
+    assert not problems, "\n\n".join(problems)
+
+
+async def test_the_guard_sees_a_missing_index(seeded: Connection) -> None:
+    await seeded.execute("DROP INDEX items_fresh")
+    assert "items_fresh" not in await generic_plan(seeded, load("claims").pick_items)

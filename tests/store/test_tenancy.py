@@ -1,0 +1,114 @@
+"""Row-level security: an org sees its own rows, a member their own jobs, nobody sees nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+from tests.fixtures import Bench, MakePrincipal
+
+from penstock.settings import Settings
+from penstock.store.database import Database, Scope
+from penstock.wiring import api_database
+
+TENANT_TABLES = {
+    *("orgs", "org_time", "users", "api_keys", "audit", "files", "idempotency_keys", "workers"),
+    *("jobs", "job_stages", "job_items", "job_errors", "slices", "events"),
+}
+
+
+@pytest.fixture
+async def api_db(settings: Settings, api_dsn: str, db: Database) -> AsyncIterator[Database]:
+    database = await api_database(settings, api_dsn).open()
+    yield database
+    await database.close()
+
+
+async def test_every_table_has_row_level_security(db: Database) -> None:
+    async with db.acquire() as conn:
+        rows = await conn.fetch(
+            "SELECT relname, relrowsecurity FROM pg_class WHERE relkind = 'r' "
+            "AND relnamespace = current_schema()::regnamespace AND relname <> 'migrations'"
+        )
+    assert {row["relname"] for row in rows} == TENANT_TABLES
+    assert all(row["relrowsecurity"] for row in rows)
+
+
+async def test_without_an_org_nothing_is_seen(bench: Bench, api_db: Database) -> None:
+    await bench.submit("noop", {"items": 3})
+    async with api_db.transaction() as conn:
+        for table in ("orgs", "users", "jobs", "job_items", "events", "files", "slices"):
+            assert await conn.fetchval(f"SELECT count(*) FROM {table}") == 0
+
+
+async def test_an_org_sees_its_own_and_no_other(
+    bench: Bench, api_db: Database, principal: MakePrincipal
+) -> None:
+    other = await principal("other")
+    mine = await bench.submit("noop", {"items": 3})
+    theirs = await bench.submit("noop", {"items": 4}, who=other)
+    for scope, job, rows in ((bench.who.scope, mine, 3), (other.scope, theirs, 4)):
+        async with api_db.scoped(scope) as conn:
+            assert [row["id"] for row in await conn.fetch("SELECT id FROM jobs")] == [job]
+            assert await conn.fetchval("SELECT count(*) FROM job_items") == rows
+            seen = await conn.fetch("SELECT DISTINCT org_id FROM events")
+            assert [row["org_id"] for row in seen] == [scope.org_id]
+
+
+async def test_members_see_their_own_jobs_viewers_their_org_admins_all(
+    bench: Bench, api_db: Database, principal: MakePrincipal
+) -> None:
+    colleague = await principal(email="second@acme")
+    viewer = await principal(role="viewer")
+    admin = await principal("elsewhere", role="admin")
+    await bench.submit("noop", {"items": 1})
+    await bench.submit("noop", {"items": 1}, who=colleague)
+    for scope, jobs in (
+        (bench.who.scope, 1), (colleague.scope, 1), (viewer.scope, 2), (admin.scope, 2),
+        (Scope(bench.who.org_id), 2),
+    ):  # fmt: skip
+        async with api_db.scoped(scope) as conn:
+            assert await conn.fetchval("SELECT count(*) FROM jobs") == jobs
+            assert await conn.fetchval("SELECT count(*) FROM job_items") == jobs
+
+
+async def test_nothing_of_another_org_can_be_written(
+    bench: Bench, api_db: Database, principal: MakePrincipal
+) -> None:
+    other = await principal("other")
+    job = await bench.submit("noop", {"items": 1})
+    async with api_db.scoped(other.scope) as conn:
+        assert await conn.execute("UPDATE jobs SET priority = 99 WHERE id = $1", job) == "UPDATE 0"
+        assert await conn.execute("DELETE FROM slices WHERE job_id = $1", job) == "DELETE 0"
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        async with api_db.scoped(other.scope) as conn:
+            await conn.execute(
+                "INSERT INTO events (org_id, job_id, seq, event) VALUES ($1, $2, 99, 'x')",
+                bench.who.org_id, job,
+            )  # fmt: skip
+
+
+async def test_the_scope_ends_with_its_transaction(bench: Bench, api_db: Database) -> None:
+    await bench.submit("noop", {"items": 1})
+    async with api_db.scoped(bench.who.scope) as conn:
+        assert await conn.fetchval("SELECT count(*) FROM jobs") == 1
+    async with api_db.transaction() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM jobs") == 0
+        assert await conn.fetchval("SELECT current_user") == "penstock_api"
+
+
+async def test_the_api_cannot_read_key_hashes_or_change_accounts(
+    bench: Bench, api_db: Database
+) -> None:
+    for statement in (
+        "SELECT hash FROM api_keys",
+        "UPDATE users SET role = 'admin'",
+        "INSERT INTO api_keys (org_id, user_id, hash, prefix) SELECT 1, 1, '', ''",
+        "UPDATE org_time SET vt = 0",
+        "DELETE FROM events",
+        "UPDATE orgs SET plan = 'enterprise'",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with api_db.scoped(bench.who.scope) as conn:
+                await conn.execute(statement)
