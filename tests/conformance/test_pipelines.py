@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -13,12 +16,12 @@ import orjson
 import pytest
 import pytest_asyncio
 from pydantic import ValidationError
+from tests.pipelines.context import TrialContext, batches_of, job_of, outcomes_of, trial_context
 
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
 from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, Pipeline, Row
 from penstock.pipelines import PIPELINES, by_name
-from tests.pipelines.context import TrialContext, batches_of, job_of, outcomes_of, trial_context
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"
 
@@ -59,6 +62,26 @@ def test_names_are_unique_and_found() -> None:
     assert [by_name(name) for name in names] == list(PIPELINES)
     with pytest.raises(BadInput, match="There is no pipeline 'nothing'"):
         by_name("nothing")
+
+
+def test_other_packages_add_pipelines_by_entry_point(tmp_path: Path) -> None:
+    (tmp_path / "guest.py").write_text(
+        "from penstock.model.pipeline import Pipeline\n"
+        "class Guest(Pipeline):\n"
+        "    name = 'guest'\n"
+    )
+    package = tmp_path / "guest-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: guest\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[penstock.pipelines]\nguest = guest:Guest\n")
+    run = subprocess.run(
+        [sys.executable, "-c", "from penstock.pipelines import by_name; print(by_name('guest'))"],
+        env={**os.environ, "PYTHONPATH": ":".join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Guest" in run.stdout
 
 
 @every_pipeline

@@ -15,10 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 import pytest_asyncio
+from tests.guards import child_work
 
 from penstock.guards.children import ChildPool
 from penstock.model.errors import BadInput, ChildCrashed, PermanentError, Unforeseen
-from tests.guards import child_work
 
 MEMORY = 512 * 1024 * 1024
 
@@ -166,14 +166,13 @@ async def test_leaving_a_stream_closes_the_generator_and_keeps_the_child(
 
 
 async def test_a_stream_tells_of_errors_and_death_after_the_values(pool: ChildPool) -> None:
-    seen = []
+    dying, refusing = pool.stream(child_work.two_then_die), pool.stream(child_work.one_then_refuse)
+    assert [await anext(dying), await anext(dying)] == [1, 2]
     with pytest.raises(ChildCrashed, match="SIGKILL"):
-        async for value in pool.stream(child_work.two_then_die):
-            seen.append(value)
+        await anext(dying)
+    assert await anext(refusing) == 1
     with pytest.raises(BadInput):
-        async for value in pool.stream(child_work.one_then_refuse):
-            seen.append(value)
-    assert seen == [1, 2, 1]
+        await anext(refusing)
 
 
 async def test_values_larger_than_any_buffer_pass(pool: ChildPool) -> None:

@@ -15,7 +15,7 @@ from penstock.blobs.local import LocalBlobs
 from penstock.guards.children import ChildPool
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
-from penstock.model.ports import Log
+from penstock.model.ports import Blobs, Children, Log
 
 LIMITS = {
     "max_rows": 1_000_000,
@@ -28,8 +28,8 @@ LIMITS = {
 
 @dataclass
 class TrialContext:
-    blobs: LocalBlobs
-    children: ChildPool
+    blobs: Blobs
+    children: Children
     log: Log = field(default_factory=structlog.get_logger)
     batch_rows: int = 64
     item_timeout_ms: int = 5000
@@ -75,5 +75,6 @@ async def outcomes_of(
     """As the engine runs a stage."""
     if stage.run is not None:
         return await stage.run(items, ctx)
+    assert stage.cpu is not None
     outcomes: Sequence[Outcome] = await ctx.children.call(stage.cpu, items)
     return outcomes

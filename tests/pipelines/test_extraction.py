@@ -9,12 +9,12 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 from pydantic import ValidationError
+from tests.pipelines.context import TrialContext, batches_of, job_of, trial_context
 
 from penstock.model.errors import BadInput, ItemError
 from penstock.model.outcomes import Done, Fail
 from penstock.model.pipeline import Item, Job
 from penstock.pipelines.extraction import Extraction, ExtractionConfig, column_fields, extract
-from tests.pipelines.context import TrialContext, batches_of, job_of, trial_context
 
 PIPELINE = Extraction()
 

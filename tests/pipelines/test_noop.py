@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 from pydantic import ValidationError
+from tests.pipelines.context import TrialContext, outcomes_of, trial_context
 
 from penstock.model.errors import ChildCrashed
 from penstock.model.outcomes import Advance, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.pipelines.noop import Noop, NoopConfig
-from tests.pipelines.context import TrialContext, outcomes_of, trial_context
 
 PIPELINE = Noop()
 

@@ -66,6 +66,14 @@ class LocalBlobs:
     async def exists(self, key: str) -> bool:
         return await asyncio.to_thread(self.path(key).is_file)
 
+    async def head(self, key: str) -> bytes:
+        """The first bytes, as `put` answered them."""
+        return await asyncio.to_thread(_read_head, self.path(key))
+
+    async def remove(self, key: str) -> None:
+        """Only for a blob that nothing refers to; one that is gone already is no error."""
+        await asyncio.to_thread(self.path(key).unlink, missing_ok=True)
+
     async def sweep(self, older_than_seconds: float) -> int:
         """Remove temporary files of uploads that died; answer how many."""
         return await asyncio.to_thread(self._sweep, time.time() - older_than_seconds)
@@ -121,6 +129,15 @@ class _Upload:
         with contextlib.suppress(OSError):
             self._file.close()
         self._path.unlink(missing_ok=True)
+
+
+def _read_head(path: Path) -> bytes:
+    with _named_errors():
+        try:
+            with path.open("rb") as file:
+                return file.read(HEAD_BYTES)
+        except FileNotFoundError as error:
+            raise NotThere("FILE_NOT_FOUND", "The file's content is gone") from error
 
 
 def _sync_folder(folder: Path) -> None:

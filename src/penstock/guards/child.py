@@ -37,8 +37,8 @@ def main(fd: int, parent: int, memory_bytes: int, cpu_seconds: int) -> None:
     _die_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _bound(resource.RLIMIT_AS, memory_bytes)
+    _bound(resource.RLIMIT_CORE, 0)
     with socket.socket(fileno=fd) as connection:
         Child(connection, cpu_seconds).serve()
 
@@ -49,6 +49,12 @@ def _die_with(parent: int) -> None:
     # The parent may have died before the line above.
     if os.getppid() != parent:
         sys.exit(1)
+
+
+def _bound(which: int, limit: int) -> None:
+    """Only the soft limit, since a hard one could never be raised again for the next call."""
+    hard = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 class Child:
@@ -110,8 +116,7 @@ class Child:
 
     def _allow_cpu_time(self) -> None:
         used = resource.getrusage(resource.RUSAGE_SELF)
-        limit = int(used.ru_utime + used.ru_stime) + 1 + self._cpu_seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        _bound(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + self._cpu_seconds)
 
 
 def _error_frame(error: BaseException) -> bytes:

@@ -77,8 +77,9 @@ class ChildPool:
                 await _stop(child, coming)
                 raise
             finally:
+                # The line must be at rest before it is closed or used again.
                 coming.cancel()
-                await asyncio.wait([coming])
+                await asyncio.gather(coming, return_exceptions=True)
 
     async def close(self) -> None:
         """End all children; work under way fails."""

@@ -146,6 +146,9 @@ class Pipeline:
         """Rows the config itself carries, if they are few: submit writes them at once."""
         return None
 
+    def check(self, head: bytes, size: int, name: str) -> None:
+        """Refuse at submit a file that its first bytes show to be of no use."""
+
     def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
     ) -> AsyncGenerator[RowBatch, None]:

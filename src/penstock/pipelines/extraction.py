@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import field_validator
 
-from penstock.formats.csv import CsvChunk, CsvHead, read_csv
+from penstock.formats.csv import CsvChunk, CsvHead, check_head, read_csv
 from penstock.model.errors import BadInput, ItemError
 from penstock.model.outcomes import Done, Fail, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
@@ -50,6 +50,9 @@ class Extraction(Pipeline):
 
     def stages(self, config: Any) -> tuple[Stage, ...]:
         return (Stage("extract", cpu=extract),)
+
+    def check(self, head: bytes, size: int, name: str) -> None:
+        check_head(head, size, name)
 
     async def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None

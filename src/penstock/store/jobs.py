@@ -88,16 +88,12 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
 
 
 async def list_jobs(
-    conn: Connection,
-    *,
-    after: tuple[datetime, UUID] | None = None,
-    states: Sequence[str] | None = None,
-    paused: bool | None = None,
-    pipeline: str | None = None,
-    limit: int = 50,
-) -> list[Any]:
+    conn: Connection, *, after: tuple[datetime, UUID] | None = None, states: Sequence[str] | None = None,
+    pipeline: str | None = None, limit: int = 50,
+) -> list[Any]:  # fmt: skip
+    """Newest first; ``states`` as people see them, so ``paused`` and ``delayed`` too."""
     created_at, job_id = after or (None, None)
-    return await conn.fetch(_sql.list_jobs, created_at, job_id, states, paused, pipeline, limit)
+    return await conn.fetch(_sql.list_jobs, created_at, job_id, states, pipeline, limit)
 
 
 async def errors_of(conn: Connection, job_id: UUID) -> dict[str, int]:
@@ -111,10 +107,20 @@ async def queue_state(conn: Connection) -> Any:
 async def add_file(
     conn: Connection, *, file_id: UUID, org_id: int, user_id: int, name: str, media_type: str,
     sha256: str, size: int, blob_key: str,
-) -> None:  # fmt: skip
-    await conn.execute(
+) -> datetime:  # fmt: skip
+    """Answers when; the blob is safe from `take_blob` until the caller's transaction ends."""
+    await conn.execute(_sql.hold_blob, blob_key)
+    created_at: datetime = await conn.fetchval(
         _sql.add_file, file_id, org_id, user_id, name, media_type, sha256, size, blob_key
     )
+    return created_at
+
+
+async def take_blob(conn: Connection, blob_key: str) -> bool:
+    """Whether the blob may be removed in this transaction: no upload is kept in it. Asks over all
+    orgs, so ``conn`` must be the owner's."""
+    await conn.execute(_sql.take_blob, blob_key)
+    return not await conn.fetchval(_sql.names_blob, blob_key)
 
 
 async def get_file(conn: Connection, file_id: UUID) -> Any:

@@ -26,24 +26,26 @@ INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($1, $2, 1, 'job.qu
 
 -- name: get_job
 -- One job as the API shows it.
-SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, o.name AS org,
+SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
-       j.due_at > now() AS delayed
+       coalesce(j.due_at > now(), false) AS delayed
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 WHERE j.id = $1
 
 -- name: list_jobs
--- Newest first, by keyset.
-SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, o.name AS org,
+-- Newest first, by keyset; states as people see them (`model.states.shown_state`).
+SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
-       j.due_at > now() AS delayed
+       coalesce(j.due_at > now(), false) AS delayed
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 WHERE ($1::timestamptz IS NULL OR (j.created_at, j.id) < ($1, $2::uuid))
-  AND ($3::text[] IS NULL OR j.state = ANY ($3))
-  AND ($4::boolean IS NULL OR (j.paused AND j.state IN ('queued', 'running')) = $4)
-  AND ($5::text IS NULL OR j.pipeline = $5)
+  AND ($3::text[] IS NULL OR CASE
+        WHEN j.paused AND j.state IN ('queued', 'running') THEN 'paused'
+        WHEN j.state = 'queued' AND j.due_at > now() THEN 'delayed'
+        ELSE j.state END = ANY ($3))
+  AND ($4::text IS NULL OR j.pipeline = $4)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $6
+LIMIT $5
 
 -- name: job_errors
 -- How often each error code ended an item of the job.
@@ -74,7 +76,19 @@ VALUES ($1, $2, $3, $4, $5::inet, $6::jsonb, $7::jsonb)
 -- name: add_file
 -- An upload, once its blob is stored.
 INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING created_at
+
+-- name: hold_blob
+-- While this transaction lasts, nobody removes the blob it is about to name.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('penstock.blob:' || current_schema() || ':' || $1, 0))
+
+-- name: take_blob
+-- Wait for those about to name the blob; then nobody can until this transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.blob:' || current_schema() || ':' || $1, 0))
+
+-- name: names_blob
+-- Whether any upload, of whatever org, is kept in this blob.
+SELECT EXISTS (SELECT 1 FROM files WHERE blob_key = $1)
 
 -- name: get_file
 -- One upload.

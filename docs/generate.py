@@ -1,0 +1,76 @@
+"""Write the reference pages that come from code: `python docs/generate.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES, RetryRule
+from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
+from penstock.settings import Settings
+
+NOTE = "<!-- Written by docs/generate.py from the code; change it there. -->\n\n"
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        "Environment variables. Bounds, not constants: the system moves between them by what it",
+        "measures.",
+        "",
+        "| variable | default | what |",
+        "|---|---|---|",
+    ]
+    for name, field in Settings.model_fields.items():
+        default = "(by machine)" if field.default_factory else field.default
+        shown = "" if default in (None, "") else f"`{default}`"
+        lines.append(f"| `PENSTOCK_{name.upper()}` | {shown} | {field.description} |")
+    return NOTE + "\n".join(lines) + "\n"
+
+
+def states_page() -> str:
+    lines = ["# States", ""]
+    for title, moves, ends in (
+        ("Jobs", JOB_MOVES, TERMINAL_JOB_STATES),
+        ("Items", ITEM_MOVES, TERMINAL_ITEM_STATUSES),
+    ):
+        lines += [f"## {title}", "", "```mermaid", "stateDiagram-v2"]
+        lines.append(f"    [*] --> {next(iter(moves))}")
+        lines += [f"    {state} --> {to}" for state, tos in moves.items() for to in sorted(tos)]
+        lines += [f"    {state} --> [*]" for state in sorted(ends)]
+        lines += ["```", ""]
+    lines += [
+        "A pause is a flag beside the state (shown as `paused`), a due time ahead is shown as",
+        "`delayed`. Terminal items and jobs are left only by reprocessing, as a new generation.",
+        "",
+    ]
+    return NOTE + "\n".join(lines)
+
+
+def _rule(rule: RetryRule) -> str:
+    growth = "linear" if rule.factor == 1.0 else f"× {rule.factor:g}"
+    return f"{rule.retries} | {rule.base_ms / 1000:g} s {growth}, at most {rule.cap_ms / 1000:g} s"
+
+
+def errors_page() -> str:
+    lines = [
+        "# Errors and retries",
+        "",
+        "Retries are runs after the first. A delay gets up to 20 % of jitter and is never shorter than",
+        "a provider's Retry-After.",
+        "",
+        "| code | retries | delay |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {code} | {_rule(rule)} |" for code, rule in DEFAULT_RULES.items()]
+    lines.append(f"| NOT_FOUND (a lookup without a match) | {_rule(NOT_FOUND)} |")
+    lines.append(f"| a whole job (ingest, finish) | {_rule(JOB)} |")
+    lines += [f"| {code} | 0 | permanent |" for code in sorted(PERMANENT_CODES)]
+    return NOTE + "\n".join(lines) + "\n"
+
+
+PAGES = {"settings.md": settings_page, "states.md": states_page, "errors.md": errors_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (Path(__file__).parent / name).write_text(page(), "utf-8")

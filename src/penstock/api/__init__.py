@@ -1,0 +1,1 @@
+"""JSON over HTTP, one file per resource, straight from the store."""

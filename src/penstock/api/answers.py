@@ -1,0 +1,54 @@
+"""JSON out, strict JSON in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import Response
+
+from penstock.model.errors import BadInput
+
+# A NUL written as an escape, and not as the text of one: PostgreSQL's jsonb cannot hold it.
+_ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    body = orjson.dumps(value, option=orjson.OPT_UTC_Z)
+    return Response(body, status, headers, media_type="application/json")
+
+
+def stored(text: str | None) -> orjson.Fragment | None:
+    """JSON from the database, passed on without being read."""
+    return None if text is None else orjson.Fragment(text)
+
+
+def strict_json(raw: bytes, what: str) -> Any:
+    """JSON that means one thing only: no NaN, infinity, NUL, lone surrogate or doubled key, no
+    number that would be rounded on its way, and no nesting that only serves to harm."""
+    try:
+        orjson.loads(raw)
+        if _ESCAPED_NUL.search(raw):
+            raise ValueError("a text holds the character NUL")
+        return json.loads(raw, object_pairs_hook=_each_key_once, parse_int=_whole_number)
+    except (ValueError, RecursionError) as error:
+        raise BadInput("INVALID_JSON", f"{what} is not valid JSON: {error}.") from error
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
+    return made
+
+
+def _whole_number(digits: str) -> int:
+    number = int(digits)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError("a number is larger than 64 bits")
+    return number

@@ -1,0 +1,149 @@
+"""Errors as RFC 9457 problems. One table says which status a code has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+import asyncpg
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
+from penstock.store.database import CONNECTION_ERRORS
+
+STATUSES = {
+    "INVALID_JSON": 400,
+    "BAD_MULTIPART": 400,
+    "INVALID_CURSOR": 400,
+    "INVALID_SORT": 400,
+    "INVALID_IDEMPOTENCY_KEY": 400,
+    "AUTHENTICATION_FAILED": 401,
+    "INSUFFICIENT_PERMISSIONS": 403,
+    "NOT_FOUND": 404,
+    "FILE_NOT_FOUND": 404,
+    "RESOURCE_NOT_FOUND": 404,
+    "METHOD_NOT_ALLOWED": 405,
+    "REQUEST_TIMEOUT": 408,
+    "IDEMPOTENCY_CONFLICT": 409,
+    "INVALID_STATE": 409,
+    "FILE_TOO_LARGE": 413,
+    "BODY_TOO_LARGE": 413,
+    "UNSUPPORTED_TYPE": 415,
+    "API_RATE_LIMIT": 429,
+    "INTERNAL_ERROR": 500,
+    "STORAGE_FULL": 507,
+}
+# What else goes wrong is either the input's fault or may pass.
+_PERMANENT, _TRANSIENT = 422, 503
+_RETRY_SECONDS = 5
+
+
+def status_of(error: PenstockError) -> int:
+    return STATUSES.get(
+        error.code, _TRANSIENT if isinstance(error, TransientError) else _PERMANENT
+    )
+
+
+def problem(
+    request: Request, error: PenstockError, headers: Mapping[str, str] | None = None
+) -> Response:
+    status = status_of(error)
+    sent = dict(headers or {})
+    if status == 401:
+        sent["WWW-Authenticate"] = 'Bearer realm="penstock"'
+    if status in (429, 503, 507):
+        wait_ms = error.retry_after_ms or _RETRY_SECONDS * 1000
+        sent["Retry-After"] = str(math.ceil(wait_ms / 1000))
+    body = {
+        "type": f"urn:penstock:error:{error.code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": error.message,
+        "instance": request.url.path,
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "category": error.category,
+            "source": "api",
+            "details": error.details,
+        },
+        "timestamp": datetime.now(UTC),
+        "requestId": request.state.request_id,
+    }
+    raw = orjson.dumps(body, default=str, option=orjson.OPT_UTC_Z)
+    return Response(raw, status, sent, media_type="application/problem+json")
+
+
+def invalid(problems: Sequence[Any]) -> BadInput:
+    """What pydantic says of a request, by its first problem; an unknown field is named first."""
+    shown = [
+        {"field": ".".join(str(part) for part in one["loc"]), "message": one["msg"]}
+        for one in problems
+    ]
+    for one, told in zip(problems, shown, strict=True):
+        if one["type"] == "extra_forbidden":
+            return unknown_field(told["field"])
+    first = shown[0]
+    return BadInput(
+        "INVALID_PARAMETERS", f"{first['field']}: {first['message']}", problems=shown[:20]
+    )
+
+
+def unknown_field(name: str) -> BadInput:
+    return BadInput("UNKNOWN_FIELD", f"There is no field {name!r} here.", field=name)
+
+
+def handle_errors(app: FastAPI) -> None:
+    """What has a name is answered by it; what has none reaches the frame around the app."""
+    app.add_exception_handler(PenstockError, _named)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _routing)
+    app.add_exception_handler(asyncpg.DiskFullError, _disk_full)
+    for kind in (*CONNECTION_ERRORS, asyncpg.DeadlockDetectedError):
+        app.add_exception_handler(kind, _database_away)
+    # Wrong values sent to the database are asyncpg's InterfaceError as well, but a bug of ours.
+    app.add_exception_handler(asyncpg.DataError, _bug)
+
+
+async def _named(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PenstockError)
+    return problem(request, error)
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # The first part of a location says where it was (query, path), which no caller wrote.
+    return problem(request, invalid([{**one, "loc": one["loc"][1:]} for one in error.errors()]))
+
+
+async def _routing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    named: PenstockError
+    if error.status_code == 405:
+        named = BadInput("METHOD_NOT_ALLOWED", f"{request.method} is not possible here.")
+    elif error.status_code == 404:
+        named = NotThere("NOT_FOUND", "There is nothing at this address.")
+    else:
+        named = BadInput("INVALID_PARAMETERS", str(error.detail))
+    return problem(request, named, error.headers)
+
+
+async def _database_away(request: Request, error: Exception) -> Response:
+    request.app.state.api.parts.log.warning("database is away", error=repr(error))
+    away = Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
+    return problem(request, away)
+
+
+async def _disk_full(request: Request, error: Exception) -> Response:
+    request.app.state.api.parts.log.error("the database's disk is full", error=repr(error))
+    return problem(request, TransientError("STORAGE_FULL", "There is no space left."))
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    raise error

@@ -1,0 +1,69 @@
+"""`penstock`: one file per command group. A command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from penstock import __version__
+from penstock.cli import accounts, config, doctor, extract, jobs, migrate, serve
+
+app = typer.Typer(
+    name="penstock",
+    help="A self-hosted, durable intake for product data, on PostgreSQL.",
+    epilog="Exit codes: 0 ok, 1 failure, 2 usage, 3 finished with failed rows, 4 not found, "
+    "5 no access or no database, 130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("up")(serve.up)
+app.command("api")(serve.api)
+app.command("worker")(serve.worker)
+app.command("extract")(extract.extract)
+app.command("migrate")(migrate.migrate)
+app.command("doctor")(doctor.doctor)
+app.add_typer(jobs.app, name="jobs")
+app.add_typer(accounts.orgs, name="orgs")
+app.add_typer(accounts.users, name="users")
+app.add_typer(accounts.keys, name="keys")
+app.add_typer(config.app, name="config")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"penstock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    context.meta["penstock.debug"] = _Debug.on = debug
+
+
+class _Debug:
+    """Outlives the context: errors are told after the command has been left."""
+
+    on = False
+
+
+def main() -> None:
+    try:
+        app()
+    except Exception as error:
+        if _Debug.on:
+            raise
+        from penstock.cli.errors import explain
+
+        code, message = explain(error)
+        print(f"penstock: {message}", file=sys.stderr)
+        sys.exit(code)

@@ -1,0 +1,164 @@
+"""`penstock orgs`, `penstock users`, `penstock keys`."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli import shown
+
+orgs = typer.Typer(help="Tenants and their plans.", no_args_is_help=True)
+users = typer.Typer(help="People and programs of an org.", no_args_is_help=True)
+keys = typer.Typer(help="API keys.", no_args_is_help=True)
+
+
+class Plan(StrEnum):
+    ENTERPRISE = "enterprise"
+    PREMIUM = "premium"
+    STANDARD = "standard"
+    BASIC = "basic"
+    TRIAL = "trial"
+
+
+class Role(StrEnum):
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+Org = Annotated[str, typer.Option("--org", help="Name of the org.")]
+Email = Annotated[str, typer.Argument(help="E-mail address.")]
+
+
+@orgs.command("create")
+def create_org(
+    name: Annotated[str, typer.Argument(help="Letters, digits, '.', '_' and '-'.")],
+    plan: Annotated[Plan, typer.Option(help="Decides the org's share of the workers.")] = (
+        Plan.STANDARD
+    ),
+    json: shown.Json = False,
+) -> None:
+    """Make an org."""
+    org = asyncio.run(_create_org(name, plan))
+    if json:
+        shown.as_json({"org": org["name"], "plan": org["plan"]})
+    else:
+        print(f"Org {org['name']} is there, with plan {org['plan']}.")
+
+
+@orgs.command("list")
+def list_orgs(json: shown.Json = False) -> None:
+    """All orgs."""
+    found = asyncio.run(_list_orgs())
+    if json:
+        names = ("name", "plan", "shared_jobs", "created_at")
+        shown.as_json(
+            [
+                dict(zip(("org", "plan", "sharedJobs", "createdAt"), values, strict=True))
+                for values in ([row[name] for name in names] for row in found)
+            ]
+        )
+        return
+    rows = [(row["name"], row["plan"], shown.moment(row["created_at"])) for row in found]
+    shown.columns(("ORG", "PLAN", "CREATED"), rows)
+
+
+@users.command("create")
+def create_user(
+    email: Email,
+    org: Org,
+    role: Annotated[Role, typer.Option(help="What the user may do.")] = Role.MEMBER,
+    json: shown.Json = False,
+) -> None:
+    """Make a user of an org that exists."""
+    asyncio.run(_create_user(email, org, role))
+    if json:
+        shown.as_json({"email": email, "org": org, "role": role})
+    else:
+        print(f"User {email} is there, {role} of {org}.")
+
+
+@keys.command("create")
+def create_key(
+    org: Org,
+    plan: Annotated[Plan | None, typer.Option(help="Plan of the org, if it is new.")] = None,
+    role: Annotated[Role, typer.Option(help="Role of the user, if it is new.")] = Role.MEMBER,
+    user: Annotated[str, typer.Option(help="E-mail of the user; else `<role>@<org>`.")] = "",
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "",
+    json: shown.Json = False,
+) -> None:
+    """Make a key and print it, once. Org and user are made where they are missing."""
+    key = asyncio.run(_create_key(org, plan, role, user or f"{role}@{org}", name))
+    if json:
+        shown.as_json({"key": key, "org": org, "role": role})
+    else:
+        print(key)
+        shown.note("Keep it: it is not shown again.")
+
+
+async def _create_org(name: str, plan: Plan) -> Any:
+    from penstock.store import accounts
+
+    async with _transaction() as conn:
+        org = await accounts.ensure_org(conn, name, plan)
+        _tell_of_plan(org, plan)
+        return org
+
+
+async def _list_orgs() -> list[Any]:
+    from penstock.cli import inspect
+
+    async with _transaction() as conn:
+        return await inspect.orgs(conn)
+
+
+async def _create_user(email: str, org: str, role: Role) -> None:
+    from penstock.store import accounts
+
+    _require_address(email)
+    async with _transaction() as conn:
+        row = await accounts.find_org(conn, org)
+        await accounts.ensure_user(conn, row["id"], email, role)
+
+
+async def _create_key(org: str, plan: Plan | None, role: Role, email: str, name: str) -> str:
+    from penstock.store import accounts
+
+    _require_address(email)
+    async with _transaction() as conn:
+        row = await accounts.ensure_org(conn, org, plan)
+        _tell_of_plan(row, plan)
+        owner = await accounts.ensure_user(conn, row["id"], email, role)
+        return await accounts.create_key(conn, row["id"], owner["id"], name)
+
+
+def _transaction() -> Any:
+    """A transaction on the database of this machine."""
+    from contextlib import asynccontextmanager
+
+    from penstock.cli.session import opened, quiet_logs
+    from penstock.settings import Settings
+
+    @asynccontextmanager
+    async def begin() -> Any:
+        quiet_logs()
+        async with opened(Settings()) as session, session.db.transaction() as conn:
+            yield conn
+
+    return begin()
+
+
+def _tell_of_plan(org: Any, wanted: Plan | None) -> None:
+    if wanted is not None and org["plan"] != wanted:
+        shown.note(f"Org {org['name']} exists already and keeps its plan, {org['plan']}.")
+
+
+def _require_address(email: str) -> None:
+    from penstock.cli.errors import USAGE, CliError
+
+    name, at, place = email.partition("@")
+    if not (name and at and place) or any(character.isspace() for character in email):
+        raise CliError(USAGE, f"{email!r} is no e-mail address.")

@@ -1,0 +1,67 @@
+"""Any error as one line and an exit code."""
+
+from __future__ import annotations
+
+import asyncpg
+from pydantic import ValidationError
+
+from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
+from penstock.store.database import CONNECTION_ERRORS
+from penstock.supervisor.errors import AlreadyRunning, PortTaken, SupervisorError
+
+FAILURE, USAGE, ROWS_FAILED, NOT_FOUND, NO_ACCESS, INTERRUPTED = 1, 2, 3, 4, 5, 130
+
+
+class CliError(Exception):
+    """Ends the command with this code and message."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the line to show."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    match error:
+        case CliError():
+            return error.code, str(error)
+        case PenstockError():
+            return _code_of(error), f"{error.message} [{error.code}]"
+        case AlreadyRunning() | PortTaken():
+            return FAILURE, str(error)
+        case SupervisorError():
+            return NO_ACCESS, str(error)
+        case ValidationError():
+            return USAGE, _setting_problem(error)
+        case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InvalidCatalogNameError():
+            return NO_ACCESS, f"The database refuses us: {error}. Check PENSTOCK_DATABASE_URL."
+        case asyncpg.InsufficientPrivilegeError():
+            return NO_ACCESS, f"The database user lacks a right: {error}."
+        case FileNotFoundError() | PermissionError() if error.filename is not None:
+            return FAILURE, f"{error.filename}: {error.strerror}."
+        case _ if isinstance(error, CONNECTION_ERRORS):
+            return NO_ACCESS, f"The database cannot be reached: {error}"
+    kind = type(error).__name__
+    return FAILURE, f"{kind}: {error} (`penstock --debug …` shows where)"
+
+
+def _code_of(error: PenstockError) -> int:
+    match error:
+        case BadInput():
+            return USAGE
+        case NotThere():
+            return NOT_FOUND
+        case NotAllowed() | Unavailable():
+            return NO_ACCESS
+        case _:
+            return FAILURE
+
+
+def _setting_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    message = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return f"{message}."
+    return f"PENSTOCK_{str(first['loc'][0]).upper()}: {message}."

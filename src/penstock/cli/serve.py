@@ -1,0 +1,59 @@
+"""`penstock up`, `penstock api`, `penstock worker`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Port of the API.")]
+Host = Annotated[str | None, typer.Option(help="Address the API listens on.")]
+Names = Annotated[str, typer.Option(metavar="A,B", help="Serve these only, parted by commas.")]
+
+
+def up(
+    host: Host = None,
+    port: Port = None,
+    workers: Annotated[int | None, typer.Option(min=0, help="Worker processes.")] = None,
+) -> None:
+    """Run everything on this machine: PostgreSQL, the API and workers. Ctrl-C stops it."""
+    from penstock.cli.session import quiet_logs
+    from penstock.cli.settings import chosen
+    from penstock.supervisor.up import Addresses, run_up
+    from penstock.wiring import prepare
+
+    quiet_logs()
+    settings = chosen(host=host, port=port, workers=workers)
+
+    async def make_ready(addresses: Addresses) -> str:
+        _, new_key = await prepare(settings, addresses.owner_dsn)
+        return new_key or ""
+
+    raise typer.Exit(asyncio.run(run_up(settings, prepare=make_ready)))
+
+
+def api(host: Host = None, port: Port = None) -> None:
+    """Run the API alone, in one process."""
+    import uvloop
+
+    from penstock.cli.servers import serve_api
+    from penstock.cli.settings import chosen
+
+    uvloop.run(serve_api(chosen(host=host, port=port)))
+
+
+def worker(lanes: Names = "", pipelines: Names = "", stages: Names = "") -> None:
+    """Run one worker process. SIGTERM ends it after its slices are finished or given back."""
+    import uvloop
+
+    from penstock.cli.servers import serve_worker
+    from penstock.settings import Settings
+    from penstock.store.claims import Served
+
+    served = Served(_names(lanes), _names(pipelines), _names(stages))
+    uvloop.run(serve_worker(Settings(), served))
+
+
+def _names(text: str) -> list[str] | None:
+    return [name.strip() for name in text.split(",") if name.strip()] or None

@@ -1,0 +1,85 @@
+"""The database as a command on this machine uses it: as the local admin."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from penstock import wiring
+from penstock.cli import inspect
+from penstock.engine.parts import Parts
+from penstock.logs import configure_logging
+from penstock.model.errors import PermanentError
+from penstock.settings import Settings
+from penstock.store import accounts
+from penstock.store.accounts import Principal
+from penstock.store.bootstrap import FIRST_ADMIN, FIRST_ORG
+from penstock.store.database import Connection, Database
+
+# A person waits at the terminal: a server that is away is told of soon.
+_PATIENCE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Session:
+    settings: Settings
+    addresses: wiring.Addresses
+    db: Database
+
+
+def quiet_logs() -> None:
+    """Of a command's own engine only what went wrong is of interest."""
+    configure_logging("error")
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Session]:
+    """A reachable database whose schema is up to date."""
+    async with (
+        wiring.database_addresses(settings) as addresses,
+        owner_database(settings, addresses.owner_dsn) as db,
+    ):
+        await _make_ready(settings, addresses.owner_dsn, db)
+        yield Session(settings, addresses, db)
+
+
+@asynccontextmanager
+async def owner_database(settings: Settings, owner_dsn: str) -> AsyncIterator[Database]:
+    db = Database(owner_dsn, settings.database_schema, name="penstock cli", size=2)
+    await db.open(patience=_PATIENCE_S)
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
+@asynccontextmanager
+async def opened_engine(settings: Settings, name: str, **options: Any) -> AsyncIterator[Parts]:
+    async with (
+        opened(settings) as session,
+        wiring.engine_parts(settings, session.addresses.owner_dsn, name=name, **options) as parts,
+    ):
+        yield parts
+
+
+async def _make_ready(settings: Settings, owner_dsn: str, db: Database) -> None:
+    """The embedded database is ours to migrate; a server of others is migrated on request only."""
+    if settings.database_url is None:
+        await wiring.prepare(settings, owner_dsn)
+        return
+    async with db.acquire() as conn:
+        missing = await inspect.pending_migrations(conn)
+    if missing:
+        raise PermanentError(
+            "MIGRATIONS_PENDING",
+            f"The database lacks {', '.join(missing)}. Run `penstock migrate` first.",
+        )
+
+
+async def local_admin(conn: Connection) -> Principal:
+    """In whose name a command on this machine acts: who can read the data folder is an admin."""
+    org = await accounts.ensure_org(conn, FIRST_ORG)
+    user = await accounts.ensure_user(conn, org["id"], FIRST_ADMIN, "admin")
+    return Principal(user["id"], org["id"], FIRST_ADMIN, "admin", FIRST_ORG, org["plan"])

@@ -1,0 +1,11 @@
+"""Settings with what was said on the command line, which goes before the environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.settings import Settings
+
+
+def chosen(**flags: Any) -> Settings:
+    return Settings(**{name: value for name, value in flags.items() if value is not None})

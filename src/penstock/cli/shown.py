@@ -1,0 +1,46 @@
+"""What commands print: data on stdout, notes on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def as_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Aligned and never cut off, so that ids can be copied and lines piped on."""
+    table = [[str(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def fields(pairs: Sequence[tuple[str, Any]]) -> None:
+    """One per line; what is not known is left out."""
+    known = [(name, value) for name, value in pairs if value not in (None, "", {})]
+    width = max((len(name) for name, _ in known), default=0)
+    for name, value in known:
+        print(f"{name.ljust(width)}  {value}")
+
+
+def moment(at: datetime | None) -> str:
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
