@@ -22,8 +22,9 @@ def settings_page() -> str:
         "|---|---|---|",
     ]
     for name, field in Settings.model_fields.items():
-        default = "(by machine)" if field.default_factory else field.default
-        shown = "" if default in (None, "") else f"`{default}`"
+        shown = "" if field.default in (None, "") else f"`{field.default}`"
+        if field.default_factory:
+            shown = "by machine"
         lines.append(f"| `PENSTOCK_{name.upper()}` | {shown} | {field.description} |")
     return NOTE + "\n".join(lines) + "\n"
 
@@ -56,8 +57,8 @@ def errors_page() -> str:
     lines = [
         "# Errors and retries",
         "",
-        "Retries are runs after the first. A delay gets up to 20 % of jitter and is never shorter than",
-        "a provider's Retry-After.",
+        "Retries are runs after the first. A delay gets up to 20 % of jitter and is never shorter",
+        "than a provider's Retry-After.",
         "",
         "| code | retries | delay |",
         "|---|---|---|",

@@ -76,8 +76,7 @@ class Settings(BaseSettings):
         1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child."
     )
 
-    # Features
-    global_pending: bool = Field(False, description="Serve the Pending screen over all jobs.")
+    # For operators and tests
     failpoint: str = Field(
         "", description="Test only: `name:action[:count]`, see docs/reliability.md."
     )

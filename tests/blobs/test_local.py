@@ -91,6 +91,16 @@ async def test_a_cancelled_upload_leaves_nothing(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.parametrize("steps", range(6))
+async def test_a_cancellation_at_any_moment_leaves_nothing(tmp_path: Path, steps: int) -> None:
+    upload = asyncio.create_task(LocalBlobs(tmp_path).put(chunks_of([b"x" * 1_100_000] * 3), LIMIT))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    upload.cancel()
+    await asyncio.gather(upload, return_exceptions=True)
+    assert leftovers(tmp_path) == []
+
+
 FULL = """
 import asyncio, resource, signal, sys
 from pathlib import Path

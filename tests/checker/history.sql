@@ -10,7 +10,8 @@ CREATE TABLE history_items (
     job_id uuid, row_no integer,
     from_status text, to_status text, from_stage smallint, to_stage smallint,
     from_slice uuid, to_slice uuid, from_generation integer, generation integer,
-    from_attempts smallint, attempts smallint, crashes smallint, solo_crashes smallint,
+    from_attempts smallint, attempts smallint, from_crashes smallint, crashes smallint,
+    solo_crashes smallint,
     from_result text, result text, error_code text, due_at timestamptz, group_key text
 );
 
@@ -18,7 +19,8 @@ CREATE TABLE history_slices (
     n bigint NOT NULL DEFAULT nextval('history_n'),
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    op text, id uuid, kind text, job_id uuid, org_id bigint, worker text, group_key text,
+    op text, id uuid, kind text, job_id uuid, org_id bigint, pipeline text, stage text, worker text,
+    group_key text,
     row_nos integer[], from_expires timestamptz, expires_at timestamptz
 );
 
@@ -33,16 +35,21 @@ CREATE TABLE history_jobs (
     d_not_found integer, d_skipped integer
 );
 
+CREATE INDEX ON history_items (job_id, row_no, n);
+CREATE INDEX ON history_slices (id, op);
+CREATE INDEX ON history_jobs (job_id, n);
+
 CREATE FUNCTION record_item() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO history_items (
         job_id, row_no, from_status, to_status, from_stage, to_stage, from_slice, to_slice,
-        from_generation, generation, from_attempts, attempts, crashes, solo_crashes,
+        from_generation, generation, from_attempts, attempts, from_crashes, crashes, solo_crashes,
         from_result, result, error_code, due_at, group_key)
     VALUES (
         coalesce(NEW.job_id, OLD.job_id), coalesce(NEW.row_no, OLD.row_no),
         OLD.status, NEW.status, OLD.stage, NEW.stage, OLD.slice_id, NEW.slice_id,
-        OLD.generation, NEW.generation, OLD.attempts, NEW.attempts, NEW.crashes, NEW.solo_crashes,
+        OLD.generation, NEW.generation, OLD.attempts, NEW.attempts, OLD.crashes, NEW.crashes,
+        NEW.solo_crashes,
         md5(OLD.result::text), md5(NEW.result::text), NEW.error ->> 'code', NEW.due_at,
         NEW.group_key);
     RETURN NULL;
@@ -53,9 +60,10 @@ DECLARE s slices;
 BEGIN
     s := coalesce(NEW, OLD);
     INSERT INTO history_slices (
-        op, id, kind, job_id, org_id, worker, group_key, row_nos, from_expires, expires_at)
+        op, id, kind, job_id, org_id, pipeline, stage, worker, group_key, row_nos, from_expires,
+        expires_at)
     VALUES (
-        TG_OP, s.id, s.kind, s.job_id, s.org_id, s.worker, s.group_key,
+        TG_OP, s.id, s.kind, s.job_id, s.org_id, s.pipeline, s.stage, s.worker, s.group_key,
         CASE WHEN TG_OP = 'INSERT' THEN s.row_nos END, OLD.expires_at, NEW.expires_at);
     RETURN NULL;
 END $$;

@@ -20,10 +20,10 @@ from penstock.model.errors import BadInput
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
 LIMITS = {
-    "max_rows": 1_000_000,
-    "max_columns": 2000,
-    "max_cell_bytes": 1024 * 1024,
-    "max_file_bytes": 100 * 1024 * 1024,
+    "rows": 1_000_000,
+    "columns": 2000,
+    "cell_bytes": 1024 * 1024,
+    "file_bytes": 100 * 1024 * 1024,
 }
 
 needs_data = pytest.mark.skipif(not DATA.exists(), reason=f"the sample files are not at {DATA}")
@@ -161,11 +161,11 @@ def test_nul_becomes_the_replacement_character(file: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "limits", "code", "says"),
     [
-        ("a,b\n1,2\n3,4\n5,6\n", {"max_rows": 2}, "TOO_MANY_ROWS", "more than 2 rows"),
-        ("a,b\n1,2\n1,2,3,4\n", {"max_columns": 3}, "TOO_MANY_COLUMNS", "Line 3 has 4"),
-        ("a,b\n1,2\n1,123456\n", {"max_cell_bytes": 5}, "CELL_TOO_LARGE", "line 3"),
-        ("a,b\n1,2\n1,üüü\n", {"max_cell_bytes": 5}, "CELL_TOO_LARGE", "line 3"),
-        ("a,b\n1,2\n", {"max_file_bytes": 3}, "FILE_TOO_LARGE", "3 bytes"),
+        ("a,b\n1,2\n3,4\n5,6\n", {"rows": 2}, "TOO_MANY_ROWS", "more than 2 rows"),
+        ("a,b\n1,2\n1,2,3,4\n", {"columns": 3}, "TOO_MANY_COLUMNS", "Line 3 has 4"),
+        ("a,b\n1,2\n1,123456\n", {"cell_bytes": 5}, "CELL_TOO_LARGE", "line 3"),
+        ("a,b\n1,2\n1,üüü\n", {"cell_bytes": 5}, "CELL_TOO_LARGE", "line 3"),
+        ("a,b\n1,2\n", {"file_bytes": 3}, "FILE_TOO_LARGE", "3 bytes"),
         ('a,b\n1,"x\ny"\n2,"open\n3,4\n5,6\n', {}, "UNCLOSED_QUOTE", "line 4"),
     ],
 )
@@ -180,7 +180,7 @@ def test_bounds_name_the_line(
 
 def test_bounds_are_not_passed_by_what_just_fits(file: Path) -> None:
     file.write_text("a,b\n1,2\n1,ü234\n")
-    fits = {"max_rows": 2, "max_columns": 2, "max_cell_bytes": 5}
+    fits = {"rows": 2, "columns": 2, "cell_bytes": 5}
     assert read(file, None, **fits)[1] == [["1", "2"], ["1", "ü234"]]
 
 

@@ -18,10 +18,10 @@ from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stag
 from penstock.model.ports import Blobs, Children, Log
 
 LIMITS = {
-    "max_rows": 1_000_000,
-    "max_columns": 2000,
-    "max_cell_bytes": 1024 * 1024,
-    "max_file_bytes": 100 * 1024 * 1024,
+    "rows": 1_000_000,
+    "columns": 2000,
+    "cell_bytes": 1024 * 1024,
+    "file_bytes": 100 * 1024 * 1024,
     "batch_bytes": 8 * 1024 * 1024,
 }
 

@@ -30,11 +30,12 @@ def strict_json(raw: bytes, what: str) -> Any:
     """JSON that means one thing only: no NaN, infinity, NUL, lone surrogate or doubled key, no
     number that would be rounded on its way, and no nesting that only serves to harm."""
     try:
-        orjson.loads(raw)
+        # Written again as well, with room around it: the writer's bound on nesting is the lower one.
+        orjson.dumps([[orjson.loads(raw)]])
         if _ESCAPED_NUL.search(raw):
             raise ValueError("a text holds the character NUL")
         return json.loads(raw, object_pairs_hook=_each_key_once, parse_int=_whole_number)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise BadInput("INVALID_JSON", f"{what} is not valid JSON: {error}.") from error
 
 

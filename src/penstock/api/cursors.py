@@ -42,7 +42,8 @@ def _read(part: Any, kind: type) -> Any:
             return part
         if kind is datetime and isinstance(part, str):
             moment = datetime.fromisoformat(part)
-            if moment.tzinfo is not None:
+            # Far years pass the bounds of the database once the zone is taken off.
+            if moment.tzinfo is not None and 1970 <= moment.year < 9999:
                 return moment
         if kind is str and isinstance(part, str):
             return part

@@ -40,7 +40,8 @@ class LocalBlobs:
 
     async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:
         """Store the bytes durably. Until then there is only a temporary file, gone on any error."""
-        upload = await asyncio.to_thread(_Upload, self._temporary)
+        # Opened here and not in a thread: a cancellation in between would lose track of the file.
+        upload = _Upload(self._temporary)
         try:
             gathered = bytearray()
             async for chunk in chunks:
@@ -89,7 +90,7 @@ class LocalBlobs:
 
 
 class _Upload:
-    """One temporary file. Its methods block and run in threads, one after the other."""
+    """One temporary file. Its methods run in threads, one after the other."""
 
     def __init__(self, folder: Path) -> None:
         self.size = 0

@@ -37,6 +37,8 @@ def explain(error: BaseException) -> tuple[int, str]:
             return USAGE, _setting_problem(error)
         case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InvalidCatalogNameError():
             return NO_ACCESS, f"The database refuses us: {error}. Check PENSTOCK_DATABASE_URL."
+        case asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError():
+            return FAILURE, f"The database's schema is old ({error}): run `penstock migrate`."
         case asyncpg.InsufficientPrivilegeError():
             return NO_ACCESS, f"The database user lacks a right: {error}."
         case FileNotFoundError() | PermissionError() if error.filename is not None:

@@ -28,7 +28,10 @@ async def _migrate() -> tuple[list[str], str | None]:
 
     quiet_logs()
     settings = Settings()
-    async with wiring.database_addresses(settings) as addresses:
-        async with owner_database(settings, addresses.owner_dsn):
-            applied, new_key = await wiring.prepare(settings, addresses.owner_dsn)
+    async with (
+        wiring.database_addresses(settings) as addresses,
+        # Opened first because it gives up sooner.
+        owner_database(settings, addresses.owner_dsn),
+    ):
+        applied, new_key = await wiring.prepare(settings, addresses.owner_dsn)
     return applied, str(settings.admin_key_file) if new_key else None

@@ -37,7 +37,7 @@ def api(host: Host = None, port: Port = None) -> None:
     """Run the API alone, in one process."""
     import uvloop
 
-    from penstock.cli.servers import serve_api
+    from penstock.cli.api_server import serve_api
     from penstock.cli.settings import chosen
 
     uvloop.run(serve_api(chosen(host=host, port=port)))
@@ -47,7 +47,7 @@ def worker(lanes: Names = "", pipelines: Names = "", stages: Names = "") -> None
     """Run one worker process. SIGTERM ends it after its slices are finished or given back."""
     import uvloop
 
-    from penstock.cli.servers import serve_worker
+    from penstock.cli.worker_server import serve_worker
     from penstock.settings import Settings
     from penstock.store.claims import Served
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock import wiring
-from penstock.cli import inspect
 from penstock.engine.parts import Parts
 from penstock.logs import configure_logging
-from penstock.model.errors import PermanentError
 from penstock.settings import Settings
 from penstock.store import accounts
 from penstock.store.accounts import Principal
@@ -36,12 +34,13 @@ def quiet_logs() -> None:
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Session]:
-    """A reachable database whose schema is up to date."""
+    """The embedded database is ours to migrate; a server of others is migrated on request only."""
     async with (
         wiring.database_addresses(settings) as addresses,
         owner_database(settings, addresses.owner_dsn) as db,
     ):
-        await _make_ready(settings, addresses.owner_dsn, db)
+        if settings.database_url is None:
+            await wiring.prepare(settings, addresses.owner_dsn)
         yield Session(settings, addresses, db)
 
 
@@ -62,20 +61,6 @@ async def opened_engine(settings: Settings, name: str, **options: Any) -> AsyncI
         wiring.engine_parts(settings, session.addresses.owner_dsn, name=name, **options) as parts,
     ):
         yield parts
-
-
-async def _make_ready(settings: Settings, owner_dsn: str, db: Database) -> None:
-    """The embedded database is ours to migrate; a server of others is migrated on request only."""
-    if settings.database_url is None:
-        await wiring.prepare(settings, owner_dsn)
-        return
-    async with db.acquire() as conn:
-        missing = await inspect.pending_migrations(conn)
-    if missing:
-        raise PermanentError(
-            "MIGRATIONS_PENDING",
-            f"The database lacks {', '.join(missing)}. Run `penstock migrate` first.",
-        )
 
 
 async def local_admin(conn: Connection) -> Principal:

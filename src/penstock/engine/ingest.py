@@ -13,7 +13,7 @@ from penstock.engine.ending import fail_or_retry
 from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.adaptive import IngestSizer
-from penstock.model.pipeline import Pipeline, RowBatch
+from penstock.model.pipeline import RowBatch, Traits
 from penstock.store import ingest as stored
 from penstock.store import jobs, slices
 from penstock.store.database import from_json, to_json
@@ -44,6 +44,7 @@ class Ingest:
             settings.db_p95_ms,
         )
         self._stored = self._row["total"]
+        self._traits = Traits()
         self._timer = Timer()
 
     async def run(self, may_go_on: Callable[[], bool]) -> None:
@@ -51,13 +52,14 @@ class Ingest:
         try:
             pipeline = self._parts.pipeline(self._row["pipeline"])
             job = self._parts.job(self._row)
+            self._traits = pipeline.traits(job.config)
             cursor = from_json(self._row["ingest_cursor"])
             # Time never stops the reading itself; `may_go_on` does, between batches.
             ctx = stage_context(self._parts, self._stop, float("inf"), self._parts.log)
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
                     cursor = batch.cursor
-                    await self._store(pipeline, batch)
+                    await self._store(batch)
                     ctx.batch_rows = self._sizer.rows
                     self._parts.failpoints.reach("between_batches")
                     if self._stop.reason is not None or self._takes_too_long(may_go_on):
@@ -74,12 +76,12 @@ class Ingest:
     def _takes_too_long(self, may_go_on: Callable[[], bool]) -> bool:
         return self._timer.ms > 2 * self._parts.settings.worker_target_slice_ms and not may_go_on()
 
-    async def _store(self, pipeline: Pipeline, batch: RowBatch) -> None:
+    async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]
         for attempt in range(1, _BATCH_TRIES + 1):
             timer = Timer()
             try:
-                pool_wait = await self._store_once(pipeline, batch, inputs)
+                pool_wait = await self._store_once(batch, inputs)
             except TRY_AGAIN as error:
                 wait = self._sizer.error(self._parts.chance.random())
                 self._parts.log.warning("ingest batch will be tried again", error=repr(error))
@@ -90,9 +92,7 @@ class Ingest:
                 self._sizer.calm(timer.ms - pool_wait, len(batch.rows), pool_wait)
                 return
 
-    async def _store_once(
-        self, pipeline: Pipeline, batch: RowBatch, inputs: Sequence[str]
-    ) -> float:
+    async def _store_once(self, batch: RowBatch, inputs: Sequence[str]) -> float:
         """One batch in one transaction; answers how long the pool made it wait.
 
         The cursor in the database, not a counter of ours, says which rows are stored: after an
@@ -108,7 +108,7 @@ class Ingest:
                 return pool_wait
             if batch.rows:
                 first = self._stored + 1
-                if pipeline.spawns:
+                if self._traits.spawns:
                     first = await stored.next_row(conn, self._row["id"])
                 await stored.copy_rows(
                     conn, self._parts.db.schema, self._row, first, batch.rows, inputs
@@ -118,10 +118,10 @@ class Ingest:
                 row_bytes=sum(map(len, inputs)) / max(len(inputs), 1), cursor=batch.cursor,
                 bytes_read=batch.bytes_read, bytes_total=batch.bytes_total, header=batch.header,
                 grouped=any(row.group is not None for row in batch.rows),
-                ready=not pipeline.learns, worker=self._worker,
+                ready=not self._traits.learns, worker=self._worker,
             )  # fmt: skip
         self._stored += len(batch.rows)
-        if not pipeline.learns:
+        if not self._traits.learns:
             await self._wake(written.lanes)
         return pool_wait
 

@@ -84,6 +84,11 @@ class _Writing:
         self._parts = parts
         self._position = claimed.work.position
         self._stages = {row["id"]: _stages_of(parts, row) for row in claimed.jobs}
+        errors, not_found = parts.settings.max_attempts_error, parts.settings.max_attempts_not_found
+        self._policies = {
+            job_id: stages[self._position].policy.bounded(errors, not_found)
+            for job_id, stages in self._stages.items()
+        }
         self.moves = {lease.job_id: JobMove() for lease in claimed.leases if lease.id in held}
         self.children: dict[UUID, list[NewChild]] = {}
         self.measured = 0
@@ -114,7 +119,7 @@ class _Writing:
 
     def _transition(self, row: Any, outcome: Outcome) -> None:
         stages = self._stages[row["job_id"]]
-        last, policy = len(stages) - 1, stages[self._position].policy
+        last, policy = len(stages) - 1, self._policies[row["job_id"]]
         attempts, chance = row["attempts"], self._parts.chance.random()
         try:
             to = decide(

@@ -59,8 +59,8 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
     pipeline = parts.pipeline(order.pipeline)
     config = _valid_config(pipeline, order)
     file = await _file(conn, pipeline, order)
-    rows = pipeline.inline(config)
-    if rows is not None and len(rows) > MOST_INLINE_ROWS:
+    rows = None if pipeline.traits(config).learns else pipeline.inline(config)
+    if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
         rows = None
     job = _new_job(who, order, pipeline, config, file, rows)
     await jobs.add_job(conn, job)
@@ -76,7 +76,7 @@ def _new_job(
     who: Principal, order: Order, pipeline: Pipeline, config: Any, file: Any, rows: list[Row] | Any
 ) -> NewJob:
     name = order.name or (file["name"] if file is not None else order.pipeline)
-    needs_finish = pipeline.summarizes
+    traits = pipeline.traits(config)
     return NewJob(
         id=new_id(),
         org_id=who.org_id,
@@ -90,8 +90,8 @@ def _new_job(
         file_id=order.file_id,
         bytes_total=0 if file is None else file["size"],
         ip=order.ip,
-        standing=pipeline.standing,
-        needs_finish=needs_finish,
+        standing=traits.standing,
+        needs_finish=traits.summarizes,
         due_at=order.due_at,
         rows=rows,
         told={"pipeline": order.pipeline, "name": name[:200], "priority": order.priority},
@@ -102,12 +102,10 @@ def _stages(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     """Ingest, the pipeline's stages, and finish. A job without rows to read skips the ingest."""
     stages = pipeline.stages(config)
     before = shares_before([stage.share for stage in stages])
-    inline = rows is not None
-    count = len(rows) if inline else 0
-    out = [] if inline and count else [NewStage(INGEST, "ingest", "ingest", ready=True)]
+    out = [] if rows else [NewStage(INGEST, "ingest", "ingest", ready=True)]
     for place, stage in enumerate(stages):
-        waiting = count if place == 0 else 0
-        ready = bool(waiting) and not stage.barrier
+        waiting = len(rows) if rows and place == 0 else 0
+        ready = waiting > 0
         out.append(
             NewStage(place, "items", stage.name, stage.barrier, before[place], waiting, ready)
         )

@@ -64,10 +64,8 @@ def read_csv(
     """
     place = Path(path)
     size = place.stat().st_size
-    if size > limits["max_file_bytes"]:
-        raise BadInput(
-            "FILE_TOO_LARGE", f"The file is larger than {limits['max_file_bytes']:,} bytes"
-        )
+    if size > limits["file_bytes"]:
+        raise BadInput("FILE_TOO_LARGE", f"The file is larger than {limits['file_bytes']:,} bytes")
     dialect = Dialect.of(cursor["dialect"]) if cursor else _find_dialect(place)
     with place.open(encoding=dialect.encoding, newline="") as file:
         table = _Table(file, dialect, limits)
@@ -107,7 +105,7 @@ class _Table:
         self._width = 0
         self._rows_read = 0
         self.row_line = 1
-        csv.field_size_limit(limits["max_cell_bytes"])
+        csv.field_size_limit(limits["cell_bytes"])
         self._reader = csv.reader(
             self._lines(file),
             delimiter=dialect.delimiter,
@@ -151,7 +149,7 @@ class _Table:
             yield CsvChunk(rows, sizes, self._bytes_read())
 
     def _check_rows(self) -> None:
-        most = self._limits["max_rows"]
+        most = self._limits["rows"]
         if self._rows_read > most:
             raise BadInput("TOO_MANY_ROWS", f"The file has more than {most:,} rows", limit=most)
 
@@ -163,7 +161,7 @@ class _Table:
 
     def _filled(self) -> Iterator[tuple[list[str], int]]:
         """Rows that hold anything at all, each with its size in bytes."""
-        most_columns, most_bytes = self._limits["max_columns"], self._limits["max_cell_bytes"]
+        most_columns, most_bytes = self._limits["columns"], self._limits["cell_bytes"]
         reader = self._reader
         while True:
             line, before = reader.line_num + 1, self._bytes

@@ -121,6 +121,21 @@ class Config(BaseModel):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the engine must know of a job before it runs.
+
+    ``spawns``: stages may add child items. ``learns``: the first stage waits for the whole input,
+    because `after_ingest` learns from all of it. ``summarizes``: there is a summary to make once
+    all items are terminal. ``standing``: the job never ends and stays outside depth and limits.
+    """
+
+    spawns: bool = False
+    learns: bool = False
+    summarizes: bool = False
+    standing: bool = False
+
+
 class Pipeline:
     """Base of every pipeline. Only ``name``, ``Config``, ``stages`` and ``rows`` are required."""
 
@@ -128,19 +143,14 @@ class Pipeline:
     Config: ClassVar[type[Config]]
     # Needs a file to be submitted; media types are judged by content when rows are read.
     needs_file: ClassVar[bool] = False
-    # Stages may add child items.
-    spawns: ClassVar[bool] = False
-    # Never ends, stays outside depth and time limits.
-    standing: ClassVar[bool] = False
-    # The first stage waits for the whole file, because `after_ingest` learns from all of it.
-    learns: ClassVar[bool] = False
-    # Has a summary to make once all items are terminal.
-    summarizes: ClassVar[bool] = False
     # What grid and export show, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 
     def stages(self, config: Any) -> tuple[Stage, ...]:
         raise NotImplementedError(f"{type(self).__name__} has no stages")
+
+    def traits(self, config: Any) -> Traits:
+        return Traits()
 
     def inline(self, config: Any) -> Sequence[Row] | None:
         """Rows the config itself carries, if they are few: submit writes them at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 JITTER = 0.2
 
@@ -72,6 +72,13 @@ class RetryPolicy:
 
     rules: Mapping[str, RetryRule] = field(default_factory=dict)
     not_found: RetryRule = NOT_FOUND
+
+    def bounded(self, errors: int, not_found: int) -> RetryPolicy:
+        """The same with an installation's own numbers for what nobody foresaw or found."""
+        unforeseen = replace(self.rule("INTERNAL_ERROR"), retries=errors)
+        return RetryPolicy(
+            {**self.rules, "INTERNAL_ERROR": unforeseen}, replace(self.not_found, retries=not_found)
+        )
 
     def rule(self, code: str) -> RetryRule:
         """A code nobody listed is permanent: guessing would repeat side effects."""

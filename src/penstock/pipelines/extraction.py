@@ -14,7 +14,7 @@ from pydantic import field_validator
 from penstock.formats.csv import CsvChunk, CsvHead, check_head, read_csv
 from penstock.model.errors import BadInput, ItemError
 from penstock.model.outcomes import Done, Fail, Outcome
-from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
+from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits
 from penstock.model.ports import Context
 
 # The fields of a normalised product that one cell can fill.
@@ -46,7 +46,9 @@ class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
-    summarizes: ClassVar[bool] = True
+
+    def traits(self, config: Any) -> Traits:
+        return Traits(summarizes=True)
 
     def stages(self, config: Any) -> tuple[Stage, ...]:
         return (Stage("extract", cpu=extract),)

@@ -26,6 +26,7 @@ from penstock.model.pipeline import (
     RowBatch,
     Stage,
     StageFunction,
+    Traits,
     each,
 )
 from penstock.model.ports import Context
@@ -43,6 +44,9 @@ class NoopConfig(Config):
     concurrency: int = Field(1, ge=1, le=1000)
     groups: int = Field(0, ge=0)
     children_per: int = Field(0, ge=0, le=1000, description="Children of each first item.")
+    learns: bool = Field(False, description="The first stage waits for the whole ingest.")
+    summarizes: bool = Field(False, description="Make a summary at the end.")
+    standing: bool = Field(False, description="Never end.")
     payload_bytes: int = Field(0, ge=0, le=1024 * 1024)
     # Failures and crashes happen in the last stage, so that earlier ones are behind the item.
     fail_every: int = Field(0, ge=0, description="Every nth row fails; 0: none.")
@@ -61,7 +65,6 @@ class NoopConfig(Config):
 class Noop(Pipeline):
     name: ClassVar[str] = "noop"
     Config: ClassVar[type[Config]] = NoopConfig
-    spawns: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...] | None] = ("row", "payload")
 
     def stages(self, config: NoopConfig) -> tuple[Stage, ...]:
@@ -77,6 +80,14 @@ class Noop(Pipeline):
             return Stage(name, cpu=partial(burn, is_last=is_last), barrier=barrier)
         return Stage(name, run=_run(config, is_last), barrier=barrier)
 
+    def traits(self, config: NoopConfig) -> Traits:
+        return Traits(
+            spawns=config.children_per > 0,
+            learns=config.learns,
+            summarizes=config.summarizes,
+            standing=config.standing,
+        )
+
     def inline(self, config: NoopConfig) -> Sequence[Row] | None:
         if config.inline and config.items <= MOST_INLINE_ROWS:
             return _rows(config, 0, config.items)
@@ -91,14 +102,6 @@ class Noop(Pipeline):
             stop = min(start + ctx.batch_rows, config.items)
             yield RowBatch(_rows(config, start, stop), {"next": stop}, stop, config.items)
             start = stop
-
-
-class NoopWhole(Noop):
-    """The same for what needs all items: learns after the ingest and makes a summary."""
-
-    name: ClassVar[str] = "noop_whole"
-    learns: ClassVar[bool] = True
-    summarizes: ClassVar[bool] = True
 
     async def after_ingest(
         self, job: Job, cursor: Mapping[str, Any], ctx: Context

@@ -26,7 +26,3 @@ INSERT INTO users (org_id, email, role) VALUES ($1, $2, $3) RETURNING id, org_id
 -- Only the hash of a key is kept.
 INSERT INTO api_keys (org_id, user_id, hash, prefix, name, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
-
--- name: revoke_api_key
--- A key stops working at once.
-UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id

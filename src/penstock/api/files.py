@@ -1,0 +1,53 @@
+"""Uploads."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from penstock.api.access import ApiParts, Writer
+from penstock.api.answers import answer
+from penstock.api.forms import FILE, keep_upload, received_form
+from penstock.api.multipart import bad_multipart
+from penstock.api.schemas import StoredFile
+
+router = APIRouter(tags=["files"])
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "/files",
+    status_code=201,
+    summary="Upload a file",
+    responses={201: {"model": StoredFile}},
+    openapi_extra=_FORM,
+)
+async def create_file(request: Request, api: ApiParts, who: Writer) -> Response:
+    """Stored durably when this answers; use its id for any number of jobs."""
+    async with received_form(request, api.parts, frozenset({FILE})) as form:
+        upload = form.upload
+        if upload is None:
+            raise bad_multipart("The form has no part named 'file'.")
+        async with api.db.scoped(who.scope) as conn:
+            created_at = await keep_upload(api.parts, conn, who, upload)
+    shown = {
+        "id": str(upload.id),
+        "name": upload.name,
+        "size": upload.blob.size,
+        "sha256": upload.blob.sha256,
+        "mediaType": upload.media_type,
+        "createdAt": created_at,
+    }
+    return answer(shown, 201)

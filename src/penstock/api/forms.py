@@ -1,0 +1,162 @@
+"""Forms: small fields, and at most one file, which goes straight to the blobs."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from starlette.requests import Request
+
+from penstock.api.bodies import content_type, declared_length, paced
+from penstock.api.errors import unknown_field
+from penstock.api.multipart import PartReader, bad_multipart
+from penstock.engine.parts import Parts
+from penstock.model.errors import BadInput, Unavailable
+from penstock.model.ids import new_id
+from penstock.model.ports import StoredBlob
+from penstock.store import jobs
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection
+
+FILE = "file"
+FIELD_BYTES = 1024 * 1024
+# Boundaries, part headers and fields come on top of the file itself.
+FORM_BYTES = 2 * FIELD_BYTES
+LONGEST_NAME = 255
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,63}/[a-z0-9!#$&^_.+-]{1,63}")
+_ANY_TYPE = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that is stored but nobody's yet."""
+
+    id: UUID
+    name: str
+    media_type: str
+    blob: StoredBlob
+
+
+@dataclass(slots=True)
+class Form:
+    fields: dict[str, str] = field(default_factory=dict)
+    upload: Upload | None = None
+
+
+@asynccontextmanager
+async def received_form(
+    request: Request, parts: Parts, allowed: frozenset[str]
+) -> AsyncIterator[Form]:
+    """The form, for as long as it takes to accept it: an error in between leaves no file behind."""
+    form = Form()
+    try:
+        await _read(request, parts, allowed, form)
+        yield form
+    except BaseException:
+        if form.upload is not None:
+            await asyncio.shield(_forget(parts, form.upload.blob.key))
+        raise
+
+
+async def keep_upload(
+    parts: Parts, conn: Connection, who: Principal, upload: Upload
+) -> datetime:
+    """Write the upload's row; from the commit on the file is kept."""
+    created_at = await jobs.add_file(
+        conn,
+        file_id=upload.id,
+        org_id=who.org_id,
+        user_id=who.user_id,
+        name=upload.name,
+        media_type=upload.media_type,
+        sha256=upload.blob.sha256,
+        size=upload.blob.size,
+        blob_key=upload.blob.key,
+    )
+    # Someone else's refused upload of the same bytes may have taken the blob just before.
+    if not await parts.blobs.exists(upload.blob.key):
+        raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Send it again.")
+    return created_at
+
+
+async def _read(request: Request, parts: Parts, allowed: frozenset[str], form: Form) -> None:
+    limit = parts.settings.max_file_bytes
+    if declared_length(request) > limit + FORM_BYTES:
+        raise BadInput(
+            "FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes", limit=limit
+        )
+    reader = PartReader(paced(request), _boundary(request))
+    room = FIELD_BYTES
+    async for head in reader.parts():
+        if head.name not in allowed:
+            raise unknown_field(head.name)
+        if head.name in form.fields or (head.name == FILE and form.upload is not None):
+            raise bad_multipart(f"The form has {head.name!r} twice.")
+        if head.name == FILE:
+            name = safe_name(head.filename)
+            blob = await parts.blobs.put(reader.data(), limit)
+            form.upload = Upload(new_id(), name, media_type_of(head.media_type, name), blob)
+        else:
+            text = await _text(reader, head.name, room)
+            room -= len(text)
+            form.fields[head.name] = text.decode("utf-8", "replace")
+
+
+async def _text(reader: PartReader, name: str, room: int) -> bytes:
+    text = bytearray()
+    async for piece in reader.data():
+        text += piece
+        if len(text) > room:
+            raise bad_multipart(f"The form's field {name!r} is too large.")
+    return bytes(text)
+
+
+def _boundary(request: Request) -> bytes:
+    kind, options = content_type(request)
+    if kind != "multipart/form-data":
+        raise BadInput("UNSUPPORTED_TYPE", "Send the file as multipart/form-data.")
+    boundary = options.get(b"boundary", b"")
+    if not boundary:
+        raise bad_multipart("The Content-Type header names no boundary.")
+    return boundary
+
+
+def safe_name(raw: bytes | None) -> str:
+    """A file's name as people wrote it, which never becomes a path here, nor elsewhere."""
+    try:
+        name = (raw or b"").decode()
+    except UnicodeDecodeError:
+        name = (raw or b"").decode("latin-1")
+    if not name.strip():
+        raise BadInput("BAD_FILENAME", "The file has no name.")
+    if len(name) > LONGEST_NAME:
+        raise BadInput("BAD_FILENAME", f"The file's name is longer than {LONGEST_NAME} characters.")
+    if name in {".", ".."} or any(
+        char in "/\\" or unicodedata.category(char) == "Cc" for char in name
+    ):
+        raise BadInput("BAD_FILENAME", "The file's name holds a path or control characters.")
+    return name
+
+
+def media_type_of(declared: str, name: str) -> str:
+    kind = declared.partition(";")[0].strip().lower()
+    if _MEDIA_TYPE.fullmatch(kind) and kind != _ANY_TYPE:
+        return kind
+    return mimetypes.guess_type(name)[0] or _ANY_TYPE
+
+
+async def _forget(parts: Parts, key: str) -> None:
+    """Remove a blob that no upload is kept in."""
+    try:
+        async with parts.db.transaction() as conn:
+            if await jobs.take_blob(conn, key):
+                await parts.blobs.remove(key)
+    except Exception as error:  # what went wrong before is what the caller must hear of
+        parts.log.warning("a refused file was left behind", blob=key, error=repr(error))

@@ -1,0 +1,105 @@
+"""How a request becomes a job: a form with a file, or JSON that names one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from penstock.api.access import Api, address_of
+from penstock.api.answers import strict_json
+from penstock.api.bodies import content_type, json_object
+from penstock.api.errors import invalid
+from penstock.api.forms import FILE, Form, Upload, keep_upload, received_form
+from penstock.api.schemas import JobOrder
+from penstock.engine.submit import Order, Receipt, submit
+from penstock.model.errors import BadInput
+from penstock.store import jobs
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection
+
+FORM_FIELDS = frozenset({FILE, "pipeline", "config", "priority", "name"})
+_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+
+
+async def accept(request: Request, api: Api, who: Principal) -> Receipt:
+    """The job, committed, and a worker told of it."""
+    kind, _ = content_type(request)
+    key = _idempotency_key(request)
+    if kind == "multipart/form-data":
+        async with received_form(request, api.parts, FORM_FIELDS) as form:
+            order = _order(request, _of_form(form), key, form.upload)
+            receipt = await _submit(api, who, order, form.upload)
+    elif kind == "application/json":
+        order = _order(request, _valid(await json_object(request)), key, None)
+        receipt = await _submit(api, who, order, None)
+    else:
+        raise BadInput("UNSUPPORTED_TYPE", "Send multipart/form-data or application/json.")
+    if not receipt.replayed:
+        await api.parts.broker.wake(receipt.lane)
+    return receipt
+
+
+async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:
+    pipeline = api.parts.pipeline(order.pipeline)
+    if upload is not None and pipeline.needs_file:
+        pipeline.check(upload.blob.head, upload.blob.size, upload.name)
+    async with api.db.scoped(who.scope) as conn:
+        if upload is None:
+            await _check_file(api, conn, order)
+            return await submit(api.parts, conn, who, order)
+        # The job refers to the file, so the file's row comes first; a replay takes it back.
+        attempt = conn.transaction()
+        await attempt.start()
+        await keep_upload(api.parts, conn, who, upload)
+        receipt = await submit(api.parts, conn, who, order)
+        await (attempt.rollback() if receipt.replayed else attempt.commit())
+        return receipt
+
+
+async def _check_file(api: Api, conn: Connection, order: Order) -> None:
+    """A file uploaded before is looked at as one sent along is; submit says if there is none."""
+    if order.file_id is None:
+        return
+    file = await jobs.get_file(conn, order.file_id)
+    if file is not None:
+        head = await api.parts.blobs.head(file["blob_key"])
+        api.parts.pipeline(order.pipeline).check(head, file["size"], file["name"])
+
+
+def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:
+    return Order(
+        pipeline=asked.pipeline,
+        config=asked.config,
+        file_id=asked.file_id if upload is None else upload.id,
+        priority=asked.priority,
+        name=asked.name,
+        ip=address_of(request),
+        idempotency_key=key,
+        content_sha256="" if upload is None else upload.blob.sha256,
+    )
+
+
+def _of_form(form: Form) -> JobOrder:
+    given: dict[str, Any] = dict(form.fields)
+    if "config" in given:
+        given["config"] = strict_json(given["config"].encode(), "The field 'config'")
+    return _valid(given)
+
+
+def _valid(given: dict[str, Any]) -> JobOrder:
+    try:
+        return JobOrder.model_validate(given, by_name=False, by_alias=True)
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False)) from error
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise BadInput(
+            "INVALID_IDEMPOTENCY_KEY", "Idempotency-Key must be 1 to 255 printable characters."
+        )
+    return key

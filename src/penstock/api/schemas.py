@@ -1,0 +1,226 @@
+"""Bodies and answers, for the document at `/openapi.json`; the tests hold every answer to them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic.alias_generators import to_camel
+
+from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
+from penstock.model.states import ItemStatus
+
+ShownState = Literal[
+    "queued", "delayed", "running", "paused", "cancelling", "done", "failed", "cancelled"
+]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class FileShape(Shape):
+    id: UUID
+    name: str = Field(description="As it was uploaded.")
+    size: int = Field(description="In bytes.")
+    sha256: str
+    media_type: str
+
+
+class StoredFile(FileShape):
+    created_at: datetime
+
+
+class Counters(Shape):
+    """Items of the job by status; `total` is always their sum."""
+
+    total: int
+    pending: int
+    processing: int
+    done: int
+    error: int
+    not_found: int
+    skipped: int
+
+
+class Progress(Shape):
+    percent: float = Field(description="From 0 to 100; never falls.")
+    stage: str | None
+    message: str
+    rows_done: int
+    rows_total: int = Field(description="An estimate by bytes until all rows are stored.")
+    elapsed_ms: int
+    estimated_remaining_ms: int | None
+
+
+class JobShape(Shape):
+    id: UUID
+    pipeline: str
+    name: str
+    state: ShownState
+    priority: int
+    lane: str
+    org: str
+    user_id: int
+    file: FileShape | None
+    config: dict[str, Any]
+    counters: Counters
+    progress: Progress
+    summary: dict[str, Any] | None
+    last_error: dict[str, Any] | None
+    attempts: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    updated_at: datetime
+
+
+class FullJob(JobShape):
+    errors: dict[str, int] = Field(description="How many items each error code ended.")
+
+
+class JobPage(Shape):
+    items: list[JobShape]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class Receipt(Shape):
+    job_id: UUID
+    position: int = Field(description="Place among the jobs that wait.")
+    estimated_wait_ms: int
+
+
+class ItemShape(Shape):
+    id: str = Field(description="`<jobId>:<rowNo>`")
+    row_no: int
+    status: ItemStatus
+    stage: str | None
+    attempts: int
+    input: Any = Field(description="As read: cells by column where the file has a header.")
+    normalized: dict[str, Any] | None
+    result: dict[str, Any] | None = Field(description="What the export writes.")
+    error: dict[str, Any] | None
+    locked_by: str | None
+    locked_at: datetime | None
+    job_type: str
+    updated_at: datetime
+
+
+class ItemPage(Shape):
+    items: list[ItemShape]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class EventShape(Shape):
+    event: str
+    job_id: UUID
+    worker_id: str | None
+    data: dict[str, Any]
+    timestamp: datetime
+    seq: int = Field(description="Numbered without gaps within the job.")
+
+
+class EventPage(Shape):
+    items: list[EventShape]
+    next: int = Field(description="Pass as `since` to hear what happens after.")
+
+
+class Kickoff(Shape):
+    slices: int = Field(description="How many pieces of work were done in this request.")
+    job: FullJob
+
+
+class Health(Shape):
+    status: Literal["ok", "degraded"]
+    version: str
+    database: Literal["ok", "unavailable"]
+    workers: int | None
+    depth: int | None = Field(description="Jobs that wait or run.")
+
+
+class ErrorShape(Shape):
+    code: str
+    message: str
+    category: Literal["transient", "permanent"]
+    source: str
+    details: dict[str, Any]
+
+
+class Problem(Shape):
+    """An RFC 9457 problem."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    error: ErrorShape
+    timestamp: datetime
+    request_id: str
+
+
+def _as_number(given: Any) -> Any:
+    """A word or digits, as forms send them."""
+    if isinstance(given, str):
+        return PRIORITIES.get(given, int(given) if given.isascii() and given.isdigit() else given)
+    return given
+
+
+class JobOrder(Shape):
+    """What a new job is asked for with."""
+
+    pipeline: str = "extraction"
+    config: dict[str, Any] = Field(default_factory=dict, description="As the pipeline knows it.")
+    priority: Annotated[
+        Annotated[StrictInt, Field(ge=0, le=MAX_PRIORITY)], BeforeValidator(_as_number)
+    ] = Field(
+        DEFAULT_PRIORITY,
+        description=f"0 to {MAX_PRIORITY}, larger first, or {', '.join(PRIORITIES)}.",
+    )
+    name: str = Field("", max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")
+    file_id: UUID | None = Field(None, description="A file uploaded before.")
+
+
+def _commas(given: Any) -> Any:
+    """`a,b` and `a&…=b` alike."""
+    if not isinstance(given, list):
+        return given
+    return [word for text in given if isinstance(text, str) for word in text.split(",") if word]
+
+
+class JobsQuery(Shape):
+    state: Annotated[list[ShownState], BeforeValidator(_commas)] = Field(
+        default_factory=list, description="One or several, with commas."
+    )
+    pipeline: str = ""
+    page_size: int = Field(50, ge=1, le=200)
+    after: str = Field("", description="`next` of the page before.")
+
+
+class ItemsQuery(Shape):
+    statuses: Annotated[list[ItemStatus], BeforeValidator(_commas)] = Field(
+        default_factory=list, description="One or several, with commas; none: all."
+    )
+    sort: Literal["row", "updated"] = Field(
+        "row", description="`updated`: longest untouched first, of PENDING and PROCESSING only."
+    )
+    from_row: int = Field(1, ge=1, le=2**31 - 1)
+    page_size: int = Field(100, ge=1, le=1000)
+    after: str = Field("", description="`next` of the page before.")
+
+
+class EventsQuery(Shape):
+    since: int = Field(0, ge=0, le=2**63 - 1, description="Events after this number.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class KickoffQuery(Shape):
+    duration_ms: int = Field(5000, ge=1, le=60_000)
+
+
+class ExportQuery(Shape):
+    format: str = "csv"
+
+

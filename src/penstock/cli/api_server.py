@@ -1,0 +1,60 @@
+"""The API as a process: it ends when told to, or with who started it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from penstock import wiring
+from penstock.api.app import create_app
+from penstock.cli.process import begin_process, on_stop
+from penstock.cli.session import opened
+from penstock.logs import get_logger
+from penstock.settings import Settings
+from penstock.supervisor.address import base_url, require_free_port
+
+# Open event streams are cut after this; the whole stop stays within 10 s.
+_SECONDS_FOR_REQUESTS = 5
+
+
+async def serve_api(settings: Settings) -> None:
+    begin_process(settings)
+    require_free_port(settings.host, settings.port)
+    async with (
+        opened(settings) as session,
+        wiring.engine_parts(
+            settings, session.addresses.owner_dsn, name="api engine", listens=False
+        ) as parts,
+    ):
+        api_db = await wiring.api_database(settings, session.addresses.api_dsn).open()
+        try:
+            server = _Server(
+                uvicorn.Config(
+                    create_app(parts, api_db),
+                    host=settings.host,
+                    port=settings.port,
+                    http="httptools",
+                    access_log=False,
+                    log_config=None,
+                    timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS,
+                    server_header=False,
+                )
+            )
+            on_stop(server.leave)
+            get_logger().info("api serves", url=base_url(settings.host, settings.port))
+            await server.serve()
+        finally:
+            await api_db.close()
+
+
+class _Server(uvicorn.Server):
+    """Without uvicorn's own signal handling, which ends the process before ours can close."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def leave(self) -> None:
+        self.should_exit = True

@@ -1,0 +1,93 @@
+"""`penstock extract`: one file, here and now, with no server running."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli import shown
+
+
+def extract(
+    file: Annotated[Path, typer.Argument(help="The file to clean.", show_default=False)],
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="OUT", show_default="<name>.clean.csv in this folder",
+            help="Where the clean rows go; - is stdout.",
+        ),
+    ] = "",
+    config: Annotated[
+        str, typer.Option(metavar="JSON", help="The pipeline's configuration.", show_default=False)
+    ] = "",
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=FIELD", help="Which column fills which field; may be given again."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
+    json: shown.Json = False,
+) -> None:  # fmt: skip
+    """Extract clean rows from a file: stored first, then worked through, then written as CSV.
+
+    Exit code 0: every row is valid; 3: some rows failed; 1: the file could not be worked through.
+    """
+    import uvloop
+
+    from penstock.cli.errors import INTERRUPTED
+    from penstock.cli.extraction import Extracted, Wish, run_extraction
+    from penstock.cli.jobs import ending_code
+
+    wish = Wish(file, _output(file, output, json), _config(config, mapping or []), quiet)
+    done: Extracted = uvloop.run(run_extraction(wish))
+    if json:
+        shown.as_json(done.as_json())
+    elif not quiet:
+        for line in done.lines():
+            shown.note(line)
+    if done.error is not None:
+        shown.note(f"penstock: {done.problem()}")
+    if done.interrupted:
+        shown.note("penstock: Interrupted; the job was cancelled and nothing was written.")
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(ending_code(done.state, done.counts["invalid"] or 0))
+
+
+def _output(file: Path, output: str, json: bool) -> Path | None:
+    """None is stdout. What is wrong with it is said before any work is done."""
+    from penstock.cli.errors import USAGE, CliError
+
+    if output == "-":
+        if json:
+            raise CliError(USAGE, "With --json the clean rows need a file: -o OUT.")
+        return None
+    chosen = Path(output) if output else Path(f"{file.stem}.clean.csv")
+    if chosen.exists() and file.exists() and chosen.samefile(file):
+        raise CliError(USAGE, f"{chosen} is the input; choose another place with -o.")
+    if chosen.is_dir():
+        raise CliError(USAGE, f"{chosen} is a folder; name a file with -o.")
+    if not chosen.parent.is_dir():
+        raise CliError(USAGE, f"There is no folder {chosen.parent} for the output.")
+    return chosen
+
+
+def _config(text: str, pairs: list[str]) -> dict[str, Any]:
+    import json
+
+    from penstock.cli.errors import USAGE, CliError
+
+    try:
+        config = json.loads(text or "{}")
+    except ValueError as error:
+        raise CliError(USAGE, f"--config is no JSON: {error}.") from error
+    if not isinstance(config, dict):
+        raise CliError(USAGE, '--config must be an object, e.g. {"mapping": {"Name": "title"}}.')
+    for pair in pairs:
+        column, equals, field = pair.rpartition("=")
+        if not (column and equals and field):
+            raise CliError(USAGE, f"--mapping {pair!r}: write it as COLUMN=FIELD.")
+        config["mapping"] = {**(config.get("mapping") or {}), column: field}
+    return config

@@ -1,0 +1,101 @@
+"""What `penstock jobs` does on the database, in the name of the local admin."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+from penstock.cli import job_view
+from penstock.cli.errors import FAILURE, NOT_FOUND, CliError
+from penstock.cli.progress import ProgressBar
+from penstock.cli.session import local_admin, opened, opened_engine, quiet_logs
+from penstock.cli.shown import note
+from penstock.engine import ending
+from penstock.settings import Settings
+from penstock.store import accounts, jobs
+from penstock.store.database import Connection, Database
+
+_LOOK_S = 0.25
+
+
+async def listed(state: str | None, pipeline: str | None, limit: int) -> list[Any]:
+    quiet_logs()
+    states = None if state is None else [state]
+    async with opened(Settings()) as session, session.db.acquire() as conn:
+        return await jobs.list_jobs(conn, states=states, pipeline=pipeline, limit=limit)
+
+
+async def found(job_id: UUID) -> dict[str, Any]:
+    quiet_logs()
+    async with opened(Settings()) as session:
+        return await full_view(session.db, job_id)
+
+
+async def full_view(db: Database, job_id: UUID) -> dict[str, Any]:
+    async with db.acquire() as conn:
+        row = await _require(conn, job_id)
+        return job_view.as_json(row, await jobs.errors_of(conn, job_id))
+
+
+async def watched(job_id: UUID) -> dict[str, Any]:
+    """Show progress until the job ends; answers what became of it."""
+    quiet_logs()
+    async with opened(Settings()) as session:
+        async with session.db.acquire() as conn:
+            row = await _require(conn, job_id)
+            alone = (await jobs.queue_state(conn))["workers"] == 0
+        if alone and not job_view.has_ended(row):
+            note("No worker runs: `penstock up` or `penstock worker` starts some.")
+        with ProgressBar(row["name"]) as bar:
+            while not job_view.has_ended(row):
+                bar.tell(job_view.progress_of(row))
+                await asyncio.sleep(_LOOK_S)
+                async with session.db.acquire() as conn:
+                    row = await _require(conn, job_id)
+        return await full_view(session.db, job_id)
+
+
+async def control(job_id: UUID, action: str) -> str:
+    """Pause, resume or cancel; answers the new state."""
+    quiet_logs()
+    async with opened_engine(Settings(), "control", listens=False) as parts:
+        async with parts.db.transaction() as conn:
+            before = await _require(conn, job_id)
+            lane = await _act(conn, job_id, action)
+            after = await _require(conn, job_id)
+            if lane is not None:
+                await _audit(conn, action, before, after)
+        if lane is None and job_view.has_ended(before):
+            raise CliError(
+                FAILURE,
+                f"Job {job_id} has ended ({before['state']}): there is nothing to {action}.",
+            )
+        if lane is not None:
+            await parts.broker.wake(lane)
+    return job_view.state_of(after)
+
+
+async def _act(conn: Connection, job_id: UUID, action: str) -> str | None:
+    match action:
+        case "pause":
+            return await jobs.pause(conn, job_id)
+        case "resume":
+            return await jobs.resume(conn, job_id)
+        case _:
+            return await ending.cancel(conn, job_id)
+
+
+async def _audit(conn: Connection, action: str, before: Any, after: Any) -> None:
+    who = await local_admin(conn)
+    await accounts.audit(
+        conn, before["org_id"], who.user_id, f"job.{action}", f"job:{before['id']}",
+        before={"state": job_view.state_of(before)}, after={"state": job_view.state_of(after)},
+    )  # fmt: skip
+
+
+async def _require(conn: Connection, job_id: UUID) -> Any:
+    row = await jobs.get_job(conn, job_id)
+    if row is None:
+        raise CliError(NOT_FOUND, f"There is no job {job_id}.")
+    return row

@@ -1,0 +1,100 @@
+"""Fixtures: parts that know the scripted pipelines, and a bench whose every run is judged."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from penstock.engine.claim import Claim
+from penstock.engine.context import StopSign
+from penstock.engine.parts import Parts
+from penstock.engine.settle import Settled, settle
+from penstock.engine.sweep import Sweeper
+from penstock.engine.worker import Worker
+from penstock.engine.run import run_items
+from penstock.model.pipeline import Pipeline
+from penstock.pipelines import PIPELINES
+from penstock.settings import Settings
+from penstock.store.database import Database
+from penstock.wiring import engine_parts
+from tests.checker.check import Violation, check
+from tests.checker.history import install_history
+from tests.checker.invariants import Submitted
+from tests.checker.scripted import QUICK, Scripted, scripted_pipelines
+from tests.fixtures import Bench, MakePrincipal
+
+
+@pytest.fixture
+def scripted() -> dict[str, Scripted]:
+    return scripted_pipelines()
+
+
+@pytest.fixture
+async def history(db: Database) -> None:
+    async with db.acquire() as conn:
+        await install_history(conn)
+
+
+@pytest.fixture
+async def parts(
+    settings: Settings, owner_dsn: str, db: Database, scripted: dict[str, Scripted], history: None
+) -> AsyncIterator[Parts]:
+    known: dict[str, Pipeline] = {pipeline.name: pipeline for pipeline in PIPELINES}
+    async with engine_parts(
+        settings, owner_dsn, name="test", pipelines={**known, **scripted}
+    ) as made:
+        yield made
+
+
+@dataclass
+class Tried(Bench):
+    """A bench that remembers what was sent, and asks the checker about the run."""
+
+    sent: dict[UUID, Submitted] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=lambda: {"policy": QUICK})
+
+    async def send(self, config: Mapping[str, Any], pipeline: str = "scripted", **order: Any) -> UUID:
+        """Submit a scripted job and remember its rows."""
+        job_id = await self.submit(pipeline, config, **order)
+        pad = "x" * config.get("payload", 0)
+        inputs = [{"row": n, "pad": pad} for n in range(config.get("rows", 1))]
+        self.sent[job_id] = Submitted(len(inputs), inputs)
+        return job_id
+
+    async def violations(self, *, drained: bool = True) -> list[Violation]:
+        async with self.parts.db.acquire() as conn:
+            return await check(conn, submitted=self.sent, drained=drained, **self.limits)
+
+    async def is_clean(self, *, drained: bool = True) -> None:
+        found = await self.violations(drained=drained)
+        assert not found, "\n".join(map(str, found))
+
+    @asynccontextmanager
+    async def by_hand(self) -> AsyncIterator[Worker]:
+        """A worker that does only what the test says, and neither sweeps nor beats."""
+        yield Worker(self.parts, sweeps=False, announces=False)
+
+    async def run(self, worker: Worker, claimed: Claim) -> Settled:
+        """Work and settle a claim."""
+        worked = await run_items(self.parts, claimed, StopSign(), 60)
+        return await settle(self.parts, claimed, worked, worker.id, 1)
+
+    async def expire(self) -> int:
+        """All leases run out now, and the sweeper takes what they held; answers how many."""
+        async with self.parts.db.acquire() as conn:
+            await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
+        return (await Sweeper(self.parts, "elsewhere").run_once()).slices
+
+    async def events(self, job_id: UUID) -> list[Any]:
+        async with self.parts.db.acquire() as conn:
+            return await conn.fetch("SELECT * FROM events WHERE job_id = $1 ORDER BY seq", job_id)
+
+
+@pytest.fixture
+async def tried(parts: Parts, principal: MakePrincipal) -> Tried:
+    return Tried(parts, await principal())

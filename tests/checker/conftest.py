@@ -1,0 +1,7 @@
+"""The engine under test with scripted pipelines, and the history of all they do."""
+
+from __future__ import annotations
+
+from tests.checker.benches import history, parts, scripted, tried
+
+__all__ = ["history", "parts", "scripted", "tried"]

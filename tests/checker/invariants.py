@@ -1,0 +1,432 @@
+"""The invariants of RELIABILITY.md §3, each a small function over the history it reads.
+
+A function answers what is wrong, in words; nothing means the invariant held.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from penstock.model.policy import DEFAULT_RULES, PERMANENT_CODES, RetryPolicy
+from penstock.model.states import ITEM_MOVES, JOB_MOVES, ItemStatus, JobState
+from penstock.store.database import Connection
+from tests.checker.history import COUNTERS_AND_ITEMS
+
+SOLO_CRASHES = 3
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What a client knows of a job it sent. ``acked=False``: it never heard the answer."""
+
+    rows: int | None = None
+    inputs: Sequence[Any] | None = None
+    acked: bool = True
+
+
+@dataclass(frozen=True)
+class Case:
+    """A finished run to be judged."""
+
+    conn: Connection
+    submitted: Mapping[UUID, Submitted]
+    drained: bool
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    reclaim_seconds: float = 60
+
+
+Invariant = Callable[[Case], Awaitable[list[str]]]
+
+
+async def _found(case: Case, what: str, sql: str, *args: Any) -> list[str]:
+    """A query for rows that must not exist; the first few are shown."""
+    rows = await case.conn.fetch(f"SELECT * FROM ({sql}) AS wrong LIMIT {_SHOWN}", *args)
+    return [f"{what}: {dict(row)}" for row in rows]
+
+
+async def acked_is_stored(case: Case) -> list[str]:
+    """1. What was acknowledged is stored, and nothing is stored that nobody sent."""
+    stored = {row["id"] for row in await case.conn.fetch("SELECT id FROM jobs")}
+    wrong = [f"lost job {i}" for i, s in case.submitted.items() if s.acked and i not in stored]
+    wrong += [f"job {i} was never submitted" for i in stored - set(case.submitted)]
+    for job_id, sent in case.submitted.items():
+        if sent.inputs is not None and case.drained and await _ended_well(case, job_id):
+            wrong += await _inputs_differ(case, job_id, sent.inputs)
+    return wrong
+
+
+async def _ended_well(case: Case, job_id: UUID) -> bool:
+    return bool(await case.conn.fetchval("SELECT state = 'done' FROM jobs WHERE id = $1", job_id))
+
+
+async def _inputs_differ(case: Case, job_id: UUID, inputs: Sequence[Any]) -> list[str]:
+    rows = await case.conn.fetch(
+        "SELECT input FROM job_items WHERE job_id = $1 AND parent_row IS NULL", job_id
+    )
+    have = Counter(_canonical(orjson.loads(row["input"])) for row in rows)
+    want = Counter(_canonical(value) for value in inputs)
+    lost, alien = want - have, have - want
+    wrong = [f"job {job_id} lost input {value!r}" for value in list(lost)[:_SHOWN]]
+    return wrong + [f"job {job_id} has alien input {value!r}" for value in list(alien)[:_SHOWN]]
+
+
+def _canonical(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+async def rows_are_items(case: Case) -> list[str]:
+    """2. Every row of the input is one item, and row numbers are dense."""
+    wrong = await _found(case, "row numbers are not 1..n", """
+        SELECT job_id, count(*), min(row_no), max(row_no) FROM job_items GROUP BY job_id
+        HAVING min(row_no) <> 1 OR max(row_no) <> count(*)""")  # fmt: skip
+    for job_id, sent in case.submitted.items():
+        if sent.rows is None or not case.drained or not await _ended_well(case, job_id):
+            continue
+        items = await case.conn.fetchval(
+            "SELECT count(*) FROM job_items WHERE job_id = $1 AND parent_row IS NULL", job_id
+        )
+        if items != sent.rows:
+            wrong.append(f"job {job_id}: {sent.rows} rows were sent, {items} are items")
+    return wrong
+
+
+async def one_terminal_state(case: Case) -> list[str]:
+    """3. An item leaves a terminal state only as a new generation; drained, each is in one."""
+    wrong = await _found(case, "left a terminal state", """
+        SELECT job_id, row_no, from_status, to_status FROM history_items
+        WHERE from_status IN ('DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED')
+          AND (to_status IS NULL OR to_status <> from_status)
+          AND generation IS NOT DISTINCT FROM from_generation""")  # fmt: skip
+    if case.drained:
+        wrong += await _found(case, "not terminal after the drain", """
+            SELECT job_id, row_no, status, slice_id FROM job_items
+            WHERE status IN ('PENDING', 'PROCESSING')""")  # fmt: skip
+    return wrong
+
+
+async def moves_are_allowed(case: Case) -> list[str]:
+    """4. Every move is one of the table in `model.states`; items begin PENDING, jobs queued."""
+    items = await case.conn.fetch("""
+        SELECT DISTINCT from_status, to_status FROM history_items
+        WHERE from_status IS DISTINCT FROM to_status""")
+    jobs = await case.conn.fetch("""
+        SELECT DISTINCT from_state, state FROM history_jobs
+        WHERE from_state IS DISTINCT FROM state""")
+    return [
+        *(f"item {a} to {b}" for a, b in items if not _item_may(a, b)),
+        *(f"job {a} to {b}" for a, b in jobs if not _job_may(a, b)),
+    ]
+
+
+def _item_may(before: str | None, after: str | None) -> bool:
+    if before is None or after is None:
+        return after == ItemStatus.PENDING
+    return ItemStatus(after) in ITEM_MOVES[ItemStatus(before)]
+
+
+def _job_may(before: str | None, after: str) -> bool:
+    if before is None:
+        return after == JobState.QUEUED
+    return JobState(after) in JOB_MOVES[JobState(before)]
+
+
+async def writes_carry_the_lease(case: Case) -> list[str]:
+    """5. What ends an item's turn ends, in the same transaction, the very lease that holds it; a
+    lease takes an item once; nothing is written to an item that no lease holds."""
+    return [
+        *await _found(case, "written without ending its lease", """
+            SELECT h.job_id, h.row_no, h.from_slice, h.from_status, h.to_status
+            FROM history_items h
+            WHERE h.from_status = 'PROCESSING'
+              AND NOT EXISTS (SELECT 1 FROM history_slices s
+                              WHERE s.id = h.from_slice AND s.op = 'DELETE' AND s.xid = h.xid)
+              -- A cancel drops the leases first and skips their items in chunks.
+              AND NOT (h.to_status = 'SKIPPED' AND EXISTS (
+                  SELECT 1 FROM history_jobs j
+                  WHERE j.job_id = h.job_id AND j.state = 'cancelling' AND j.n < h.n))"""),
+        *await _found(case, "claimed without a lease over it", """
+            SELECT h.job_id, h.row_no, h.to_slice FROM history_items h
+            WHERE h.to_status = 'PROCESSING'
+              AND NOT EXISTS (SELECT 1 FROM history_slices s
+                              WHERE s.id = h.to_slice AND s.op = 'INSERT' AND s.xid = h.xid
+                                AND h.row_no = ANY (s.row_nos))"""),
+        *await _found(case, "one lease took an item twice", """
+            SELECT job_id, row_no, to_slice FROM history_items WHERE to_status = 'PROCESSING'
+            GROUP BY job_id, row_no, to_slice HAVING count(*) > 1"""),
+        *await _found(case, "written while no lease held it", """
+            SELECT job_id, row_no, from_status, to_status FROM history_items
+            WHERE from_status <> 'PROCESSING' AND generation = from_generation
+              AND to_status NOT IN ('PROCESSING', 'SKIPPED')"""),
+    ]  # fmt: skip
+
+
+async def one_result_each(case: Case) -> list[str]:
+    """6. At most one result per item, generation and stage."""
+    return await _found(case, "more than one result", """
+        SELECT job_id, row_no, generation, from_stage, count(*) FROM history_items
+        WHERE from_status IS NOT NULL
+          AND (to_status IN ('DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED') OR to_stage > from_stage)
+        GROUP BY job_id, row_no, generation, from_stage HAVING count(*) > 1""")  # fmt: skip
+
+
+async def attempts_follow_the_policy(case: Case) -> list[str]:
+    """7. Attempts stay within the policy; ERROR means exhausted, permanent, or three lone crashes."""
+    turns = await case.conn.fetch("""
+        SELECT DISTINCT ON (to_status, error_code, from_attempts, attempts, solo_crashes, advanced) *
+        FROM (SELECT *, to_stage <> from_stage AS advanced FROM history_items
+              WHERE from_status = 'PROCESSING') AS h""")  # fmt: skip
+    wrong = []
+    for turn in turns:
+        problem = _wrong_turn(turn, case.policy)
+        if problem:
+            wrong.append(f"job {turn['job_id']} row {turn['row_no']}: {problem}")
+    return wrong + await _found(case, "WORKER_CRASHED without dying alone three times", f"""
+        SELECT e.job_id, e.row_no FROM history_items e
+        WHERE e.to_status = 'ERROR' AND e.error_code = 'WORKER_CRASHED'
+          AND {SOLO_CRASHES} > (
+              SELECT count(*) FROM history_items c JOIN history_slices s
+                  ON s.id = c.from_slice AND s.op = 'INSERT' AND cardinality(s.row_nos) = 1
+              WHERE c.job_id = e.job_id AND c.row_no = e.row_no AND c.crashes > c.from_crashes
+                AND c.generation = e.generation)""")  # fmt: skip
+
+
+def _wrong_turn(turn: Any, policy: RetryPolicy) -> str | None:
+    """Why an item's turn could not end so, or None."""
+    before, after, code = turn["from_attempts"], turn["attempts"], turn["error_code"] or ""
+    retries = _retries(policy, code)
+    match turn["to_status"]:
+        case "DONE":
+            fine = after == before + 1
+        case "SKIPPED":
+            fine = after == before
+        case "PENDING" if turn["advanced"]:
+            fine = after == 0
+        case "PENDING":
+            fine = after == before or (after == before + 1 and after <= retries)
+        case "NOT_FOUND":
+            fine = after == before + 1 and after > policy.not_found.retries
+        case "ERROR" if code == "WORKER_CRASHED":
+            fine = after == before and turn["solo_crashes"] >= SOLO_CRASHES
+        case _:
+            fine = after == before + 1 and (retries == 0 or after > retries)
+    return None if fine else f"{turn['to_status']} {code} after {before} to {after} attempts"
+
+
+def _retries(policy: RetryPolicy, code: str) -> int:
+    known = code in policy.rules or code in DEFAULT_RULES or code in PERMANENT_CODES
+    return policy.rule(code).retries if known else policy.not_found.retries * (code == "NOT_FOUND")
+
+
+async def no_two_leases(case: Case) -> list[str]:
+    """8. No item, no job's ingest or finish, and no group is under two leases at once."""
+    lives = """
+        SELECT b.id, b.job_id, b.kind, b.pipeline, b.stage, b.group_key, b.row_nos, b.n AS since,
+               coalesce(e.n, 9223372036854775807) AS till
+        FROM history_slices b LEFT JOIN history_slices e ON e.id = b.id AND e.op = 'DELETE'
+        WHERE b.op = 'INSERT'"""
+    return [
+        *await _found(case, "two leases over an item", f"""
+            SELECT * FROM (
+                SELECT id, job_id, row_no, since,
+                       lag(till) OVER (PARTITION BY job_id, row_no ORDER BY since) AS till_before
+                FROM ({lives}) AS l CROSS JOIN unnest(l.row_nos) AS row_no) AS o
+            WHERE since < till_before"""),
+        *await _found(case, "two leases over a whole job", f"""
+            SELECT * FROM (
+                SELECT id, job_id, kind, since,
+                       lag(till) OVER (PARTITION BY job_id, kind ORDER BY since) AS till_before
+                FROM ({lives}) AS l WHERE kind <> 'items') AS o
+            WHERE since < till_before"""),
+        *await _found(case, "two leases over a group", f"""
+            SELECT * FROM (
+                SELECT id, job_id, group_key, since, lag(till) OVER (
+                    PARTITION BY pipeline, stage, group_key ORDER BY since) AS till_before
+                FROM ({lives}) AS l WHERE group_key IS NOT NULL) AS o
+            WHERE since < till_before"""),
+    ]  # fmt: skip
+
+
+async def reclaimed_soon(case: Case) -> list[str]:
+    """9. What a dead worker held is claimed again soon after its last sign of life."""
+    return await _found(case, "claimed again too late", """
+        WITH crash AS (
+            SELECT job_id, row_no, n, from_slice FROM history_items
+            WHERE from_status = 'PROCESSING' AND to_status = 'PENDING' AND crashes > from_crashes
+        ), sign AS (
+            SELECT id, max(at) AS at FROM history_slices
+            WHERE op <> 'DELETE' AND id IN (SELECT from_slice FROM crash) GROUP BY id
+        )
+        SELECT c.job_id, c.row_no, s.at AS last_sign, next.at - s.at AS took
+        FROM crash c JOIN sign s ON s.id = c.from_slice
+        CROSS JOIN LATERAL (
+            SELECT min(at) AS at FROM history_items h
+            WHERE h.job_id = c.job_id AND h.row_no = c.row_no AND h.n > c.n
+              AND h.to_status = 'PROCESSING') AS next
+        WHERE next.at - s.at > $1 * interval '1 second'""", case.reclaim_seconds)  # fmt: skip
+
+
+_NET = ("total", "pending", "processing", "done", "error", "not_found", "skipped")
+
+
+async def counters_are_items(case: Case) -> list[str]:
+    """10. Each transaction changes a job's counters by what it does to items: so every snapshot
+    agrees. The stages' own counters agree in the end."""
+    statuses = {name: name.upper() for name in _NET[1:]}
+    moved = ", ".join(
+        f"sum((to_status IS NOT DISTINCT FROM '{status}')::int"
+        f" - (from_status IS NOT DISTINCT FROM '{status}')::int) AS {name}"
+        for name, status in statuses.items()
+    )
+    told = ", ".join(f"sum(d_{name}) AS {name}" for name in _NET)
+    differ = " OR ".join(f"coalesce(i.{name}, 0) <> coalesce(j.{name}, 0)" for name in _NET)
+    wrong = await _found(case, "counters and items moved apart", f"""
+        SELECT coalesce(i.job_id, j.job_id) AS job_id, coalesce(i.xid, j.xid)::text AS xid,
+               to_jsonb(i)::text AS items, to_jsonb(j)::text AS job
+        FROM (SELECT job_id, xid, count(*) FILTER (WHERE from_status IS NULL) AS total, {moved}
+              FROM history_items GROUP BY job_id, xid) AS i
+        FULL JOIN (SELECT job_id, xid, {told} FROM history_jobs GROUP BY job_id, xid) AS j
+            ON j.job_id = i.job_id AND j.xid = i.xid
+        WHERE {differ}""")  # fmt: skip
+    for row in await case.conn.fetch(COUNTERS_AND_ITEMS):
+        if row["counters"] != row["items"]:
+            wrong.append(f"job {row['job_id']} says {row['counters']}, items {row['items']}")
+    return wrong + await _found(case, "a stage's counters are not its items", """
+        SELECT st.job_id, st.name, st.pending, st.open, i.pending AS items_pending,
+               i.open AS items_open
+        FROM job_stages st JOIN jobs j ON j.id = st.job_id
+        CROSS JOIN LATERAL (
+            SELECT count(*) FILTER (WHERE i.status = 'PENDING') AS pending,
+                   count(*) FILTER (WHERE i.status IN ('PENDING', 'PROCESSING')) AS open
+            FROM job_items i WHERE i.job_id = st.job_id AND i.stage = st.position) AS i
+        WHERE st.kind = 'items' AND j.state IN ('queued', 'running', 'done')
+          AND (st.pending <> i.pending OR st.open <> i.open)""")  # fmt: skip
+
+
+async def jobs_end_with_their_items(case: Case) -> list[str]:
+    """11. A job is terminal exactly when all its items are."""
+    wrong = await _found(case, "ended with open items", """
+        SELECT e.job_id, e.state, last.row_no, last.to_status
+        FROM history_jobs e
+        CROSS JOIN LATERAL (
+            SELECT DISTINCT ON (h.row_no) h.row_no, h.to_status FROM history_items h
+            WHERE h.job_id = e.job_id AND h.n < e.n ORDER BY h.row_no, h.n DESC) AS last
+        WHERE e.state IN ('done', 'failed', 'cancelled') AND e.from_state <> e.state
+          AND last.to_status IN ('PENDING', 'PROCESSING')""")  # fmt: skip
+    wrong += await _found(case, "has open items after its end", """
+        SELECT j.id, j.state, i.row_no, i.status FROM jobs j JOIN job_items i ON i.job_id = j.id
+        WHERE j.state IN ('done', 'failed', 'cancelled')
+          AND i.status IN ('PENDING', 'PROCESSING')""")  # fmt: skip
+    if case.drained:
+        wrong += await _found(case, "did not end with its items", """
+            SELECT j.id, j.state FROM jobs j
+            WHERE j.state IN ('queued', 'running', 'cancelling') AND NOT j.standing
+              AND NOT EXISTS (SELECT 1 FROM job_items i WHERE i.job_id = j.id
+                              AND i.status IN ('PENDING', 'PROCESSING'))""")  # fmt: skip
+    return wrong
+
+
+async def events_tell_all(case: Case) -> list[str]:
+    """12. Events of a job are 1..n, numbered by the transaction that holds its row, and folding
+    them gives the job."""
+    wrong = await _found(case, "event numbers are not 1..n", """
+        SELECT j.id, j.seq, count(e.*), min(e.seq), max(e.seq)
+        FROM jobs j LEFT JOIN events e ON e.job_id = j.id GROUP BY j.id
+        HAVING count(e.*) <> j.seq OR min(e.seq) <> 1 OR max(e.seq) <> j.seq""")  # fmt: skip
+    wrong += await _found(case, "numbered outside the job's lock", """
+        SELECT e.job_id, e.seq, e.event FROM events e
+        WHERE e.job_id IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM history_jobs h
+            WHERE h.job_id = e.job_id AND h.xid = e.xid AND e.seq > h.from_seq AND e.seq <= h.seq)
+        """)  # fmt: skip
+    events = await case.conn.fetch("""
+        SELECT job_id, event, data FROM events WHERE job_id IS NOT NULL ORDER BY job_id, seq""")
+    folded: dict[UUID, Folded] = {}
+    for row in events:
+        folded.setdefault(row["job_id"], Folded()).take(row["event"], orjson.loads(row["data"]))
+    for job in await case.conn.fetch("SELECT * FROM jobs"):
+        problem = folded.get(job["id"], Folded()).differs(job)
+        if problem:
+            wrong.append(f"job {job['id']}: {problem}")
+    return wrong
+
+
+_ENDS = {"job.completed": "done", "job.failed": "failed", "job.cancelled": "cancelled"}
+
+
+@dataclass
+class Folded:
+    """A job as its events tell it."""
+
+    started: bool = False
+    paused: bool = False
+    ended: str | None = None
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    percent: float = 0
+
+    def take(self, event: str, data: Mapping[str, Any]) -> None:
+        match event:
+            case "job.started":
+                self.started = True
+            case "job.paused" | "job.resumed":
+                self.paused = event == "job.paused"
+            case "job.progress":
+                self.percent = max(self.percent, data["percent"])
+            case "job.completed" | "job.failed" | "job.cancelled":
+                self.ended, self.counts, self.paused = _ENDS[event], data, False
+
+    def differs(self, job: Any) -> str | None:
+        if self.started != (job["started_at"] is not None):
+            return f"started={self.started} by its events, {job['started_at']} by its row"
+        ended = job["state"] if job["finished_at"] is not None else None
+        if self.ended != ended:
+            return f"{self.ended} by its events, {job['state']} by its row"
+        # A job that is being cancelled is not paused any more; its last event will say so.
+        if self.paused != job["paused"] and job["state"] != "cancelling":
+            return f"paused={self.paused} by its events, {job['paused']} by its row"
+        if self.percent > job["percent"] + 0.1:
+            return f"{self.percent} % by its events, {job['percent']} by its row"
+        names = {"total": "total", "done": "done", "error": "error", "notFound": "not_found",
+                 "skipped": "skipped"}  # fmt: skip
+        unlike = {k: v for k, v in self.counts.items() if k in names and v != job[names[k]]}
+        return f"its last event says {unlike}" if unlike else None
+
+
+async def progress_never_falls(case: Case) -> list[str]:
+    """13. The percentage never falls within a generation."""
+    return await _found(case, "progress fell", """
+        SELECT job_id, from_percent, percent FROM history_jobs
+        WHERE percent < from_percent AND generation = from_generation""")  # fmt: skip
+
+
+async def nothing_starts_after_cancel(case: Case) -> list[str]:
+    """21. Once a cancel is acknowledged, no item of the job is claimed."""
+    return await _found(case, "claimed after the cancel", """
+        SELECT h.job_id, h.row_no, h.n FROM history_items h
+        JOIN history_jobs c ON c.job_id = h.job_id AND c.state = 'cancelling'
+            AND c.from_state <> 'cancelling' AND c.generation = h.generation
+        WHERE h.to_status = 'PROCESSING' AND h.n > c.n""")  # fmt: skip
+
+
+INVARIANTS: Mapping[int, Invariant] = {
+    1: acked_is_stored,
+    2: rows_are_items,
+    3: one_terminal_state,
+    4: moves_are_allowed,
+    5: writes_carry_the_lease,
+    6: one_result_each,
+    7: attempts_follow_the_policy,
+    8: no_two_leases,
+    9: reclaimed_soon,
+    10: counters_are_items,
+    11: jobs_end_with_their_items,
+    12: events_tell_all,
+    13: progress_never_falls,
+    21: nothing_starts_after_cancel,
+}
