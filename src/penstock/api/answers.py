@@ -30,7 +30,7 @@ def strict_json(raw: bytes, what: str) -> Any:
     """JSON that means one thing only: no NaN, infinity, NUL, lone surrogate or doubled key, no
     number that would be rounded on its way, and no nesting that only serves to harm."""
     try:
-        # Written again as well, with room around it: the writer's bound on nesting is the lower one.
+        # Written again, with room around it: the writer's bound on nesting is the lower one.
         orjson.dumps([[orjson.loads(raw)]])
         if _ESCAPED_NUL.search(raw):
             raise ValueError("a text holds the character NUL")

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -45,8 +46,8 @@ def _read(part: Any, kind: type) -> Any:
             # Far years pass the bounds of the database once the zone is taken off.
             if moment.tzinfo is not None and 1970 <= moment.year < 9999:
                 return moment
-        if kind is str and isinstance(part, str):
-            return part
+        if kind is UUID and isinstance(part, str):
+            return UUID(part)
     except ValueError as error:
         raise _invalid() from error
     raise _invalid()

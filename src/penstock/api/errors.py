@@ -46,9 +46,7 @@ _RETRY_SECONDS = 5
 
 
 def status_of(error: PenstockError) -> int:
-    return STATUSES.get(
-        error.code, _TRANSIENT if isinstance(error, TransientError) else _PERMANENT
-    )
+    return STATUSES.get(error.code, _TRANSIENT if isinstance(error, TransientError) else _PERMANENT)
 
 
 def problem(

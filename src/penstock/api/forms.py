@@ -65,9 +65,7 @@ async def received_form(
         raise
 
 
-async def keep_upload(
-    parts: Parts, conn: Connection, who: Principal, upload: Upload
-) -> datetime:
+async def keep_upload(parts: Parts, conn: Connection, who: Principal, upload: Upload) -> datetime:
     """Write the upload's row; from the commit on the file is kept."""
     created_at = await jobs.add_file(
         conn,
@@ -89,9 +87,7 @@ async def keep_upload(
 async def _read(request: Request, parts: Parts, allowed: frozenset[str], form: Form) -> None:
     limit = parts.settings.max_file_bytes
     if declared_length(request) > limit + FORM_BYTES:
-        raise BadInput(
-            "FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes", limit=limit
-        )
+        raise BadInput("FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes", limit=limit)
     reader = PartReader(paced(request), _boundary(request))
     room = FIELD_BYTES
     async for head in reader.parts():

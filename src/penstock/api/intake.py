@@ -91,7 +91,7 @@ def _of_form(form: Form) -> JobOrder:
 
 def _valid(given: dict[str, Any]) -> JobOrder:
     try:
-        return JobOrder.model_validate(given, by_name=False, by_alias=True)
+        return JobOrder.model_validate(given)
     except ValidationError as error:
         raise invalid(error.errors(include_url=False)) from error
 

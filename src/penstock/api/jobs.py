@@ -4,15 +4,84 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from penstock.api.access import ApiParts, JobId, Reader, Writer
 from penstock.api.answers import answer
-from penstock.api.cursors import from_cursor_id, to_cursor
+from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.intake import accept
 from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Receipt
 from penstock.api.shapes import job_shape, load_job_shape
 from penstock.store import jobs
 
 router = APIRouter(tags=["jobs"])
+
+
+def _bodies() -> dict[str, Any]:
+    order = JobOrder.model_json_schema()
+    fields = {name: shape for name, shape in order["properties"].items() if name != "fileId"}
+    fields["config"] = {"type": "string", "description": "A JSON object, as text."}
+    form = {
+        "type": "object",
+        "properties": {"file": {"type": "string", "format": "binary"}, **fields},
+        "additionalProperties": False,
+    }
+    content = {"multipart/form-data": {"schema": form}, "application/json": {"schema": order}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+@router.post(
+    "/jobs",
+    status_code=202,
+    summary="Create a job",
+    responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
+    openapi_extra=_bodies(),
+)
+async def create_job(
+    request: Request,
+    api: ApiParts,
+    who: Writer,
+    _: Annotated[
+        str | None,
+        Header(alias="Idempotency-Key", description="The same key makes the same job only once."),
+    ] = None,
+) -> Response:
+    """As a form with the file itself, or as JSON with the id of one uploaded before. Nothing that
+    was accepted is lost, and nothing of what was refused stays."""
+    receipt = await accept(request, api, who)
+    headers = {"Location": f"/api/jobs/{receipt.job_id}"}
+    if receipt.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return Response(receipt.body, 202, headers, media_type="application/json")
+
+
+@router.get("/jobs", summary="List jobs", responses={200: {"model": JobPage}})
+async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Query()]) -> Response:
+    """Newest first: your own, your org's where it shares them, every org's for an admin."""
+    this_list = f"jobs {sorted(query.state)} {query.pipeline}"
+    after = None
+    if query.after:
+        created_at, job_id = from_cursor(query.after, this_list, datetime, UUID)
+        after = (created_at, job_id)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await jobs.list_jobs(
+            conn,
+            after=after,
+            states=query.state or None,
+            pipeline=query.pipeline or None,
+            limit=query.page_size + 1,
+        )
+    page = rows[: query.page_size]
+    more = len(rows) > len(page)
+    following = to_cursor(this_list, page[-1]["created_at"], str(page[-1]["id"])) if more else None
+    return answer({"items": [job_shape(row) for row in page], "next": following})
+
+
+@router.get("/jobs/{job_id}", summary="Show a job", responses={200: {"model": FullJob}})
+async def show_job(api: ApiParts, who: Reader, job_id: JobId) -> Response:
+    """One job, with its counters, progress and errors by code."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        shown = await load_job_shape(conn, job_id)
+    return answer(shown)

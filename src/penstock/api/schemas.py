@@ -18,7 +18,7 @@ ShownState = Literal[
 
 
 class Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
 
 class FileShape(Shape):
@@ -50,7 +50,7 @@ class Progress(Shape):
     stage: str | None
     message: str
     rows_done: int
-    rows_total: int = Field(description="An estimate by bytes until all rows are stored.")
+    rows_total: int = Field(description="Grows until all rows are stored.")
     elapsed_ms: int
     estimated_remaining_ms: int | None
 
@@ -222,5 +222,3 @@ class KickoffQuery(Shape):
 
 class ExportQuery(Shape):
     format: str = "csv"
-
-

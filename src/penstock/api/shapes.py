@@ -10,7 +10,7 @@ from penstock.api.access import no_such_job
 from penstock.api.answers import stored
 from penstock.engine.parts import Parts, parse_config
 from penstock.model.errors import PenstockError
-from penstock.model.progress import describe, estimated_total
+from penstock.model.progress import describe
 from penstock.model.states import shown_state
 from penstock.store import jobs
 from penstock.store.database import Connection, from_json
@@ -79,14 +79,11 @@ def _file_shape(row: Any) -> dict[str, Any] | None:
 
 
 def _progress_shape(row: Any) -> dict[str, Any]:
-    total = estimated_total(
-        row["total"], row["bytes_read"], row["bytes_total"], row["ingest_done"]
-    )
     return describe(
         percent=row["percent"],
         stage=row["stage"],
         rows_done=row["total"] - row["pending"] - row["processing"],
-        rows_total=total,
+        rows_total=row["total"],
         elapsed_ms=row["elapsed_ms"] or 0,
         state=state_of(row),
     )

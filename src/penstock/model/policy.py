@@ -75,9 +75,9 @@ class RetryPolicy:
 
     def bounded(self, errors: int, not_found: int) -> RetryPolicy:
         """The same with an installation's own numbers for what nobody foresaw or found."""
-        unforeseen = replace(self.rule("INTERNAL_ERROR"), retries=errors)
+        unforeseen = replace(DEFAULT_RULES["INTERNAL_ERROR"], retries=errors)
         return RetryPolicy(
-            {**self.rules, "INTERNAL_ERROR": unforeseen}, replace(self.not_found, retries=not_found)
+            {"INTERNAL_ERROR": unforeseen, **self.rules}, replace(self.not_found, retries=not_found)
         )
 
     def rule(self, code: str) -> RetryRule:

@@ -1,0 +1,51 @@
+"""The HTTP application, from the engine's parts and the API's own database."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, FastAPI
+
+from penstock import __version__
+from penstock.api import control, events, export, files, health, items, jobs
+from penstock.api.access import Api, principal
+from penstock.api.errors import handle_errors
+from penstock.api.frame import Frame
+from penstock.api.schemas import Problem
+from penstock.engine.parts import Parts
+from penstock.store.database import Database
+
+_ABOUT = """\
+Durable intake for product data: upload a file, create a job, watch its items, export the results.
+
+Every call but `/health` needs an API key. Errors are RFC 9457 problems whose `error.code` names
+what went wrong. Lists are read page by page: pass `next` on, unchanged, until it is null.
+"""
+
+
+def create_app(parts: Parts, api_db: Database) -> FastAPI:
+    """``api_db`` must be open and of the role that row-level security binds."""
+    app = FastAPI(
+        title="Penstock",
+        version=__version__,
+        description=_ABOUT,
+        # FastAPI's pages load their scripts from elsewhere, which an API's answers must not.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={
+            "default": {
+                "description": "What went wrong",
+                "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
+            }
+        },
+    )
+    app.state.api = Api(parts, api_db)
+    app.state.pulse = health.Pulse(api_db, parts.log)
+    handle_errors(app)
+    app.add_middleware(Frame, log=parts.log)
+    # The key first: whoever has none learns nothing from what else is wrong.
+    keyed = APIRouter(prefix="/api", dependencies=[Depends(principal)])
+    for resource in (files, jobs, items, control, export, events):
+        keyed.include_router(resource.router)
+    app.include_router(keyed)
+    app.include_router(health.router)
+    return app

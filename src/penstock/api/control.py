@@ -1,0 +1,102 @@
+"""Pause, resume, cancel and kickoff."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from penstock.api.access import Api, ApiParts, JobId, Writer, address_of
+from penstock.api.answers import answer
+from penstock.api.schemas import FullJob, Kickoff, KickoffQuery
+from penstock.api.shapes import load_job, load_job_shape, state_of
+from penstock.engine.ending import cancel
+from penstock.engine.kickoff import kickoff
+from penstock.model.errors import PermanentError
+from penstock.model.states import TERMINAL_JOB_STATES
+from penstock.store import accounts, claims, jobs
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection
+
+router = APIRouter(tags=["control"])
+_LIVE = frozenset({"queued", "delayed", "running", "paused"})
+_ONE_JOB: dict[int | str, dict[str, Any]] = {200: {"model": FullJob}}
+Change = Callable[[Connection, UUID], Awaitable[str | None]]
+
+
+@router.post("/jobs/{job_id}/pause", summary="Pause a job", responses=_ONE_JOB)
+async def pause_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+    """What runs is finished, nothing more starts. Pausing twice is the same as once."""
+    return await _change(request, api, who, job_id, "pause", jobs.pause, _LIVE)
+
+
+@router.post("/jobs/{job_id}/resume", summary="Resume a job", responses=_ONE_JOB)
+async def resume_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+    """A job that is not paused just goes on."""
+    return await _change(request, api, who, job_id, "resume", jobs.resume, _LIVE)
+
+
+@router.post("/jobs/{job_id}/cancel", summary="Cancel a job", responses=_ONE_JOB)
+async def cancel_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+    """From this answer on no item starts. Open items become SKIPPED, results stay."""
+    possible = _LIVE | {"cancelling", "cancelled"}
+    return await _change(request, api, who, job_id, "cancel", cancel, possible)
+
+
+async def _change(
+    request: Request, api: Api, who: Principal, job_id: UUID, verb: str, change: Change,
+    possible: frozenset[str],
+) -> Response:  # fmt: skip
+    """One audited change. A job that already is as asked for is left alone."""
+    lane = None
+    async with api.db.scoped(who.scope) as conn:
+        # All who change a job's state but its settles hold this lock, so what we see stays true.
+        await claims.lock_claims(conn)
+        job = await load_job(conn, job_id)
+        before = state_of(job)
+        if before not in possible:
+            raise _wrong_state(verb, before)
+        if before in _LIVE:
+            lane = await change(conn, job_id)
+        shown = await load_job_shape(conn, job_id)
+        if lane is not None:
+            await accounts.audit(
+                conn, job["org_id"], who.user_id, f"job.{verb}", f"job:{job_id}",
+                ip=address_of(request), before={"state": before}, after={"state": shown["state"]},
+            )  # fmt: skip
+        elif shown["state"] not in possible:
+            # Its last settle came between.
+            raise _wrong_state(verb, shown["state"])
+    if lane is not None:
+        await api.parts.broker.wake(lane)
+    return answer(shown)
+
+
+def _wrong_state(verb: str, state: str) -> PermanentError:
+    return PermanentError(
+        "INVALID_STATE", f"The job is {state}, which leaves nothing to {verb}.", state=state
+    )
+
+
+@router.post(
+    "/jobs/{job_id}/kickoff",
+    summary="Work on a job in this request",
+    responses={200: {"model": Kickoff}},
+)
+async def kickoff_job(
+    api: ApiParts, who: Writer, job_id: JobId, query: Annotated[KickoffQuery, Query()]
+) -> Response:
+    """For installations without workers: works on this job for `durationMs` at most."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        job = await load_job(conn, job_id)
+    state = state_of(job)
+    if state == "paused":
+        raise PermanentError("INVALID_STATE", "The job is paused. Resume it first.", state=state)
+    slices = 0
+    if job["state"] not in TERMINAL_JOB_STATES:
+        slices = await kickoff(api.parts, job_id, query.duration_ms)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        shown = await load_job_shape(conn, job_id)
+    return answer({"slices": slices, "job": shown})
