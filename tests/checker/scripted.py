@@ -7,7 +7,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from typing import Any, ClassVar
 
 from penstock.model.outcomes import Advance, Done, Outcome
-from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, each
+from penstock.model.pipeline import (
+    Config,
+    Item,
+    Job,
+    Pipeline,
+    Row,
+    RowBatch,
+    Stage,
+    Traits,
+    each,
+)
 from penstock.model.policy import NOT_FOUND, RetryPolicy, RetryRule
 from penstock.model.ports import Context
 
@@ -46,6 +56,7 @@ def row_of(number: int, config: ScriptedConfig) -> Row:
 class Scripted(Pipeline):
     name: ClassVar[str] = "scripted"
     Config: ClassVar[type[Config]] = ScriptedConfig
+    kind: ClassVar[Traits] = Traits()
 
     def __init__(self) -> None:
         self.work: Work = done
@@ -55,6 +66,9 @@ class Scripted(Pipeline):
         self.before_rows: Callable[[int], None] = lambda start: None
         self.after_rows: Callable[[], Mapping[str, Any]] = dict
         self.summary: Callable[[Job], Mapping[str, Any]] = lambda job: {}
+
+    def traits(self, config: ScriptedConfig) -> Traits:
+        return self.kind
 
     def stages(self, config: ScriptedConfig) -> tuple[Stage, ...]:
         return tuple(
@@ -99,22 +113,21 @@ class Spawning(Scripted):
     """Its stages may add children."""
 
     name: ClassVar[str] = "spawning"
-    spawns: ClassVar[bool] = True
+    kind: ClassVar[Traits] = Traits(spawns=True)
 
 
 class Whole(Scripted):
     """Learns from all rows and makes a summary."""
 
     name: ClassVar[str] = "whole"
-    learns: ClassVar[bool] = True
-    summarizes: ClassVar[bool] = True
+    kind: ClassVar[Traits] = Traits(learns=True, summarizes=True)
 
 
 class Standing(Scripted):
     """Never ends."""
 
     name: ClassVar[str] = "standing"
-    standing: ClassVar[bool] = True
+    kind: ClassVar[Traits] = Traits(standing=True)
 
 
 def scripted_pipelines() -> dict[str, Scripted]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +43,7 @@ class Claim:
     lease_ms: int
     jobs: Sequence[Any]
     items: Sequence[Any]
+    claimed_at: float = field(default_factory=time.monotonic)
 
 
 async def claim(
@@ -49,6 +51,7 @@ async def claim(
     pressure: float = 1.0, usual_ms: dict[tuple[str, str], float] | None = None,
 ) -> Claim | None:  # fmt: skip
     """The next claim, or None when nothing is due. ``usual_ms`` is what stages took elsewhere."""
+    began = time.monotonic()
     async with db.transaction() as conn:
         await claims.lock_claims(conn)
         taken = await _take(conn, worker, served, limits, pressure, usual_ms or {})
@@ -59,7 +62,7 @@ async def claim(
     async with db.acquire() as conn:
         jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
         items = await claims.load_items(conn, leases) if work.kind == "items" else []
-    return Claim(turn, work, leases, lease, jobs, items)
+    return Claim(turn, work, leases, lease, jobs, items, began)
 
 
 async def _take(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,8 @@ class Settled:
     held: bool
     written: Written = field(default_factory=Written)
     measured: int = 0
+    # Items that can be claimed again at once, by anyone: advanced or released.
+    opened: int = 0
 
 
 async def settle(
@@ -74,7 +77,7 @@ async def _settle_once(parts: Parts, claimed: Claim, worked: Worked, worker: str
         await slices.charge(conn, claimed.turn.org_id, claimed.turn.vstart, share)
         parts.failpoints.reach("before_commit")
     parts.failpoints.reach("after_commit")
-    return Settled(True, written, writing.measured)
+    return Settled(True, written, writing.measured, writing.opened)
 
 
 class _Writing:
@@ -92,6 +95,7 @@ class _Writing:
         self.moves = {lease.job_id: JobMove() for lease in claimed.leases if lease.id in held}
         self.children: dict[UUID, list[NewChild]] = {}
         self.measured = 0
+        self.opened = 0
         self._settled: list[tuple[Any, ...]] = []
         self._released: list[tuple[Any, ...]] = []
         crashed = {index for piece in worked.crashed for index in piece}
@@ -106,7 +110,8 @@ class _Writing:
                 self._release(row)
             else:
                 self._transition(row, outcome)
-        self._learn(worked.work_ms)
+        # Claim and settle are part of what an item takes; the settle is still ahead of us.
+        self._learn((time.monotonic() - claimed.claimed_at) * 1000)
 
     def _release(self, row: Any) -> None:
         self._released.append((row["job_id"], row["row_no"], row["slice_id"]))
@@ -116,6 +121,7 @@ class _Writing:
         stage = move.stage(self._position)
         stage.pending += 1
         stage.wait(0)
+        self.opened += 1
 
     def _transition(self, row: Any, outcome: Outcome) -> None:
         stages = self._stages[row["job_id"]]
@@ -168,6 +174,7 @@ class _Writing:
         if to.status is ItemStatus.PENDING:
             fresh = to.delay_ms is None
             move.stage(to.stage).enter(1, to.delay_ms or 0, row["row_no"] if fresh else _NOWHERE)
+            self.opened += fresh
         elif to.error is not None:
             move.failed(to.error.code)
         self.measured += to.measured
@@ -176,13 +183,13 @@ class _Writing:
                 case Emit(event, data):
                     move.events.append((event, {"rowNo": row["row_no"], **data}))
 
-    def _learn(self, work_ms: float) -> None:
+    def _learn(self, elapsed_ms: float) -> None:
         """Time per item, from items whose time tells something."""
         if self.measured:
             worked = len(self._settled)
             for move in self.moves.values():
                 if self._position in move.stages:
-                    move.stages[self._position].item_ms = work_ms / max(worked, 1)
+                    move.stages[self._position].item_ms = elapsed_ms / max(worked, 1)
 
     async def items(self, conn: Connection) -> None:
         """Write the items: settled, released, and those that took a child process down."""
@@ -194,6 +201,20 @@ class _Writing:
                 await return_crashed(
                     conn, self.moves[job_id], job_id, slice_id, self._position, rows
                 )
+
+
+async def release(parts: Parts, claimed: Claim, worker: str) -> None:
+    """Give a claim back as it came: nothing of it counts."""
+    if claimed.work.kind == "items":
+        nothing = Worked([None] * len(claimed.items))
+        await settle(parts, claimed, nothing, worker, claimed.lease_ms / 1000)
+        return
+    job = claimed.jobs[0]
+    async with parts.db.transaction() as conn:
+        if await slices.take(conn, lease_ids(claimed)):
+            await slices.yield_whole(
+                conn, job["id"], claimed.work.position, after_ms=0, attempts=job["attempts"]
+            )
 
 
 async def return_crashed(

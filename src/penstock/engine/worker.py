@@ -19,7 +19,7 @@ from penstock.engine.ingest import Ingest
 from penstock.engine.liveness import Liveness
 from penstock.engine.parts import Parts
 from penstock.engine.run import run_items
-from penstock.engine.settle import TRY_AGAIN, settle
+from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
 from penstock.engine.sweep import Sweeper
 from penstock.model.adaptive import ClaimBounds, ewma
 from penstock.store import claims, workers
@@ -28,6 +28,7 @@ from penstock.store.claims import Served
 # An ingest or finish may take long; its lease still ends some day.
 _WHOLE_JOB_SECONDS = 2 * 3600.0
 _BUSY_CPU = 0.85
+_QUIET_SECONDS = 0.1
 
 
 @dataclass(slots=True)
@@ -79,6 +80,7 @@ class Worker:
         self._running: dict[asyncio.Task[None], StopSign] = {}
         self._stopping = asyncio.Event()
         self._load = Load()
+        self._quiet_until = 0.0
         self._heartbeat = Heartbeat(parts.db, self.id, parts.log)
         self._sweeps = sweeps
         self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
@@ -185,8 +187,9 @@ class Worker:
                 wait = await claims.next_ready_ms(conn)
         except TRY_AGAIN:
             return most
-        # Something due that we could not claim is someone else's, or over a cap: do not spin.
-        return most if wait is None else max(0.02, min(most, wait / 1000))
+        # Due but not ours to claim: someone else's, or over a cap. A finished slice or a wake-up
+        # ends the wait sooner.
+        return most if wait is None or wait <= 0 else min(most, wait / 1000)
 
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
         ids = lease_ids(claimed)
@@ -205,6 +208,9 @@ class Worker:
                     await self._work_groups(claimed, stop)
                 case _:
                     await self._work_items(claimed, stop)
+        except asyncio.CancelledError:
+            await asyncio.shield(release(self._parts, claimed, self.id))
+            raise
         except TRY_AGAIN as error:
             self._parts.log.warning("slice was given up", error=repr(error))
         except Exception as error:
@@ -237,6 +243,8 @@ class Worker:
     async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
         worked = await run_items(self._parts, claimed, stop, self._time_box)
         self._parts.failpoints.reach("after_work")
+        # From here on a missing slice is one that we have settled, not one that we have lost.
+        self._heartbeat.drop(lease_ids(claimed))
         settled = await settle(self._parts, claimed, worked, self.id, claimed.lease_ms / 1000)
         if not settled.held:
             self._parts.log.warning("lease was lost, nothing written", job=str(claimed.work.job_id))
@@ -245,7 +253,13 @@ class Worker:
             stage = (claimed.work.pipeline, claimed.work.stage)
             item_ms = worked.work_ms / settled.measured
             self._usual_ms[stage] = ewma(self._usual_ms.get(stage), item_ms)
-        if settled.written.completed:
+        await self._tell_others(settled)
+
+    async def _tell_others(self, settled: Settled) -> None:
+        """Wake idle workers for a next stage or a finish, a few times a second at most."""
+        now = time.monotonic()
+        if settled.written.completed or (settled.opened and now > self._quiet_until):
+            self._quiet_until = now + _QUIET_SECONDS
             for lane in settled.written.lanes:
                 await self._parts.broker.wake(lane)
 

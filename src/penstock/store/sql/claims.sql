@@ -228,6 +228,9 @@ WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND ready_at <
 
 -- name: extend_slices
 -- A heartbeat: the leases still held go on.
-UPDATE slices SET expires_at = now() + $2 * interval '1 millisecond'
-WHERE id = ANY ($1::uuid[])
-RETURNING id
+WITH held AS MATERIALIZED (
+    SELECT id FROM slices WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
+)
+UPDATE slices s SET expires_at = now() + $2 * interval '1 millisecond'
+FROM held WHERE s.id = held.id
+RETURNING s.id

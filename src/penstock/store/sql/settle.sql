@@ -1,11 +1,15 @@
 -- name: take_slices
--- The fence: a slice that is gone was lost, and nothing of it may be written.
-DELETE FROM slices WHERE id = ANY ($1::uuid[])
-RETURNING id, org_id, vstart
+-- The fence: a slice that is gone was lost, and nothing of it may be written. Locked in order, as
+-- heartbeats do, so that the two never wait for each other.
+WITH held AS MATERIALIZED (
+    SELECT id FROM slices WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
+)
+DELETE FROM slices s USING held WHERE s.id = held.id
+RETURNING s.id
 
 -- name: hold_slice
 -- The fence of a write in the middle of a lease (an ingest batch): the slice stays.
-SELECT org_id, vstart FROM slices WHERE id = $1 FOR UPDATE
+SELECT id FROM slices WHERE id = $1 FOR UPDATE
 
 -- name: settle_items
 -- Each item's transition, guarded by the slice and the generation that hold it (a held item is
@@ -143,8 +147,8 @@ UPDATE job_stages SET ready_at = now(), pending = 0, open = 0
 WHERE job_id = ANY ($1::uuid[]) AND kind = 'finish'
 
 -- name: ready_jobs
--- … and the job is claimable for it at once.
-UPDATE jobs SET ready_at = now() WHERE id = ANY ($1::uuid[])
+-- … and the job is claimable for it at once, paused or not: nothing is left to pause.
+UPDATE jobs SET ready_at = now(), paused = false WHERE id = ANY ($1::uuid[])
 
 -- name: end_jobs
 -- A job whose items are all terminal is done.

@@ -1,0 +1,225 @@
+"""Uploads: stored as they come, refused as early as can be, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+from tests.api.conftest import CSV, MAX_FILE_BYTES, Caller, file_of, refused, shaped
+
+from penstock.api import bodies, multipart
+from penstock.api.forms import FIELD_BYTES
+from penstock.api.schemas import StoredFile
+from penstock.settings import Settings
+from penstock.store.database import Database
+
+FORM = {"Content-Type": "multipart/form-data; boundary=b"}
+
+
+def part(name: str = "file", filename: str | None = "goods.csv", content: bytes = CSV) -> bytes:
+    named = f'; filename="{filename}"' if filename is not None else ""
+    head = f'--b\r\nContent-Disposition: form-data; name="{name}"{named}\r\n\r\n'
+    return head.encode() + content + b"\r\n"
+
+
+def form(*parts: bytes) -> bytes:
+    return b"".join(parts) + b"--b--\r\n"
+
+
+def files_on_disk(settings: Settings) -> list[str]:
+    return [path.name for path in settings.blob_dir.rglob("*") if path.is_file()]
+
+
+async def rows_of(db: Database, table: str) -> int:
+    async with db.acquire() as conn:
+        return int(await conn.fetchval(f"SELECT count(*) FROM {table}"))
+
+
+async def test_a_file_is_stored_under_its_hash(
+    client: httpx2.AsyncClient, settings: Settings, db: Database
+) -> None:
+    answer = await client.post("/api/files", files=file_of(name="Prüfliste 1.csv"))
+    stored = shaped(StoredFile, answer, 201)
+    digest = hashlib.sha256(CSV).hexdigest()
+    assert (stored.name, stored.size, stored.sha256) == ("Prüfliste 1.csv", len(CSV), digest)
+    assert stored.media_type == "text/csv"
+    assert files_on_disk(settings) == [digest]
+    assert await rows_of(db, "files") == 1
+
+
+async def test_the_same_bytes_twice_are_two_files_in_one_blob(
+    client: httpx2.AsyncClient, settings: Settings, db: Database
+) -> None:
+    first = await client.post("/api/files", files=file_of())
+    second = await client.post("/api/files", files=file_of())
+    assert first.json()["id"] != second.json()["id"]
+    assert len(files_on_disk(settings)) == 1
+
+
+async def test_the_largest_file_is_taken_and_one_byte_more_is_not(
+    client: httpx2.AsyncClient, settings: Settings, db: Database
+) -> None:
+    fits = await client.post("/api/files", files=file_of(b"x" * MAX_FILE_BYTES))
+    assert fits.status_code == 201
+    over = await client.post("/api/files", files=file_of(b"y" * (MAX_FILE_BYTES + 1)))
+    refused(over, 413, "FILE_TOO_LARGE")
+    assert len(files_on_disk(settings)) == 1
+    assert await rows_of(db, "files") == 1
+
+
+async def test_what_the_length_says_is_refused_before_it_is_read(
+    client: httpx2.AsyncClient,
+) -> None:
+    async def never() -> AsyncIterator[bytes]:
+        raise AssertionError("the body was read")
+        yield b""
+
+    headers = {**FORM, "Content-Length": str(MAX_FILE_BYTES * 100)}
+    answer = await client.post("/api/files", content=never(), headers=headers)
+    refused(answer, 413, "FILE_TOO_LARGE")
+
+
+@pytest.mark.parametrize("length", [None, "10"])
+async def test_bytes_are_counted_whatever_the_length_says(
+    client: httpx2.AsyncClient, settings: Settings, length: str | None
+) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield part(content=b"").removesuffix(b"\r\n")
+        while True:
+            yield b"z" * 10_000
+
+    headers = FORM if length is None else {**FORM, "Content-Length": length}
+    answer = await client.post("/api/files", content=pieces(), headers=headers)
+    refused(answer, 413, "FILE_TOO_LARGE")
+    assert files_on_disk(settings) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"not a form", id="garbage"),
+        pytest.param(form(), id="no parts"),
+        pytest.param(form(part())[:-8], id="truncated at the end"),
+        pytest.param(form(part())[:60], id="truncated in a head"),
+        pytest.param(form(part(), part()), id="two files"),
+        pytest.param(b"--b\r\n\r\n" + b"a" * 5_000_000 + b"\r\n--b--\r\n", id="no head"),
+        pytest.param(
+            b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", id="no name"
+        ),
+        pytest.param(b"--b\r\n" + b"X-A: b\r\n" * 100_000 + b"\r\n--b--", id="many headers"),
+        pytest.param(b"--b\r\nX-A: " + b"b" * 100_000 + b"\r\n\r\n--b--", id="long header"),
+        pytest.param(b"\r\n" + b"p" * 1_000_000 + form(part()), id="long preamble"),
+        pytest.param(form(part()) + b"e" * 1_000_000 + b"-", id="long epilogue"),
+    ],
+)
+@pytest.mark.parametrize("piece", [1 << 30, 7001])
+async def test_bad_forms(
+    client: httpx2.AsyncClient, settings: Settings, db: Database, body: bytes, piece: int
+) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), piece):
+            yield body[start : start + piece]
+
+    answer = await client.post("/api/files", content=pieces(), headers=FORM)
+    refused(answer, 400, "BAD_MULTIPART")
+    assert files_on_disk(settings) == []
+    assert await rows_of(db, "files") == 0
+
+
+async def test_more_parts_than_anyone_needs(client: httpx2.AsyncClient) -> None:
+    pieces = [part("name", None, b"")] * (multipart.MOST_PARTS + 1)
+    answer = await client.post("/api/jobs", content=form(*pieces), headers=FORM)
+    assert "100 parts" in refused(answer, 400, "BAD_MULTIPART").detail
+
+
+async def test_fields_are_small(client: httpx2.AsyncClient) -> None:
+    body = form(part("config", None, b"x" * (FIELD_BYTES + 1)))
+    answer = await client.post("/api/jobs", content=body, headers=FORM)
+    assert "config" in refused(answer, 400, "BAD_MULTIPART").detail
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "code"),
+    [
+        ("multipart/form-data", 400, "BAD_MULTIPART"),
+        ("multipart/form-data; boundary=" + "b" * 300, 400, "BAD_MULTIPART"),
+        ("text/csv", 415, "UNSUPPORTED_TYPE"),
+        ("", 415, "UNSUPPORTED_TYPE"),
+    ],
+)
+async def test_other_content_types(
+    client: httpx2.AsyncClient, kind: str, status: int, code: str
+) -> None:
+    answer = await client.post("/api/files", content=b"x", headers={"Content-Type": kind})
+    refused(answer, status, code)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../x", "..", ".", "a/b.csv", "..\\x.csv", "a\0.csv", "a\tb.csv", "n" * 300, "", "  "],
+)
+async def test_names_that_are_none(
+    client: httpx2.AsyncClient, settings: Settings, name: str
+) -> None:
+    answer = await client.post("/api/files", content=form(part(filename=name)), headers=FORM)
+    refused(answer, 422, "BAD_FILENAME")
+    assert files_on_disk(settings) == []
+
+
+async def test_a_file_part_needs_a_name(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/api/files", content=form(part(filename=None)), headers=FORM)
+    refused(answer, 422, "BAD_FILENAME")
+
+
+@pytest.mark.parametrize(("declared", "kept"), [(b"text/x y", "text/csv"), (b"a/b; c=d", "a/b")])
+async def test_media_types_are_cleaned(
+    client: httpx2.AsyncClient, declared: bytes, kept: str
+) -> None:
+    body = form(part()).replace(b"\r\n\r\n", b"\r\nContent-Type: " + declared + b"\r\n\r\n", 1)
+    answer = await client.post("/api/files", content=body, headers=FORM)
+    assert shaped(StoredFile, answer, 201).media_type == kept
+
+
+async def test_a_body_that_stops_coming_is_given_up(
+    client: httpx2.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "PATIENCE_SECONDS", 0.05)
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield part()[:80]
+        await asyncio.Event().wait()
+
+    answer = await client.post("/api/files", content=pieces(), headers=FORM)
+    refused(answer, 408, "REQUEST_TIMEOUT")
+    assert files_on_disk(settings) == []
+
+
+async def test_viewers_upload_nothing(caller: Caller) -> None:
+    viewer = await caller(role="viewer")
+    answer = await viewer.post("/api/files", files=file_of())
+    refused(answer, 403, "INSUFFICIENT_PERMISSIONS")
+
+
+async def test_a_blob_taken_away_in_between_is_told(
+    client: httpx2.AsyncClient, settings: Settings, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refused upload of the same bytes may remove the blob before this one's row is written."""
+    from penstock.blobs.local import LocalBlobs
+
+    put = LocalBlobs.put
+
+    async def put_and_lose(self: LocalBlobs, *args: Any) -> Any:
+        blob = await put(self, *args)
+        await self.remove(blob.key)
+        return blob
+
+    monkeypatch.setattr(LocalBlobs, "put", put_and_lose)
+    answer = await client.post("/api/files", files=file_of())
+    refused(answer, 503, "BLOB_UNAVAILABLE")
+    assert answer.headers["retry-after"] == "5"
+    assert await rows_of(db, "files") == 0

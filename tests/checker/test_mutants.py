@@ -1,0 +1,73 @@
+"""The checker catches every engine broken on purpose, and finds nothing wrong with the sound one."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.settings import Settings
+from tests.checker import mutants, scenarios
+from tests.checker.benches import Tried
+from tests.checker.mutants import Break
+from tests.checker.scenarios import Scenario
+
+SCENARIOS: tuple[Scenario, ...] = (
+    scenarios.plain,
+    scenarios.zombie,
+    scenarios.overtaken,
+    scenarios.crashed,
+    scenarios.broken_ingest,
+    scenarios.cancelled,
+    scenarios.children,
+)
+
+MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
+    (1, mutants.ingest_garbles_a_row, scenarios.plain),
+    (2, mutants.ingest_forgets_its_cursor, scenarios.broken_ingest),
+    (3, mutants.sweeper_overwrites_results, scenarios.overtaken),
+    (4, mutants.cancel_invents_a_state, scenarios.cancelled),
+    (5, mutants.settle_without_fence, scenarios.zombie),
+    (5, mutants.settle_guarded_by_id_alone, scenarios.zombie),
+    (6, mutants.settle_guarded_by_id_alone, scenarios.zombie),
+    (7, mutants.retries_without_end, scenarios.plain),
+    (7, mutants.gives_up_at_once, scenarios.plain),
+    (8, mutants.sweeper_leaves_the_lease, scenarios.crashed),
+    (9, mutants.sweeper_dawdles, scenarios.crashed),
+    (10, mutants.settle_counts_wrong, scenarios.plain),
+    (10, mutants.sweeper_forgets_to_count, scenarios.crashed),
+    (11, mutants.jobs_never_complete, scenarios.plain),
+    (12, mutants.an_event_is_lost, scenarios.plain),
+    (12, mutants.events_are_written_apart, scenarios.plain),
+    (12, mutants.the_end_is_told_wrong, scenarios.plain),
+    (13, mutants.progress_follows_the_total, scenarios.children),
+    (21, mutants.cancel_leaves_stages_open, scenarios.cancelled),
+)
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Claims of two, so that a small job has several leases."""
+    return settings.model_copy(update={"claim_max": 2})
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
+async def test_a_sound_engine_is_clean(tried: Tried, scenario: Scenario) -> None:
+    tried.limits["reclaim_seconds"] = 0.8
+    await scenario(tried)
+    await tried.is_clean()
+
+
+@pytest.mark.parametrize(
+    ("invariant", "broken", "scenario"), MUTANTS, ids=lambda value: getattr(value, "__name__", None)
+)
+async def test_a_broken_engine_is_caught(
+    tried: Tried,
+    monkeypatch: pytest.MonkeyPatch,
+    invariant: int,
+    broken: Break,
+    scenario: Scenario,
+) -> None:
+    tried.limits["reclaim_seconds"] = 0.8
+    broken(monkeypatch, tried.parts.db)
+    await scenario(tried)
+    caught = {violation.invariant for violation in await tried.violations()}
+    assert invariant in caught
