@@ -59,7 +59,7 @@ async def test_a_body_without_its_last_boundary(
 async def test_whoever_sends_too_much_hears_of_it(
     client: httpx2.AsyncClient, port: int, settings: Settings, chunked: bool
 ) -> None:
-    """A client that reads only after all is sent sees the answer, and may go on on the connection."""
+    """A client that reads only after all is sent sees the answer, and may go on with it."""
     body = form(part(content=b"x" * (MAX_FILE_BYTES * 30)))
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     if chunked:

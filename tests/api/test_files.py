@@ -30,6 +30,11 @@ def form(*parts: bytes) -> bytes:
     return b"".join(parts) + b"--b--\r\n"
 
 
+async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), size):
+        yield body[start : start + size]
+
+
 def files_on_disk(settings: Settings) -> list[str]:
     return [path.name for path in settings.blob_dir.rglob("*") if path.is_file()]
 
@@ -98,37 +103,41 @@ async def test_bytes_are_counted_whatever_the_length_says(
     assert files_on_disk(settings) == []
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"not a form", id="garbage"),
-        pytest.param(form(), id="no parts"),
-        pytest.param(form(part())[:-8], id="truncated at the end"),
-        pytest.param(form(part())[:60], id="truncated in a head"),
-        pytest.param(form(part(), part()), id="two files"),
-        pytest.param(b"--b\r\n\r\n" + b"a" * 5_000_000 + b"\r\n--b--\r\n", id="no head"),
-        pytest.param(
-            b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", id="no name"
-        ),
-        pytest.param(b"--b\r\n" + b"X-A: b\r\n" * 100_000 + b"\r\n--b--", id="many headers"),
-        pytest.param(b"--b\r\nX-A: " + b"b" * 100_000 + b"\r\n\r\n--b--", id="long header"),
-        pytest.param(b"\r\n" + b"p" * 1_000_000 + form(part()), id="long preamble"),
-        pytest.param(form(part()) + b"e" * 1_000_000 + b"-", id="long epilogue"),
-    ],
-)
+BAD_FORMS = {
+    "empty": b"",
+    "garbage": b"not a form",
+    "no parts": form(),
+    "truncated at the end": form(part())[:-8],
+    "truncated in a head": form(part())[:60],
+    "two files": form(part(), part()),
+    "no head": b"--b\r\n\r\n" + b"a" * 5_000_000 + b"\r\n--b--\r\n",
+    "no name": b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n",
+    "many headers": b"--b\r\n" + b"X-A: b\r\n" * 100_000 + b"\r\n--b--",
+    "long header": b"--b\r\nX-A: " + b"b" * 100_000 + b"\r\n\r\n--b--",
+    "long preamble": b"\r\n" + b"p" * 1_000_000 + form(part()),
+    "long epilogue": form(part()) + b"e" * 1_000_000 + b"-",
+}
+
+
 @pytest.mark.parametrize("piece", [1 << 30, 7001])
 async def test_bad_forms(
-    client: httpx2.AsyncClient, settings: Settings, db: Database, body: bytes, piece: int
+    client: httpx2.AsyncClient, settings: Settings, db: Database, piece: int
 ) -> None:
-    async def pieces() -> AsyncIterator[bytes]:
-        for start in range(0, len(body), piece):
-            yield body[start : start + piece]
-
-    answer = await client.post("/api/files", content=pieces(), headers=FORM)
-    refused(answer, 400, "BAD_MULTIPART")
-    assert files_on_disk(settings) == []
+    for case, body in BAD_FORMS.items():
+        pieces = in_pieces(body, piece)
+        answer = await client.post("/api/files", content=pieces, headers=FORM)
+        assert answer.status_code == 400, case
+        refused(answer, 400, "BAD_MULTIPART")
+        assert files_on_disk(settings) == [], case
     assert await rows_of(db, "files") == 0
+
+
+@pytest.mark.parametrize("piece", [1, 3, 64])
+async def test_a_form_is_the_same_in_any_pieces(client: httpx2.AsyncClient, piece: int) -> None:
+    tricky = b"\r\n--\r\n--b \r\n--bb\r\n-" + CSV
+    pieces = in_pieces(form(part(content=tricky)), piece)
+    answer = await client.post("/api/files", content=pieces, headers=FORM)
+    assert shaped(StoredFile, answer, 201).sha256 == hashlib.sha256(tricky).hexdigest()
 
 
 async def test_more_parts_than_anyone_needs(client: httpx2.AsyncClient) -> None:
@@ -143,31 +152,23 @@ async def test_fields_are_small(client: httpx2.AsyncClient) -> None:
     assert "config" in refused(answer, 400, "BAD_MULTIPART").detail
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "code"),
-    [
+async def test_other_content_types(client: httpx2.AsyncClient) -> None:
+    for kind, status, code in (
         ("multipart/form-data", 400, "BAD_MULTIPART"),
         ("multipart/form-data; boundary=" + "b" * 300, 400, "BAD_MULTIPART"),
         ("text/csv", 415, "UNSUPPORTED_TYPE"),
         ("", 415, "UNSUPPORTED_TYPE"),
-    ],
-)
-async def test_other_content_types(
-    client: httpx2.AsyncClient, kind: str, status: int, code: str
-) -> None:
-    answer = await client.post("/api/files", content=b"x", headers={"Content-Type": kind})
-    refused(answer, status, code)
+    ):
+        answer = await client.post("/api/files", content=b"x", headers={"Content-Type": kind})
+        refused(answer, status, code)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["../../x", "..", ".", "a/b.csv", "..\\x.csv", "a\0.csv", "a\tb.csv", "n" * 300, "", "  "],
-)
-async def test_names_that_are_none(
-    client: httpx2.AsyncClient, settings: Settings, name: str
-) -> None:
-    answer = await client.post("/api/files", content=form(part(filename=name)), headers=FORM)
-    refused(answer, 422, "BAD_FILENAME")
+async def test_names_that_are_none(client: httpx2.AsyncClient, settings: Settings) -> None:
+    for name in (
+        *("../../x", "..", ".", "a/b.csv", "..\\x.csv", "a\0.csv", "a\tb.csv", "n" * 300, "", "  "),
+    ):
+        answer = await client.post("/api/files", content=form(part(filename=name)), headers=FORM)
+        refused(answer, 422, "BAD_FILENAME")
     assert files_on_disk(settings) == []
 
 
@@ -176,13 +177,11 @@ async def test_a_file_part_needs_a_name(client: httpx2.AsyncClient) -> None:
     refused(answer, 422, "BAD_FILENAME")
 
 
-@pytest.mark.parametrize(("declared", "kept"), [(b"text/x y", "text/csv"), (b"a/b; c=d", "a/b")])
-async def test_media_types_are_cleaned(
-    client: httpx2.AsyncClient, declared: bytes, kept: str
-) -> None:
-    body = form(part()).replace(b"\r\n\r\n", b"\r\nContent-Type: " + declared + b"\r\n\r\n", 1)
-    answer = await client.post("/api/files", content=body, headers=FORM)
-    assert shaped(StoredFile, answer, 201).media_type == kept
+async def test_media_types_are_cleaned(client: httpx2.AsyncClient) -> None:
+    for declared, kept in ((b"text/x y", "text/csv"), (b"a/b; c=d", "a/b")):
+        body = form(part()).replace(b"\r\n\r\n", b"\r\nContent-Type: " + declared + b"\r\n\r\n", 1)
+        answer = await client.post("/api/files", content=body, headers=FORM)
+        assert shaped(StoredFile, answer, 201).media_type == kept
 
 
 async def test_a_body_that_stops_coming_is_given_up(

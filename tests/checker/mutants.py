@@ -27,6 +27,12 @@ def rewrite(patch: pytest.MonkeyPatch, family: str, name: str, old: str, new: st
     patch.setitem(statements, name, statements[name].replace(old, new))
 
 
+def replace_whole(patch: pytest.MonkeyPatch, family: str, name: str, statement: str) -> None:
+    statements = load(family)._statements
+    assert name in statements
+    patch.setitem(statements, name, statement)
+
+
 def _fence_always_open(patch: pytest.MonkeyPatch) -> None:
     async def take(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
         await conn.fetch(load("settle").take_slices, list(slice_ids))
@@ -35,7 +41,7 @@ def _fence_always_open(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(slices, "take", take)
 
 
-_GUARD = "AND i.slice_id = o.slice_id\n  AND i.generation = o.generation AND i.status = 'PROCESSING'"
+_GUARD = "AND i.slice_id = o.slice_id"
 
 
 def ingest_garbles_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
@@ -56,10 +62,8 @@ def ingest_forgets_its_cursor(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def sweeper_overwrites_results(patch: pytest.MonkeyPatch, db: Database) -> None:
     """River #1302: settle leaves the lease, and the rescuer is guarded by the id alone."""
-    rewrite(patch, "settle", "take_slices", "DELETE FROM slices WHERE id = ANY ($1::uuid[])\n"
-            "RETURNING id, org_id, vstart", "SELECT id FROM slices WHERE id = ANY ($1::uuid[])")  # fmt: skip
-    rewrite(patch, "sweep", "return_items",
-            "AND i.slice_id = $2 AND i.status = 'PROCESSING'", "AND $2::uuid IS NOT NULL")  # fmt: skip
+    replace_whole(patch, "settle", "take_slices", "SELECT id FROM slices WHERE id = ANY ($1::uuid[])")
+    rewrite(patch, "sweep", "return_items", "AND i.slice_id = $2", "AND $2::uuid IS NOT NULL")
 
 
 def cancel_invents_a_state(patch: pytest.MonkeyPatch, db: Database) -> None:
@@ -68,7 +72,7 @@ def cancel_invents_a_state(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def settle_without_fence(patch: pytest.MonkeyPatch, db: Database) -> None:
     _fence_always_open(patch)
-    rewrite(patch, "settle", "settle_items", _GUARD, "AND i.status = 'PROCESSING'")
+    rewrite(patch, "settle", "settle_items", _GUARD, "AND i.slice_id IS NOT NULL")
 
 
 def settle_guarded_by_id_alone(patch: pytest.MonkeyPatch, db: Database) -> None:
@@ -100,10 +104,8 @@ def gives_up_at_once(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def sweeper_leaves_the_lease(patch: pytest.MonkeyPatch, db: Database) -> None:
-    rewrite(patch, "sweep", "take_expired", "DELETE FROM slices WHERE", "SELECT id, kind, job_id, "
-            "org_id, position, stage, worker, row_nos FROM slices WHERE")  # fmt: skip
-    rewrite(patch, "sweep", "take_expired",
-            "RETURNING id, kind, job_id, org_id, position, stage, worker, row_nos", "")  # fmt: skip
+    replace_whole(patch, "sweep", "take_expired",
+                  "SELECT * FROM slices WHERE id = $1 AND ($2 OR expires_at < now())")  # fmt: skip
 
 
 def sweeper_dawdles(patch: pytest.MonkeyPatch, db: Database) -> None:

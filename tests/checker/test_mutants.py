@@ -45,8 +45,8 @@ MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Claims of two, so that a small job has several leases."""
-    return settings.model_copy(update={"claim_max": 2})
+    """Claims of one item, so that a small job has several leases."""
+    return settings.model_copy(update={"claim_max": 1})
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)

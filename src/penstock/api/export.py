@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
 
-import orjson
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from penstock.api.access import Api, ApiParts, JobId, Reader
 from penstock.api.schemas import ExportQuery
 from penstock.api.shapes import load_job
+from penstock.formats.export import CsvPages
 from penstock.model.errors import BadInput, PenstockError
 from penstock.store import items
 from penstock.store.accounts import Principal
@@ -26,9 +24,6 @@ router = APIRouter(tags=["items"])
 FORMATS = ("csv",)
 PAGE_ROWS = 2000
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_NUMBER = re.compile(r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
-# What a spreadsheet takes for a formula, the full-width signs among it.
-_FORMULA_STARTS = tuple("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 
 
 @router.post(
@@ -83,33 +78,15 @@ async def _pages(
 async def _csv(
     pages: AsyncGenerator[list[dict[str, Any]], None], columns: Sequence[str] | None
 ) -> AsyncGenerator[bytes, None]:
-    is_first = True
+    writer = None
     async for page in pages:
-        if columns is None and page:
-            columns = list(dict.fromkeys(key for result in page for key in result))
-        if columns is None:
-            continue
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\r\n")
-        if is_first:
-            writer.writerow([safe_cell(column) for column in columns])
-            is_first = False
-        writer.writerows([safe_cell(result.get(column)) for column in columns] for result in page)
-        yield text.getvalue().encode()
-
-
-def safe_cell(value: Any) -> str:
-    """A value as text that no spreadsheet runs; plain numbers stay numbers."""
-    match value:
-        case None:
-            return ""
-        case str():
-            text = value
-        case _:
-            text = orjson.dumps(value).decode()
-    if text.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
-        return "'" + text
-    return text
+        if writer is None:
+            names = columns or list(dict.fromkeys(key for result in page for key in result))
+            if not names:
+                continue
+            writer = CsvPages(names)
+            yield writer.head()
+        yield writer.page(page)
 
 
 def _attachment(name: str, extension: str) -> str:

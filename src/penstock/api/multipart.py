@@ -87,7 +87,9 @@ class PartReader:
                 if not self._ended:
                     raise bad_multipart("The body ends before its last boundary.")
                 return False
-            self._feed(piece)
+            # In slices, so that a bound is noticed soon whatever size the server reads at once.
+            for start in range(0, len(piece), OUTSIDE_BYTES):
+                self._feed(piece[start : start + OUTSIDE_BYTES])
         return True
 
     def _feed(self, piece: bytes) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import platform
 import shutil
 import sys
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from penstock.cli.database_checks import database_checks
 from penstock.cli.finding import Check, fail, ok, warn
 from penstock.settings import Settings
-from penstock.supervisor.address import answers_ok, base_url, require_free_port
+from penstock.supervisor.address import base_url, require_free_port
 from penstock.supervisor.cluster import find_binaries
 from penstock.supervisor.errors import PortTaken, SupervisorError
 
@@ -92,7 +96,21 @@ async def _port(settings: Settings) -> Check:
     try:
         require_free_port(settings.host, settings.port)
     except PortTaken as error:
-        if await answers_ok(f"{url}/health/queue"):
-            return ok("Port", f"Penstock answers at {url}.")
-        return fail("Port", str(error))
+        version = await asyncio.to_thread(_penstock_at, url)
+        if version is None:
+            return fail("Port", str(error))
+        return ok("Port", f"Penstock {version} answers at {url}.")
     return ok("Port", f"{settings.port} on {settings.host} is free.")
+
+
+def _penstock_at(url: str) -> str | None:
+    """The version of the Penstock that answers there, also if it says that it is not well."""
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=3)
+    try:
+        connection.request("GET", "/health")
+        told = json.loads(connection.getresponse().read(10_000))
+    except (OSError, HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    return told["version"] if isinstance(told, dict) and {"version", "depth"} <= set(told) else None

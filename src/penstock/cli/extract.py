@@ -38,11 +38,11 @@ def extract(
     import uvloop
 
     from penstock.cli.errors import INTERRUPTED
-    from penstock.cli.extraction import Extracted, Wish, run_extraction
+    from penstock.cli.extraction import Wish, run_extraction
     from penstock.cli.jobs import ending_code
 
     wish = Wish(file, _output(file, output, json), _config(config, mapping or []), quiet)
-    done: Extracted = uvloop.run(run_extraction(wish))
+    done = uvloop.run(run_extraction(wish))
     if json:
         shown.as_json(done.as_json())
     elif not quiet:

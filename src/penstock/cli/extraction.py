@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import mimetypes
+import os
 import signal
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
 
 from penstock.cli import job_view
 from penstock.cli.errors import USAGE, CliError
+from penstock.cli.extracted import Extracted, outcome_of
 from penstock.cli.progress import ProgressBar
-from penstock.cli.results import Written, write_results
+from penstock.cli.results import write_results
 from penstock.cli.session import local_admin, opened_engine, quiet_logs
+from penstock.cli.settings import chosen
 from penstock.engine import ending
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Order, submit
 from penstock.engine.worker import Worker
-from penstock.model.errors import BadInput, PermanentError
+from penstock.model.errors import BadInput, PermanentError, Unavailable
 from penstock.model.ids import new_id
+from penstock.model.ports import StoredBlob
 from penstock.settings import Settings
 from penstock.store import jobs
 from penstock.store.claims import Served
-from penstock.store.database import from_json
 
 PIPELINE = "extraction"
 _LOOK_S = 0.1
 _READ_BYTES = 1024 * 1024
 _HEAD_BYTES = 64 * 1024
-_COUNTS = ("total", "valid", "invalid", "duplicates", "new", "existing")
-_ADVICE = {
-    "UNSUPPORTED_TYPE": "Save it as CSV and try again.",
-    "FILE_TOO_LARGE": "Split it, or raise PENSTOCK_MAX_FILE_BYTES.",
-    "STORAGE_FULL": "Free some space, or choose another folder with PENSTOCK_DATA_DIR.",
-    "WORKER_CRASHED": "Raise PENSTOCK_CHILD_MEMORY_BYTES, or look for what is odd in the file.",
-}
 
 
 @dataclass(frozen=True)
@@ -51,54 +47,19 @@ class Wish:
     quiet: bool
 
 
-@dataclass
-class Extracted:
-    """What became of it."""
-
-    state: str
-    job_id: UUID | None = None
-    counts: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(_COUNTS))
-    mapping: dict[str, str] | None = None
-    written: Written | None = None
-    seconds: float = 0.0
-    error: dict[str, Any] | None = None
-    interrupted: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "jobId": self.job_id,
-            "state": self.state,
-            **self.counts,
-            "mapping": self.mapping,
-            "output": self.written.place if self.written else None,
-            "seconds": round(self.seconds, 2),
-            **({"error": self.error} if self.error else {}),
-        }
-
-    def lines(self) -> list[str]:
-        """The summary for people; a job that did not come through has its problem alone."""
-        if self.written is None:
-            return []
-        counts = self.counts
-        rate = (counts["total"] or 0) / max(self.seconds, 0.001)
-        mapped = ", ".join(f"{column} → {name}" for column, name in (self.mapping or {}).items())
-        return [
-            f"{counts['total']:,} rows, {counts['valid']:,} valid, {counts['invalid']:,} invalid, "
-            f"{self.seconds:.1f} s, {rate:,.0f} rows/s",
-            *([f"Fields: {mapped}"] if mapped else []),
-            *self.written.problems,
-            f"Clean rows: {self.written.place}   Job: {self.job_id}",
-        ]
-
-    def problem(self) -> str:
-        error = self.error or {}
-        advice = _ADVICE.get(error.get("code", ""), "")
-        return f"{error.get('message', '').rstrip('.')}. {advice}".strip() + f" [{error['code']}]"
+def _settings() -> Settings:
+    """One job has the machine for itself: what keeps many of them fair would only slow it down."""
+    given = Settings()
+    better = {
+        "worker_slots": max(2, os.cpu_count() or 1),
+        "ingest_min_rows": min(1000, given.ingest_max_rows),
+    }
+    return chosen(**{k: v for k, v in better.items() if k not in given.model_fields_set})
 
 
 async def run_extraction(wish: Wish) -> Extracted:
     quiet_logs()
-    settings = Settings()
+    settings = _settings()
     began = time.monotonic()
     with _opened(wish.file) as source:
         async with opened_engine(settings, "extract") as parts:
@@ -107,7 +68,7 @@ async def run_extraction(wish: Wish) -> Extracted:
             except _Refused as refused:
                 return Extracted("failed", error=refused.error, seconds=time.monotonic() - began)
             row, interrupted = await _work(parts, job_id, wish)
-            done = _outcome(row)
+            done = outcome_of(row)
             done.interrupted = interrupted
             if done.state == "done":
                 done.written = await write_results(parts, job_id, wish.output)
@@ -142,6 +103,16 @@ async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
         blob = await parts.blobs.put(_chunks(source), parts.settings.max_file_bytes)
     except BadInput as error:
         raise _Refused(error) from error
+    try:
+        return await _submit_blob(parts, wish.config, name, blob)
+    except BadInput:
+        async with parts.db.transaction() as conn:
+            if await jobs.take_blob(conn, blob.key):
+                await parts.blobs.remove(blob.key)
+        raise
+
+
+async def _submit_blob(parts: Parts, config: dict[str, Any], name: str, blob: StoredBlob) -> UUID:
     file_id = new_id()
     media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
     async with parts.db.transaction() as conn:
@@ -150,7 +121,10 @@ async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
             conn, file_id=file_id, org_id=who.org_id, user_id=who.user_id, name=name[:255],
             media_type=media_type, sha256=blob.sha256, size=blob.size, blob_key=blob.key,
         )  # fmt: skip
-        receipt = await submit(parts, conn, who, Order(PIPELINE, wish.config, file_id))
+        # Someone else's refused upload of the same bytes may have taken the blob just before.
+        if not await parts.blobs.exists(blob.key):
+            raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Try again.")
+        receipt = await submit(parts, conn, who, Order(PIPELINE, config, file_id))
     return receipt.job_id
 
 
@@ -201,15 +175,3 @@ async def _until_ended(
         if working.done():
             working.result()
         await asyncio.wait({working}, timeout=_LOOK_S)
-
-
-def _outcome(row: Any) -> Extracted:
-    """The job's own summary; before there is one, what its counters tell."""
-    summary = from_json(row["summary"]) or {
-        "total": row["total"], "valid": row["done"], "invalid": row["error"],
-    }  # fmt: skip
-    error = from_json(row["last_error"]) if row["state"] == "failed" else None
-    return Extracted(
-        row["state"], row["id"], {name: summary.get(name) for name in _COUNTS},
-        summary.get("mapping"), error=error,
-    )  # fmt: skip

@@ -13,7 +13,7 @@ from penstock.cli.session import local_admin, opened, opened_engine, quiet_logs
 from penstock.cli.shown import note
 from penstock.engine import ending
 from penstock.settings import Settings
-from penstock.store import accounts, jobs
+from penstock.store import accounts, claims, jobs
 from penstock.store.database import Connection, Database
 
 _LOOK_S = 0.25
@@ -61,15 +61,17 @@ async def control(job_id: UUID, action: str) -> str:
     quiet_logs()
     async with opened_engine(Settings(), "control", listens=False) as parts:
         async with parts.db.transaction() as conn:
+            # All who change a job's state but its settles hold this lock: what we see stays true.
+            await claims.lock_claims(conn)
             before = await _require(conn, job_id)
             lane = await _act(conn, job_id, action)
             after = await _require(conn, job_id)
             if lane is not None:
                 await _audit(conn, action, before, after)
-        if lane is None and job_view.has_ended(before):
+        if lane is None and job_view.has_ended(after):
             raise CliError(
                 FAILURE,
-                f"Job {job_id} has ended ({before['state']}): there is nothing to {action}.",
+                f"Job {job_id} has ended ({after['state']}): there is nothing to {action}.",
             )
         if lane is not None:
             await parts.broker.wake(lane)

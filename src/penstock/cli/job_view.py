@@ -32,24 +32,37 @@ def progress_of(row: Any) -> dict[str, Any]:
 
 
 def as_json(row: Any, errors: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """camelCase, with the names the API uses."""
+    """The same names as the API's."""
     shown = {
-        "jobId": str(row["id"]),
-        "name": row["name"],
+        "id": str(row["id"]),
         "pipeline": row["pipeline"],
-        "org": row["org"],
+        "name": row["name"],
         "state": state_of(row),
         "priority": row["priority"],
         "lane": row["lane"],
-        "fileName": row["file_name"],
+        "org": row["org"],
+        "file": _file(row),
+        "config": from_json(row["config"]),
         "counters": {shown: row[name] for name, shown in COUNTERS.items()},
         "progress": progress_of(row),
         "summary": from_json(row["summary"]),
         "lastError": from_json(row["last_error"]),
+        "attempts": row["attempts"],
         "createdAt": row["created_at"],
         "startedAt": row["started_at"],
         "finishedAt": row["finished_at"],
+        "updatedAt": row["updated_at"],
     }
-    if errors is not None:
-        shown["errors"] = dict(errors)
-    return shown
+    return shown if errors is None else shown | {"errors": dict(errors)}
+
+
+def _file(row: Any) -> dict[str, Any] | None:
+    if row["file_id"] is None:
+        return None
+    return {
+        "id": str(row["file_id"]),
+        "name": row["file_name"],
+        "size": row["file_size"],
+        "sha256": row["sha256"],
+        "mediaType": row["media_type"],
+    }

@@ -64,7 +64,7 @@ def show(job_id: JobId, json: shown.Json = False) -> None:
     counters = {name: count for name, count in job["counters"].items() if count}
     shown.fields(
         [
-            ("Job", job["jobId"]),
+            ("Job", job["id"]),
             ("Name", job["name"]),
             ("Pipeline", job["pipeline"]),
             ("Org", job["org"]),
@@ -117,7 +117,7 @@ def _control(job_id: UUID, action: str, json: bool) -> None:
 
     state = asyncio.run(control(job_id, action))
     if json:
-        shown.as_json({"jobId": str(job_id), "state": state})
+        shown.as_json({"id": str(job_id), "state": state})
     else:
         print(state)
 

@@ -24,7 +24,7 @@ class ProgressBar:
         self._quiet = quiet
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._told_at = 0.0
+        self._told_at = time.monotonic()
         self._told = ""
 
     def __enter__(self) -> Self:

@@ -52,12 +52,24 @@ async def claim(
 ) -> Claim | None:  # fmt: skip
     """The next claim, or None when nothing is due. ``usual_ms`` is what stages took elsewhere."""
     began = time.monotonic()
-    async with db.transaction() as conn:
-        await claims.lock_claims(conn)
-        taken = await _take(conn, worker, served, limits, pressure, usual_ms or {})
-    if taken is None:
+    empty_handed: list[int] = []
+    for _ in range(_MOST_TRIES):
+        async with db.transaction() as conn:
+            await claims.lock_claims(conn)
+            chosen = await _choose(conn, worker, served, limits, empty_handed)
+            if chosen is None:
+                return None
+            turn, work = chosen
+            leases, lease = await _take(
+                conn, worker, served, limits, pressure, usual_ms or {}, turn, work
+            )
+            if not leases:
+                # Alone in its transaction: it locks a job, and those are locked in order.
+                await claims.rest_stage(conn, work)
+        if leases:
+            break
+    else:
         return None
-    turn, work, leases, lease = taken
     # The inputs are read outside the claim lock: a stopped reader must not hold up everyone.
     async with db.acquire() as conn:
         jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
@@ -67,44 +79,41 @@ async def claim(
 
 async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, pressure: float,
-    usual_ms: dict[tuple[str, str], float],
-) -> tuple[Turn, Work, list[Lease], int] | None:  # fmt: skip
-    empty_handed: list[int] = []
-    for _ in range(_MOST_TRIES):
-        chosen = await _choose(conn, worker, served, limits, empty_handed)
-        if chosen is None:
-            return None
-        turn, work = chosen
-        if work is None:
-            empty_handed.append(turn.org_id)
-            continue
-        if work.kind != "items":
-            leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
-        else:
-            item_ms = work.avg_ms or usual_ms.get((work.pipeline, work.stage))
-            size = claim_size(limits.bounds, item_ms, work.avg_bytes, pressure)
-            leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served)
-        if not leases:
-            await claims.rest_stage(conn, work)
-            continue
-        expected = sum(lease.expected_ms for lease in leases)
-        lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
-        await claims.open_leases(conn, turn, work, leases, worker, lease)
-        return turn, work, leases, lease
-    return None
+    usual_ms: dict[tuple[str, str], float], turn: Turn, work: Work,
+) -> tuple[list[Lease], int]:  # fmt: skip
+    """Leases over what there is to take of this work, and for how long; none if there is nothing."""
+    if work.kind != "items":
+        leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
+    else:
+        item_ms = work.avg_ms or usual_ms.get((work.pipeline, work.stage))
+        size = claim_size(limits.bounds, item_ms, work.avg_bytes, pressure)
+        leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served)
+    if not leases:
+        return [], 0
+    expected = sum(lease.expected_ms for lease in leases)
+    lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
+    await claims.open_leases(conn, turn, work, leases, worker, lease)
+    return leases, lease
 
 
 async def _choose(
-    conn: Connection, worker: str, served: Served, limits: Limits, not_these: list[int]
-) -> tuple[Turn, Work | None] | None:
+    conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int]
+) -> tuple[Turn, Work] | None:
+    """Whose turn it is and at what; orgs that turn out to have nothing are noted."""
     if served.job_id is not None:
         return await claims.choose_stage_of_job(conn, served.job_id)
-    turn = await claims.choose_org(
-        conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap, not_these=not_these
-    )
-    if turn is None:
-        return None
-    return turn, await claims.choose_stage(conn, turn.org_id, served)
+    for _ in range(_MOST_TRIES):
+        turn = await claims.choose_org(
+            conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap,
+            not_these=empty_handed,
+        )  # fmt: skip
+        if turn is None:
+            return None
+        work = await claims.choose_stage(conn, turn.org_id, served)
+        if work is not None:
+            return turn, work
+        empty_handed.append(turn.org_id)
+    return None
 
 
 async def _lease_items(
@@ -130,6 +139,8 @@ async def _lease_items(
     for one, most in zip(works, sizes, strict=True):
         rows, floor = choose_rows(picked.get(one.job_id, []), most)
         if rows:
+            # Only the first stage is filled in row order; later ones must be looked through whole.
+            floor = floor if one.position == 0 else 0
             leases.append(Lease(new_id(), one.job_id, rows, floor, len(rows) * item_ms))
     return leases
 
@@ -160,15 +171,19 @@ async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float)
     """One lease per free group: its head items in order, up to the first that must wait."""
     picked = await claims.pick_groups(conn, work, _MOST_GROUPS, size)
     leases: list[Lease] = []
+    room = size
     for group, candidates in picked.items():
         rows: list[int] = []
         for row_no, crashes, due in candidates:
-            if not due or (rows and crashes):
+            if not due or len(rows) == room or (rows and crashes):
                 break
             rows.append(row_no)
             if crashes:
                 break
         leases.append(Lease(new_id(), work.job_id, rows, 0, len(rows) * item_ms, group))
+        room -= len(rows)
+        if room <= 0:
+            break
     return leases
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.engine.parts import Parts
+from penstock.engine.settle import TRY_AGAIN
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.policy import JOB, RetryPolicy
 from penstock.store import claims, jobs, slices
@@ -13,6 +14,7 @@ from penstock.store.database import Connection
 
 # Open items skipped in the transaction that ends the job; more are left to a worker.
 MOST_SKIPPED_AT_ONCE = 2000
+_POSTPONED_MS = 500
 _POLICY = RetryPolicy()
 
 
@@ -52,6 +54,9 @@ async def fail_or_retry(
 ) -> None:
     """An ingest or finish raised: try the job again later, or fail it for good."""
     shown = ItemError.of(error)
+    if isinstance(error, TRY_AGAIN) and not isinstance(error, OSError):
+        # The server's trouble, not the job's: it goes on as if nothing had been tried.
+        return await _postpone(parts, slice_id, job_row, position)
     attempts = job_row["attempts"] + 1
     permanent = isinstance(error, PermanentError) or _POLICY.rule(shown.code).retries == 0
     parts.log.warning(
@@ -65,7 +70,8 @@ async def fail_or_retry(
             return
         if permanent or attempts > JOB.retries:
             lane = await fail(conn, job_row["id"], shown, worker)
-        else:
+        # One that is ending already must come to its end, however often that is tried.
+        if lane is None:
             delay = JOB.delay_ms(
                 attempts, parts.chance.random(), getattr(error, "retry_after_ms", 0) or 0
             )
@@ -83,3 +89,11 @@ async def fail_or_retry(
             )  # fmt: skip
     if lane is not None:
         await parts.broker.wake(lane)
+
+
+async def _postpone(parts: Parts, slice_id: UUID, job_row: Any, position: int) -> None:
+    async with parts.db.transaction() as conn:
+        if await slices.take(conn, [slice_id]):
+            await slices.yield_whole(
+                conn, job_row["id"], position, after_ms=_POSTPONED_MS, attempts=job_row["attempts"]
+            )

@@ -43,7 +43,6 @@ class Ingest:
             settings.db_p50_ms,
             settings.db_p95_ms,
         )
-        self._stored = self._row["total"]
         self._traits = Traits()
         self._timer = Timer()
 
@@ -103,11 +102,11 @@ class Ingest:
             pool_wait = timer.ms
             if not await slices.hold(conn, self._lease.id):
                 raise LeaseLost
-            done = from_json(await stored.saved_cursor(conn, self._row["id"]))
-            if done == dict(batch.cursor):
+            done, total = await stored.saved_cursor(conn, self._row["id"])
+            if done == from_json(to_json(dict(batch.cursor))):
                 return pool_wait
             if batch.rows:
-                first = self._stored + 1
+                first = total + 1
                 if self._traits.spawns:
                     first = await stored.next_row(conn, self._row["id"])
                 await stored.copy_rows(
@@ -120,7 +119,6 @@ class Ingest:
                 grouped=any(row.group is not None for row in batch.rows),
                 ready=not self._traits.learns, worker=self._worker,
             )  # fmt: skip
-        self._stored += len(batch.rows)
         if not self._traits.learns:
             await self._wake(written.lanes)
         return pool_wait

@@ -12,7 +12,7 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.parts import Parts
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
-from penstock.model.outcomes import Fail, Outcome, Retry
+from penstock.model.outcomes import Fail, NotFound, Outcome, Retry
 from penstock.model.pipeline import CpuFunction, Item, Stage
 from penstock.store.database import from_json
 
@@ -41,16 +41,45 @@ async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float
     ctx = stage_context(parts, stop, seconds, parts.log)
     worked = Worked([None] * len(claimed.items))
     for indexes, stage, batch in _batches(parts, claimed, worked):
-        if ctx.time_is_up():
-            break
-        if stage.cpu is not None:
-            await _run_in_child(parts, stage.cpu, indexes, batch, ctx, worked)
-            continue
-        outcomes = await _run_stage(stage, batch, ctx)
-        for index, outcome in zip(indexes, outcomes, strict=True):
-            worked.outcomes[index] = outcome
+        if claimed.leases[0].group is not None:
+            await _run_in_order(parts, stage, indexes, batch, ctx, worked)
+        else:
+            await _run_batch(parts, stage, indexes, batch, ctx, worked)
     worked.work_ms = timer.ms
     return worked
+
+
+async def _run_in_order(
+    parts: Parts,
+    stage: Stage,
+    indexes: list[int],
+    batch: list[Item],
+    ctx: StageContext,
+    worked: Worked,
+) -> None:
+    """A group: one by one, and nobody overtakes an item that will be tried again."""
+    for index, item in zip(indexes, batch, strict=True):
+        await _run_batch(parts, stage, [index], [item], ctx, worked)
+        if isinstance(worked.outcomes[index], Retry | NotFound | None):
+            return
+
+
+async def _run_batch(
+    parts: Parts,
+    stage: Stage,
+    indexes: list[int],
+    batch: list[Item],
+    ctx: StageContext,
+    worked: Worked,
+) -> None:
+    if ctx.time_is_up():
+        return
+    if stage.cpu is not None:
+        await _run_in_child(parts, stage.cpu, indexes, batch, ctx, worked)
+        return
+    outcomes = await _run_stage(stage, batch, ctx)
+    for index, outcome in zip(indexes, outcomes, strict=True):
+        worked.outcomes[index] = outcome
 
 
 def _batches(

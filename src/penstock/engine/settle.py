@@ -17,17 +17,27 @@ from penstock.engine.parts import Parts, parse_config
 from penstock.engine.run import Worked
 from penstock.model.decide import Transition, decide
 from penstock.model.effects import Emit
-from penstock.model.errors import ItemError
+from penstock.model.errors import ItemError, PermanentError
 from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Stage
+from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
 from penstock.store import slices
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
 from penstock.store.moves import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
-# Above every row number: a stage's floor stays where it is.
-_NOWHERE = 2**31 - 1
-TRY_AGAIN = (*CONNECTION_ERRORS, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+# Longer ones would not fit into the index that keeps them unique.
+_LONGEST_KEY = 500
+# Nobody's fault but the server's: lost, full, stopped, out of memory, or two that blocked each other.
+TRY_AGAIN = (
+    *CONNECTION_ERRORS,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.PostgresSystemError,
+)
 
 
 @dataclass(slots=True)
@@ -89,7 +99,7 @@ class _Writing:
         self._stages = {row["id"]: _stages_of(parts, row) for row in claimed.jobs}
         errors, not_found = parts.settings.max_attempts_error, parts.settings.max_attempts_not_found
         self._policies = {
-            job_id: stages[self._position].policy.bounded(errors, not_found)
+            job_id: _policy_at(stages, self._position).bounded(errors, not_found)
             for job_id, stages in self._stages.items()
         }
         self.moves = {lease.job_id: JobMove() for lease in claimed.leases if lease.id in held}
@@ -135,7 +145,9 @@ class _Writing:
             normalized = None if to.normalized is None else to_json(to.normalized)
             result = None if to.result is None else to_json(to.result)
             born = self._born(row, to, stages)
-        except (ValueError, KeyError, TypeError) as error:
+            for effect in to.effects:
+                to_json(dict(effect.data))
+        except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
             to = decide(
                 wrong, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
@@ -155,6 +167,10 @@ class _Writing:
         if not to.spawn:
             return []
         places = {stage.name: place for place, stage in enumerate(stages)}
+        for child in to.spawn:
+            to_json(child.input)
+            if not isinstance(child.key, str) or not 0 < len(child.key) <= _LONGEST_KEY:
+                raise ValueError(f"a child's key must be text of 1 to {_LONGEST_KEY} characters")
         return [
             NewChild(
                 row["row_no"],
@@ -172,9 +188,8 @@ class _Writing:
         move.count(COUNTER_OF[to.status], 1)
         move.stage(self._position).open -= 1
         if to.status is ItemStatus.PENDING:
-            fresh = to.delay_ms is None
-            move.stage(to.stage).enter(1, to.delay_ms or 0, row["row_no"] if fresh else _NOWHERE)
-            self.opened += fresh
+            move.stage(to.stage).enter(1, to.delay_ms or 0)
+            self.opened += to.delay_ms is None
         elif to.error is not None:
             move.failed(to.error.code)
         self.measured += to.measured
@@ -242,5 +257,13 @@ async def return_crashed(
 
 
 def _stages_of(parts: Parts, row: Any) -> Sequence[Stage]:
-    pipeline = parts.pipeline(row["pipeline"])
-    return pipeline.stages(parse_config(pipeline, row["config"]))
+    """None where a newer version no longer takes the config: its items have failed by that."""
+    try:
+        pipeline = parts.pipeline(row["pipeline"])
+        return pipeline.stages(parse_config(pipeline, row["config"]))
+    except PermanentError:
+        return ()
+
+
+def _policy_at(stages: Sequence[Stage], position: int) -> RetryPolicy:
+    return stages[position].policy if position < len(stages) else RetryPolicy()

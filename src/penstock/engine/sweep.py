@@ -94,8 +94,10 @@ class Sweeper:
             died = ItemError(
                 "WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}"
             )
-            lane = await ending.fail(conn, lost.job_id, died, lost.worker)
-            return set() if lane is None else {lane}
+            failed = await ending.fail(conn, lost.job_id, died, lost.worker)
+            if failed is not None:
+                return {failed}
+        # Also one that is ending already: it must come to its end.
         attempts, lane = await jobs.attempts_and_lane(conn, lost.job_id)
         await slices.yield_whole(conn, lost.job_id, lost.position, after_ms=0, attempts=attempts)
         return {lane}

@@ -1,4 +1,4 @@
-"""Rows to CSV that is safe to open in a spreadsheet. The same bytes for the API and the CLI."""
+"""Rows to CSV that is safe to open in a spreadsheet: the same bytes for the API and the CLI."""
 
 from __future__ import annotations
 
@@ -10,25 +10,21 @@ from typing import Any
 
 import orjson
 
-# A spreadsheet takes a cell that begins so for a formula; the wide forms count in Asian versions.
-_STARTS_FORMULA = frozenset("=+-@\t\r\n\0＝＋－＠")
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*")
+# What a spreadsheet takes for a formula, the full-width signs among it.
+_FORMULA_STARTS = tuple("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
+_NUMBER = re.compile(r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def cell(value: Any) -> str:
-    """A value as text that no spreadsheet runs. Plain numbers stay numbers, signed ones too."""
+def safe_cell(value: Any) -> str:
+    """A value as text that no spreadsheet runs; plain numbers stay numbers."""
     match value:
-        case str():
-            text = value
         case None:
             return ""
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return str(value)
+        case str():
+            text = value
         case _:
             text = orjson.dumps(value).decode()
-    if text[:1] in _STARTS_FORMULA and text and not _NUMBER.fullmatch(text):
+    if text.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text
 
@@ -40,12 +36,13 @@ class CsvPages:
         self._columns = columns
 
     def head(self) -> bytes:
-        return self._encoded([self._columns])
+        return _encoded([self._columns])
 
     def page(self, rows: Iterable[Mapping[str, Any]]) -> bytes:
-        return self._encoded([row.get(column) for column in self._columns] for row in rows)
+        return _encoded([row.get(column) for column in self._columns] for row in rows)
 
-    def _encoded(self, rows: Iterable[Sequence[Any]]) -> bytes:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(map(cell, row) for row in rows)
-        return text.getvalue().encode("utf-8", "replace")
+
+def _encoded(rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerows(map(safe_cell, row) for row in rows)
+    return text.getvalue().encode()

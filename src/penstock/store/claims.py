@@ -11,6 +11,7 @@ from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("claims")
+_settle = load("settle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,10 @@ async def open_leases(
 
 
 async def rest_stage(conn: Connection, work: Work) -> None:
-    """Nothing was there: do not look again before something is due."""
+    """Nothing was there: do not look again before something is due.
+
+    The job is locked first, as a settle does; so this must be all a transaction changes."""
+    await conn.fetch(_settle.lock_jobs, [work.job_id])
     await conn.execute(_sql.rest_stage, work.job_id, work.position)
     await conn.execute(_sql.refresh_ready, [work.job_id])
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.model.pipeline import Row
-from penstock.store.database import Connection, to_json
+from penstock.store.database import Connection, from_json, to_json
 from penstock.store.moves import JobMove, Written, write_moves
 from penstock.store.queries import load
 
@@ -48,6 +48,7 @@ async def save_batch(
         _sql.ingest_batch, job_id, to_json(dict(cursor)), bytes_read, bytes_total, shown, grouped
     )
     await conn.execute(_sql.learn_row_bytes, job_id, row_bytes)
+    await conn.execute(_sql.forgive_crashes, job_id)
     return await write_moves(conn, {job_id: move}, worker)
 
 
@@ -65,6 +66,8 @@ async def end_ingest(
     return await write_moves(conn, {job_id: JobMove()}, worker)
 
 
-async def saved_cursor(conn: Connection, job_id: UUID) -> str | None:
-    value: str | None = await conn.fetchval(_sql.saved_cursor, job_id)
-    return value
+async def saved_cursor(conn: Connection, job_id: UUID) -> tuple[Any, int]:
+    """Where the ingest stands, and how many rows that are."""
+    row = await conn.fetchrow(_sql.saved_cursor, job_id)
+    assert row is not None
+    return from_json(row["ingest_cursor"]), row["total"]

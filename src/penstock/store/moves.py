@@ -13,7 +13,6 @@ from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
 
 _sql = load("settle")
-_NO_FLOOR = 2**31 - 1
 _COUNTERS = ("total", "pending", "processing", "done", "error", "not_found", "skipped")
 COUNTER_OF = {
     ItemStatus.PENDING: "pending",
@@ -33,13 +32,11 @@ class StageMove:
     open: int = 0
     delay_ms: float | None = None
     item_ms: float | None = None
-    floor: int = _NO_FLOOR
 
-    def enter(self, count: int, delay_ms: float | None, floor: int = _NO_FLOOR) -> None:
+    def enter(self, count: int, delay_ms: float | None) -> None:
         """Items begin to wait here; ``delay_ms=None`` leaves the stage as shut as it is."""
         self.pending += count
         self.open += count
-        self.floor = min(self.floor, floor)
         self.wait(delay_ms)
 
     def wait(self, delay_ms: float | None) -> None:
@@ -180,7 +177,7 @@ async def write_events(
 
 async def _write_stages(conn: Connection, ids: list[UUID], moves: Mapping[UUID, JobMove]) -> None:
     rows = [
-        (job_id, position, m.pending, m.open, m.delay_ms, m.item_ms, m.floor)
+        (job_id, position, m.pending, m.open, m.delay_ms, m.item_ms)
         for job_id in ids
         for position, m in moves[job_id].stages.items()
     ]

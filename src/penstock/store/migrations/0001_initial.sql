@@ -124,7 +124,7 @@ CREATE TABLE job_stages (
     pending   integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
     open      integer NOT NULL DEFAULT 0 CHECK (open >= pending),
     ready_at  timestamptz NOT NULL DEFAULT 'infinity',
-    -- No fresh item below this row is pending.
+    -- First stage only, which is filled in row order: no fresh item below this row is pending.
     floor     integer NOT NULL DEFAULT 0,
     avg_ms    real,
     avg_bytes real,

@@ -184,9 +184,13 @@ FROM changed WHERE starts
 UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND position = $2
 
 -- name: rest_stage
--- Nothing was there to claim: the stage is ready again when its next item is due.
+-- Nothing was there to claim: the stage is ready again when its next item is due. Under the job's
+-- lock: a settle that committed since has its items seen here, and its ready_at is not lost.
 UPDATE job_stages st SET ready_at = coalesce(
-    least((SELECT min(due_at) FROM job_items i
+    least((SELECT now() FROM job_items i
+           WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.due_at IS NULL
+             AND i.group_key IS NULL AND i.row_no >= st.floor LIMIT 1),
+          (SELECT min(due_at) FROM job_items i
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.due_at IS NOT NULL
              AND i.group_key IS NULL),
           -- A group may be held by another job: look again soon.
@@ -194,7 +198,7 @@ UPDATE job_stages st SET ready_at = coalesce(
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key IS NOT NULL
            LIMIT 1)),
     'infinity')
-WHERE st.job_id = $1 AND st.position = $2
+WHERE st.job_id = $1 AND st.position = $2 AND st.ready_at <= now()
 
 -- name: refresh_ready
 -- A job is ready when the first of its stages is.

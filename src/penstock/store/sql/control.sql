@@ -11,8 +11,11 @@ WHERE id = $1 AND state IN ('queued', 'running') AND paused
 RETURNING id, org_id, seq, lane
 
 -- name: drop_slices
--- Every lease of a job: its workers can write nothing from now on.
-DELETE FROM slices WHERE job_id = $1 RETURNING id
+-- Every lease of a job that is to end: its workers can write nothing from now on. One that is ending
+-- already keeps the lease under which its items are skipped.
+DELETE FROM slices s USING jobs j
+WHERE s.job_id = $1 AND j.id = s.job_id AND j.state IN ('queued', 'running')
+RETURNING s.id
 
 -- name: begin_ending
 -- Cancelled or failed: nothing of the job starts any more, its open items are skipped next.

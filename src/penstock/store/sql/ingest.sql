@@ -38,4 +38,8 @@ SELECT total FROM jobs WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: saved_cursor
 -- Where the ingest stands.
-SELECT ingest_cursor FROM jobs WHERE id = $1
+SELECT ingest_cursor, total FROM jobs WHERE id = $1
+
+-- name: forgive_crashes
+-- A batch went in: whoever died over the ingest before did not die of its input.
+UPDATE job_stages SET crashes = 0 WHERE job_id = $1 AND kind = 'ingest' AND crashes > 0

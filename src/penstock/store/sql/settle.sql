@@ -65,11 +65,10 @@ UPDATE job_stages st SET
         ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END,
     avg_ms = CASE WHEN m.item_ms IS NULL THEN st.avg_ms
                   WHEN st.avg_ms IS NULL THEN m.item_ms
-                  ELSE st.avg_ms + 0.3 * (m.item_ms - st.avg_ms) END,
-    floor = least(st.floor, m.floor)
+                  ELSE st.avg_ms + 0.3 * (m.item_ms - st.avg_ms) END
 FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[], $5::double precision[],
-            $6::real[], $7::integer[])
-    AS m (job_id, position, pending, open, delay_ms, item_ms, floor)
+            $6::real[])
+    AS m (job_id, position, pending, open, delay_ms, item_ms)
 WHERE st.job_id = m.job_id AND st.position = m.position
 
 -- name: move_barriers

@@ -1,0 +1,87 @@
+# Everything a newcomer needs is `make up`; everything a contributor needs is `make help`.
+
+PYTHON ?=
+VENV := .venv
+BIN := $(VENV)/bin
+BASE := $(VENV)/.base
+DEV := $(VENV)/.dev
+# Errors are always shown; what pip says about its indexes and its own age is not.
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# No address of an index and no path of this machine gets into the lock files.
+COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-header --annotation-style line \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+	--build-deps-for editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install up test test-long bench lint types format lock clean
+
+help: ## Show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+install: $(BASE) ## Make .venv with Penstock in it
+
+up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
+	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" exec $(BIN)/penstock up
+
+test: lint types ## All checks and all tests but the long ones
+	@echo "== Tests (pytest)"
+	@$(BIN)/pytest -n auto -m "not long"
+
+test-long: $(DEV) ## Soaks and chaos
+	@echo "== Long tests (pytest)"
+	@$(BIN)/pytest -m long
+
+bench: $(DEV) ## Measure, and write benchmarks/results
+	@$(BIN)/python -m benchmarks
+
+lint: $(DEV) ## Style and import rules
+	@echo "== Style (ruff)"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "== Import rules (import-linter)"
+	@$(BIN)/lint-imports
+
+types: $(DEV) ## Types
+	@echo "== Types (mypy)"
+	@$(BIN)/mypy
+
+format: $(DEV) ## Format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: $(DEV) ## Pin what pyproject.toml asks for; UPGRADE=1 takes the newest
+	@echo "Resolving …"
+	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o requirements/base.txt pyproject.toml
+	@$(COMPILE) $(if $(UPGRADE),--upgrade) --extra dev -c requirements/base.txt \
+		-o requirements/dev.txt pyproject.toml
+
+clean: ## Remove .venv and caches; the data folder stays
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@found=""; \
+	for one in $(PYTHON) $(if $(PYTHON),,python3 python3.13 python3.12 python3.11 python); do \
+		if "$$one" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			found="$$one"; break; \
+		fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "Penstock needs Python 3.11 or newer$(if $(PYTHON),: $(PYTHON) is not)." \
+			"Install it, or name it: make up PYTHON=/path/to/python3" >&2; \
+		exit 1; \
+	fi; \
+	echo "Creating the environment (once, about a minute) …"; \
+	"$$found" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(BASE): requirements/base.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Penstock …"
+	@$(PIP) install -r requirements/base.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV): requirements/dev.txt $(BASE)
+	@echo "Installing what the tests need …"
+	@$(PIP) install -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,90 @@
+"""Exports: what the grid shows, as a file that is safe to open."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import httpx2
+import pytest
+from tests.api.conftest import Gate, file_of, refused, submit_noop
+from tests.api.test_items import all_items
+from tests.fixtures import Bench
+
+from penstock.api import export
+from penstock.formats.export import safe_cell
+
+
+async def exported(client: httpx2.AsyncClient, job: str) -> list[dict[str, str]]:
+    answer = await client.post(f"/api/jobs/{job}/export?format=csv")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.content.count(b"\r\n") == answer.content.count(b"\n")
+    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+
+async def test_an_export_is_what_the_items_say(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "PAGE_ROWS", 100)
+    lines = "".join(f'{n:05},"Größe, ""{n}""",-{n}\n' for n in range(350))
+    content = ("sku,title,price\n" + lines).encode()
+    answer = await client.post("/api/jobs", files=file_of(content, "Größen & Co.csv"))
+    job = answer.json()["jobId"]
+    await bench.work()
+    items = await all_items(client, job, "pageSize=1000")
+    assert len(items) == 350
+    rows = await exported(client, job)
+    assert rows == [item.result for item in items]
+    disposition = (await client.post(f"/api/jobs/{job}/export")).headers["content-disposition"]
+    assert disposition == (
+        "attachment; filename=\"Gr-en-Co.csv\"; filename*=UTF-8''Gr%C3%B6%C3%9Fen%20%26%20Co.csv"
+    )
+
+
+async def test_columns_of_a_job_without_a_header(
+    client: httpx2.AsyncClient, bench: Bench, gate: Gate
+) -> None:
+    job = await submit_noop(client, pipeline="gate", config={"items": 5})
+    assert await exported(client, job) == []
+    gate.open.set()
+    await bench.work()
+    assert await exported(client, job) == [{"row": str(number)} for number in range(1, 6)]
+
+
+async def test_formulas_do_not_run(client: httpx2.AsyncClient, bench: Bench) -> None:
+    content = b'sku,=note\n1,"=cmd|\'/c calc\'!A1"\n2,+1+1\n3,@x\n4,-5\n5,"a,""b"\n'
+    answer = await client.post("/api/jobs", files=file_of(content))
+    await bench.work()
+    rows = await exported(client, answer.json()["jobId"])
+    assert [row["'=note"] for row in rows] == ["'=cmd|'/c calc'!A1", "'+1+1", "'@x", "-5", 'a,"b']
+
+
+def test_cells() -> None:
+    same = ["", "a", "-5", "+3.2", "-1.234,56", "-1e5", "1-2", "'=a", "0049", " =x"]
+    assert [safe_cell(cell) for cell in same] == same
+    for cell in (
+        "=1",
+        "+1+1",
+        "-a",
+        "-",
+        "@",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "\uff1d1",
+        "+49 30 1",
+        "--1",
+    ):
+        assert safe_cell(cell) == "'" + cell
+    values = {None: "", True: "true", 3: "3", -2.5: "-2.5"}
+    assert [safe_cell(value) for value in values] == list(values.values())
+    assert safe_cell(["a", {"b": 1}]) == '["a",{"b":1}]'
+
+
+async def test_other_formats_are_not_there_yet(client: httpx2.AsyncClient) -> None:
+    job = await submit_noop(client)
+    problem = refused(
+        await client.post(f"/api/jobs/{job}/export?format=pdf"), 422, "INVALID_PARAMETERS"
+    )
+    assert "csv" in problem.detail

@@ -1,0 +1,140 @@
+"""What every answer has in common: ids, headers, problems, health, the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+import asyncpg
+import httpx2
+import pytest
+from fastapi import FastAPI
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
+from tests.api.conftest import client_of, refused, shaped, submit_noop
+from tests.fixtures import Bench
+
+from penstock import __version__
+from penstock.api import jobs as jobs_routes
+from penstock.api.schemas import Health
+from penstock.store import jobs
+from penstock.store.database import Database
+
+
+async def test_answers_carry_an_id_and_safe_headers(client: httpx2.AsyncClient) -> None:
+    given = await client.get("/api/jobs", headers={"X-Request-Id": "abc-1.2_3"})
+    assert given.headers["x-request-id"] == "abc-1.2_3"
+    for bad in ("a b", "x" * 65, "<script>", ""):
+        answer = await client.get("/api/nope", headers={"X-Request-Id": bad})
+        assert answer.headers["x-request-id"] not in ("", bad)
+        refused(answer, 404, "NOT_FOUND")
+    for one in (given, answer):
+        assert one.headers["x-content-type-options"] == "nosniff"
+        assert one.headers["x-frame-options"] == "DENY"
+        assert one.headers["cache-control"] == "no-store"
+    other = await client.options(
+        "/api/jobs",
+        headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "GET"},
+    )
+    refused(other, 405, "METHOD_NOT_ALLOWED")
+    assert not [name for name in other.headers if name.startswith("access-control")]
+
+
+async def test_problems_of_the_router(client: httpx2.AsyncClient) -> None:
+    for path in ("/", "/api", "/api/", "/api/jobs/", "/docs", "/redoc", "/api/jobs/a/b/c"):
+        problem = refused(await client.get(path), 404, "NOT_FOUND")
+        assert problem.instance == path
+    answer = await client.delete("/api/jobs")
+    refused(answer, 405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["allow"] in {"GET", "POST", "GET, POST", "POST, GET"}
+
+
+@pytest.fixture
+def logged() -> Iterator[list[MutableMapping[str, Any]]]:
+    with capture_logs(processors=(merge_contextvars,)) as entries:
+        yield entries
+
+
+async def test_a_bug_is_logged_and_not_shown(
+    client: httpx2.AsyncClient,
+    monkeypatch: pytest.MonkeyPatch,
+    logged: list[MutableMapping[str, Any]],
+) -> None:
+    async def broken(*_: Any) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(jobs_routes, "load_job_shape", broken)
+    job = await submit_noop(client)
+    answer = await client.get(f"/api/jobs/{job}", headers={"X-Request-Id": "bug-1"})
+    problem = refused(answer, 500, "INTERNAL_ERROR")
+    assert "secret" not in answer.text
+    assert "Zero" not in answer.text
+    assert problem.error.category == "transient"
+    (entry,) = [entry for entry in logged if entry["event"] == "request failed"]
+    assert (entry["request"], entry["log_level"], entry["exc_info"]) == ("bug-1", "error", True)
+
+
+@pytest.mark.usefixtures("logged")
+async def test_values_the_database_cannot_take_are_a_bug(
+    client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(conn: Any, job_id: Any) -> Any:
+        return await conn.fetchval("SELECT $1::integer", "no number")
+
+    monkeypatch.setattr(jobs_routes, "load_job_shape", broken)
+    job = await submit_noop(client)
+    refused(await client.get(f"/api/jobs/{job}"), 500, "INTERNAL_ERROR")
+
+
+async def test_a_database_that_is_away(
+    app: FastAPI, client: httpx2.AsyncClient, api_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with client_of(app, None) as nobody:
+        api_db.pool.terminate()
+        answer = await client.get("/api/jobs")
+        refused(answer, 503, "DB_UNAVAILABLE")
+        assert answer.headers["retry-after"] == "5"
+        health = shaped(Health, await nobody.get("/health"), 503)
+        assert (health.status, health.database, health.workers) == ("degraded", "unavailable", None)
+
+
+async def test_a_full_disk(client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: Any, **__: Any) -> None:
+        raise asyncpg.DiskFullError("could not extend file")
+
+    monkeypatch.setattr(jobs, "add_job", full)
+    answer = await client.post("/api/jobs", json={"pipeline": "noop"})
+    refused(answer, 507, "STORAGE_FULL")
+    assert "extend" not in answer.text
+
+
+async def test_health_needs_no_key(app: FastAPI, client: httpx2.AsyncClient, bench: Bench) -> None:
+    async with client_of(app, None) as nobody:
+        await submit_noop(client)
+        async with bench.worker():
+            health = shaped(Health, await nobody.get("/health"))
+            assert (health.status, health.version, health.database) == ("ok", __version__, "ok")
+            assert (health.workers, health.depth) == (1, 1)
+
+
+async def test_without_workers_health_is_degraded(app: FastAPI) -> None:
+    async with client_of(app, None) as nobody:
+        assert shaped(Health, await nobody.get("/health")).status == "degraded"
+
+
+async def test_the_document_names_every_route(app: FastAPI, client: httpx2.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    assert document["openapi"].startswith("3.1")
+    assert sorted(document["paths"]) == [
+        *("/api/files", "/api/jobs", "/api/jobs/{job_id}", "/api/jobs/{job_id}/cancel"),
+        *("/api/jobs/{job_id}/events", "/api/jobs/{job_id}/export", "/api/jobs/{job_id}/items"),
+        *("/api/jobs/{job_id}/kickoff", "/api/jobs/{job_id}/pause", "/api/jobs/{job_id}/resume"),
+        "/health",
+    ]
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            assert operation["summary"]
+            assert operation["description"]
+            assert "application/problem+json" in operation["responses"]["default"]["content"]
+            assert ("security" in operation) == path.startswith("/api")
+            assert "422" not in operation["responses"]

@@ -1,0 +1,212 @@
+"""What a claim takes: sizes, neighbours, suspects, groups, barriers, and waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from penstock.engine.claim import choose_rows
+from penstock.engine.context import StopSign
+from penstock.engine.run import run_items
+from penstock.engine.settle import settle
+from penstock.model.errors import ItemError
+from penstock.model.outcomes import Outcome, Retry
+from penstock.model.pipeline import Item
+from penstock.model.ports import Context
+from penstock.settings import Settings
+from penstock.store import slices
+from penstock.store.claims import Candidate
+from penstock.store.database import Connection
+from tests.checker.benches import Tried
+from tests.checker.polling import until
+from tests.checker.scripted import Scripted, done
+
+
+@pytest.fixture
+def script(scripted: dict[str, Scripted]) -> Scripted:
+    return scripted["scripted"]
+
+
+def candidates(*crashes: int, fresh: bool = True) -> list[Candidate]:
+    return [Candidate(n, c, fresh) for n, c in enumerate(crashes, 1)]
+
+
+@pytest.mark.parametrize(
+    ("crashes", "size", "rows", "floor"),
+    [
+        ((), 8, [], 0),
+        ((0, 0, 0), 2, [1, 2], 3),
+        ((0, 0, 0), 8, [1, 2, 3], 4),
+        ((1, 1, 1, 1), 16, [1, 2], 3),
+        ((1, 1, 1, 1), 3, [1], 2),
+        ((2, 2, 2), 16, [1], 2),
+        ((0, 0, 1, 0), 16, [1, 2], 3),
+        ((1, 2, 1), 64, [1], 2),
+    ],
+)
+def test_suspects_go_in_small_company(
+    crashes: tuple[int, ...], size: int, rows: list[int], floor: int
+) -> None:
+    assert choose_rows(candidates(*crashes), size) == (rows, floor)
+
+
+def test_only_fresh_rows_raise_the_floor() -> None:
+    assert choose_rows(candidates(0, 0, fresh=False), 8) == ([1, 2], 0)
+
+
+async def test_many_tiny_jobs_share_one_claim(tried: Tried) -> None:
+    jobs = [await tried.send({"rows": 2}) for _ in range(30)]
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        assert len(claimed.leases) == 30
+        assert len(claimed.items) == 60
+        assert (await tried.run(worker, claimed)).held
+        assert await worker._claim() is None
+    assert {(await tried.job(job_id))["state"] for job_id in jobs} == {"done"}
+    await tried.is_clean()
+
+
+async def test_a_claim_holds_only_one_org_and_stage(tried: Tried, principal: Any) -> None:
+    other = await principal("globex")
+    await tried.send({"rows": 3})
+    await tried.send({"rows": 3, "stages": 2})
+    await tried.send({"rows": 3}, who=other)
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        assert len({job["org_id"] for job in claimed.jobs}) == 1
+        assert len(claimed.items) in (3, 6)
+        await tried.run(worker, claimed)
+        while await worker.run_once():
+            pass
+    await tried.is_clean()
+
+
+class TestBytes:
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"claim_max_bytes": 20_000})
+
+    @pytest.mark.parametrize("groups", [0, 16])
+    async def test_a_claim_stays_inside_its_bound_of_bytes(
+        self, tried: Tried, groups: int
+    ) -> None:
+        await tried.send({"rows": 64, "inline": False, "payload": 2000, "groups": groups})
+        async with tried.by_hand() as worker:
+            assert await worker.run_once()  # the ingest
+            claimed = await worker._claim()
+            assert claimed is not None
+            assert sum(len(item["input"]) for item in claimed.items) <= 20_000
+            if groups:
+                await worker._work(claimed, StopSign())
+            else:
+                await tried.run(worker, claimed)
+            while await worker.run_once():
+                pass
+        await tried.is_clean()
+
+
+async def test_time_is_up_and_the_rest_is_released_without_an_attempt(
+    tried: Tried, script: Scripted
+) -> None:
+    stop = StopSign()
+
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        if item.row_no == 3:
+            stop.set("lease ran out")
+        return done(item, stage, ctx)
+
+    script.work = work
+    job_id = await tried.send({"rows": 10})
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        worked = await run_items(tried.parts, claimed, stop, 60)
+        await settle(tried.parts, claimed, worked, worker.id, 1)
+        items = await tried.items(job_id)
+        assert [i["status"] for i in items] == ["DONE"] * 3 + ["PENDING"] * 7
+        assert {(i["attempts"], i["crashes"]) for i in items[3:]} == {(0, 0)}
+        script.work = done
+        while await worker.run_once():
+            pass
+    assert (await tried.job(job_id))["done"] == 10
+    await tried.is_clean()
+
+
+async def test_groups_keep_their_order_through_retries(tried: Tried, script: Scripted) -> None:
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        if item.row_no % 5 == 0 and item.attempts == 0:
+            return Retry(ItemError("API_TIMEOUT", "again"))
+        return done(item, stage, ctx)
+
+    script.work = work
+    job_id = await tried.send({"rows": 60, "groups": 4})
+    await tried.finish(job_id)
+    ends: dict[str, list[int]] = {}
+    async with tried.parts.db.acquire() as conn:
+        for row in await conn.fetch("""
+            SELECT group_key, row_no FROM history_items WHERE to_status = 'DONE' ORDER BY n"""):
+            ends.setdefault(row["group_key"], []).append(row["row_no"])
+    # Within one settle the order of writing is the database's own; turns must be in order.
+    turns = [row for row, _ in script.began]
+    for rows in ends.values():
+        mine = [row for row in turns if row in set(rows)]
+        assert mine == sorted(mine), mine
+    await tried.is_clean()
+
+
+async def test_a_barrier_waits_for_every_item(tried: Tried, script: Scripted) -> None:
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        if stage == 0 and item.row_no == 7 and item.attempts < 2:
+            return Retry(ItemError("API_TIMEOUT", "again"))
+        return done(item, stage, ctx)
+
+    script.work = work
+    await tried.finish(await tried.send({"rows": 200, "stages": 2, "barrier": 1, "inline": False}))
+    first_of_last = script.began.index(next(b for b in script.began if b[1] == 1))
+    assert all(stage == 0 for _, stage in script.began[:first_of_last])
+    assert len(script.began) == 200 * 2 + 2
+    await tried.is_clean()
+
+
+async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_returned(
+    tried: Tried, script: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim looks while the settle is about to commit, and rests the stage after it."""
+    gate, reached = asyncio.Event(), asyncio.Event()
+    charge = slices.charge
+
+    async def slow_charge(conn: Connection, *args: Any) -> None:
+        await charge(conn, *args)
+        reached.set()
+        await gate.wait()
+
+    script.work = lambda item, stage, ctx: (
+        Retry(ItemError("API_TIMEOUT", "again")) if item.attempts == 0 else done(item, stage, ctx)
+    )
+    job_id = await tried.send({"rows": 1})
+    async with tried.by_hand() as worker, tried.by_hand() as other:
+        claimed = await worker._claim()
+        assert claimed is not None
+        monkeypatch.setattr(slices, "charge", slow_charge)
+        settling = asyncio.create_task(tried.run(worker, claimed))
+        await reached.wait()
+        looking = asyncio.create_task(other._claim())
+
+        async def waits_for_the_lock() -> bool:
+            async with tried.parts.db.acquire() as conn:
+                return bool(await conn.fetchval(
+                    "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND pid IN ("
+                    "SELECT pid FROM pg_stat_activity WHERE query LIKE '%job_stages%'"
+                    " OR query LIKE '%FROM jobs%')"))  # fmt: skip
+
+        await until(waits_for_the_lock, "the claim to wait for the settle", timeout=3)
+        gate.set()
+        await settling
+        assert await looking is None
+    (job,) = await tried.finish(job_id)
+    assert job["done"] == 1
+    await tried.is_clean()
