@@ -44,6 +44,8 @@ async def test_problems_of_the_router(client: httpx2.AsyncClient) -> None:
     for path in ("/", "/api", "/api/", "/api/jobs/", "/docs", "/redoc", "/api/jobs/a/b/c"):
         problem = refused(await client.get(path), 404, "NOT_FOUND")
         assert problem.instance == path
+    odd = await client.get("/api/%00%ff%0a?x", headers={"Host": "["})
+    assert refused(odd, 404, "NOT_FOUND").instance.startswith("/api/%00")
     answer = await client.delete("/api/jobs")
     refused(answer, 405, "METHOD_NOT_ALLOWED")
     assert answer.headers["allow"] in {"GET", "POST", "GET, POST", "POST, GET"}

@@ -56,6 +56,16 @@ async def test_a_job_of_a_file_uploaded_before(
     assert len(files_on_disk(settings)) == 2
 
 
+async def test_a_form_without_a_file(client: httpx2.AsyncClient, db: Database) -> None:
+    fields = {"pipeline": (None, "noop"), "config": (None, '{"items": 2}')}
+    answer = await client.post("/api/jobs", files=fields)
+    job = shaped(FullJob, await client.get(answer.headers["location"]))
+    assert (job.file, job.counters.total, job.priority) == (None, 2, 5)
+    answer = await client.post("/api/jobs", files={"name": (None, "x")})
+    assert "needs a file" in refused(answer, 422, "INVALID_PARAMETERS").detail
+    assert await rows_of(db, "files") == 0
+
+
 async def test_errors_are_counted_by_code(client: httpx2.AsyncClient, bench: Bench) -> None:
     config = {"items": 10, "failEvery": 5, "failHow": "fail", "failCode": "VALIDATION_ERROR"}
     job = await submit_noop(client, config=config)
@@ -102,6 +112,23 @@ async def test_a_refused_file_does_not_take_its_twin_along(
     refused(await client.post("/api/jobs", files=file_of(), data={"pipeline": "x"}), 422,
             "INVALID_PARAMETERS")  # fmt: skip
     assert len(files_on_disk(settings)) == 1
+
+
+async def test_refused_and_accepted_twins_at_once(
+    client: httpx2.AsyncClient, settings: Settings, db: Database
+) -> None:
+    """Whatever order they come in, an accepted job has its file."""
+    bad = {"config": '{"nope": 1}'}
+    posts = [
+        client.post("/api/jobs", files=file_of(), data=bad if number % 2 else {})
+        for number in range(20)
+    ]
+    codes = [answer.status_code for answer in await asyncio.gather(*posts)]
+    assert set(codes) <= {202, 422, 503}
+    assert codes.count(422) == 10
+    accepted = codes.count(202)
+    assert await rows_of(db, "files") == await rows_of(db, "jobs") == accepted
+    assert len(files_on_disk(settings)) == min(1, accepted)
 
 
 async def test_fields_nobody_knows_are_named(client: httpx2.AsyncClient, db: Database) -> None:
@@ -236,12 +263,19 @@ async def test_jobs_are_found_by_state_and_pipeline(
         return {str(job.id) for job in page.items}
 
     assert await found("state=queued") == {waiting}
+    async with bench.parts.db.acquire() as conn:
+        await conn.execute(
+            "UPDATE jobs SET due_at = now() + interval '1 hour' WHERE id = $1", waiting
+        )
+        assert await found("state=delayed") == {waiting}
+        assert await found("state=queued") == set()
+        await conn.execute("UPDATE jobs SET due_at = NULL")
     assert await found("state=paused") == {paused}
     assert await found("state=done,cancelled") == {done, cancelled}
     assert await found("state=queued&state=paused&pipeline=noop") == {waiting, paused}
     assert await found("pipeline=extraction") == set()
     assert await found("state=") == {done, waiting, paused, cancelled}
-    for query in ("state=nope", "pageSize=0", "pageSize=201", "pageSize=x"):
+    for query in ("state=nope", "pageSize=0", "pageSize=201", "pageSize=x", "pipeline=%00"):
         refused(await client.get(f"/api/jobs?{query}"), 422, "INVALID_PARAMETERS")
     first = (await client.get("/api/jobs?pageSize=1")).json()["next"]
     for cursor in ("x", "%00", "a" * 600, "W10", first + "x", "é"):

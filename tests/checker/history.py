@@ -11,7 +11,7 @@ from pathlib import Path
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 
 _SQL = Path(__file__).with_name("history.sql")
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.2
 
 # One statement is one snapshot: what the job says, and what its items say.
 COUNTERS_AND_ITEMS = """

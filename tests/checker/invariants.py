@@ -163,7 +163,10 @@ async def writes_carry_the_lease(case: Case) -> list[str]:
         *await _found(case, "written while no lease held it", """
             SELECT job_id, row_no, from_status, to_status FROM history_items
             WHERE from_status <> 'PROCESSING' AND generation = from_generation
-              AND to_status NOT IN ('PROCESSING', 'SKIPPED')"""),
+              AND to_status NOT IN ('PROCESSING', 'SKIPPED')
+              -- A test may make a waiting item due.
+              AND (to_status <> 'PENDING' OR to_stage <> from_stage OR attempts <> from_attempts
+                   OR result IS DISTINCT FROM from_result)"""),
     ]  # fmt: skip
 
 
@@ -414,6 +417,16 @@ async def nothing_starts_after_cancel(case: Case) -> list[str]:
         WHERE h.to_status = 'PROCESSING' AND h.n > c.n""")  # fmt: skip
 
 
+async def nothing_starts_before_its_time(case: Case) -> list[str]:
+    """22. An item that waits is not claimed before it is due."""
+    return await _found(case, "claimed before it was due", """
+        SELECT * FROM (
+            SELECT job_id, row_no, at, to_status,
+                   lag(due_at) OVER (PARTITION BY job_id, row_no ORDER BY n) AS due_at
+            FROM history_items) AS h
+        WHERE to_status = 'PROCESSING' AND at < due_at""")  # fmt: skip
+
+
 INVARIANTS: Mapping[int, Invariant] = {
     1: acked_is_stored,
     2: rows_are_items,
@@ -429,4 +442,5 @@ INVARIANTS: Mapping[int, Invariant] = {
     12: events_tell_all,
     13: progress_never_falls,
     21: nothing_starts_after_cancel,
+    22: nothing_starts_before_its_time,
 }

@@ -159,6 +159,11 @@ def progress_follows_the_total(patch: pytest.MonkeyPatch, db: Database) -> None:
     rewrite(patch, "settle", "move_jobs", "greatest(j.percent, 100", "greatest(0, 100")
 
 
+def claims_are_impatient(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "claims", "pick_items", "i.due_at <= now()",
+            "i.due_at <= now() + interval '1 hour'")  # fmt: skip
+
+
 def cancel_leaves_stages_open(patch: pytest.MonkeyPatch, db: Database) -> None:
     patch.setattr(ending, "MOST_SKIPPED_AT_ONCE", -1)
     rewrite(patch, "control", "shut_stages", "kind = 'finish'", "kind = 'items'")

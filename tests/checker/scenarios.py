@@ -164,6 +164,21 @@ async def cancelled(tried: Tried) -> None:
     await drain(tried)
 
 
+async def waiting(tried: Tried) -> None:
+    """One row asks for patience while others keep the stage busy."""
+
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        if item.row_no == 1 and item.attempts == 0:
+            return Retry(_NOT_NOW, after_ms=300)
+        return done(item, stage, ctx)
+
+    _script(tried).work = work
+    await tried.send({"rows": 4})
+    await drain(tried)
+    await asyncio.sleep(0.3)
+    await drain(tried)
+
+
 async def children(tried: Tried) -> None:
     """The job grows while it is worked on."""
 

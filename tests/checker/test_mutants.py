@@ -18,6 +18,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     scenarios.broken_ingest,
     scenarios.cancelled,
     scenarios.children,
+    scenarios.waiting,
 )
 
 MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
@@ -40,6 +41,7 @@ MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
     (12, mutants.the_end_is_told_wrong, scenarios.plain),
     (13, mutants.progress_follows_the_total, scenarios.children),
     (21, mutants.cancel_leaves_stages_open, scenarios.cancelled),
+    (22, mutants.claims_are_impatient, scenarios.waiting),
 )
 
 

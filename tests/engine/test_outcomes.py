@@ -12,6 +12,7 @@ from penstock.model.effects import Emit
 from penstock.model.errors import BadInput, ItemError, RateLimited
 from penstock.model.outcomes import Advance, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import Item
+from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
 from penstock.settings import Settings
 from tests.checker.benches import Tried
@@ -261,6 +262,8 @@ class TestOwnLimits:
         return settings.model_copy(update={"max_attempts_error": 1, "max_attempts_not_found": 0})
 
     async def test_they_bound_the_policy(self, tried: Tried, script: Scripted) -> None:
+        script.policy = RetryPolicy()
+
         def work(item: Item, stage: int, ctx: Context) -> Outcome:
             if item.row_no == 1:
                 raise RuntimeError("a bug")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 import asyncpg
 import orjson
@@ -64,7 +65,7 @@ def problem(
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": error.message,
-        "instance": request.url.path,
+        "instance": quote(request.scope["path"]),
         "error": {
             "code": error.code,
             "message": error.message,
@@ -106,8 +107,6 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(asyncpg.DiskFullError, _disk_full)
     for kind in (*CONNECTION_ERRORS, asyncpg.DeadlockDetectedError):
         app.add_exception_handler(kind, _database_away)
-    # Wrong values sent to the database are asyncpg's InterfaceError as well, but a bug of ours.
-    app.add_exception_handler(asyncpg.DataError, _bug)
 
 
 async def _named(request: Request, error: Exception) -> Response:
@@ -142,7 +141,3 @@ async def _database_away(request: Request, error: Exception) -> Response:
 async def _disk_full(request: Request, error: Exception) -> Response:
     request.app.state.api.parts.log.error("the database's disk is full", error=repr(error))
     return problem(request, TransientError("STORAGE_FULL", "There is no space left."))
-
-
-async def _bug(request: Request, error: Exception) -> Response:
-    raise error

@@ -53,7 +53,7 @@ class Frame:
         with bound_contextvars(request=request_id):
             try:
                 await self._app(scope, receive, framed)
-            except Exception as error:
+            except Exception:
                 self._log.error(
                     "request failed", method=scope["method"], path=scope["path"], exc_info=True
                 )
@@ -61,5 +61,4 @@ class Frame:
                     # Too late for an answer: cutting the connection tells that it is not whole.
                     raise
                 bug = Unforeseen("INTERNAL_ERROR", "Something went wrong on our side.")
-                bug.__cause__ = error
                 await problem(Request(scope), bug)(scope, receive, framed)

@@ -194,7 +194,7 @@ class JobsQuery(Shape):
     state: Annotated[list[ShownState], BeforeValidator(_commas)] = Field(
         default_factory=list, description="One or several, with commas."
     )
-    pipeline: str = ""
+    pipeline: str = Field("", pattern=r"^[A-Za-z0-9_.-]*$", max_length=64)
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 

@@ -32,6 +32,12 @@ app.add_typer(accounts.keys, name="keys")
 app.add_typer(config.app, name="config")
 
 
+class _Debug:
+    """Outlives the command: errors are told after it has been left."""
+
+    on = False
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         print(f"penstock {__version__}")
@@ -40,20 +46,13 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")] = False,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    context.meta["penstock.debug"] = _Debug.on = debug
-
-
-class _Debug:
-    """Outlives the context: errors are told after the command has been left."""
-
-    on = False
+    _Debug.on = debug
 
 
 def main() -> None:

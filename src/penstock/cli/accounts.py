@@ -93,9 +93,10 @@ def create_key(
 
 
 async def _create_org(name: str, plan: Plan) -> Any:
+    from penstock.cli.session import transaction
     from penstock.store import accounts
 
-    async with _transaction() as conn:
+    async with transaction() as conn:
         org = await accounts.ensure_org(conn, name, plan)
         _tell_of_plan(org, plan)
         return org
@@ -105,8 +106,10 @@ async def _list_orgs() -> list[dict[str, str]]:
     import csv
     import io
 
+    from penstock.cli.session import transaction
+
     table = io.BytesIO()
-    async with _transaction() as conn:
+    async with transaction() as conn:
         # A plain copy: the store has no statement for it, and statements live there alone.
         await conn.copy_from_table(
             "orgs", columns=["name", "plan", "created_at"], output=table, format="csv"
@@ -116,39 +119,25 @@ async def _list_orgs() -> list[dict[str, str]]:
 
 
 async def _create_user(email: str, org: str, role: Role) -> None:
+    from penstock.cli.session import transaction
     from penstock.store import accounts
 
     _require_address(email)
-    async with _transaction() as conn:
+    async with transaction() as conn:
         row = await accounts.find_org(conn, org)
         await accounts.ensure_user(conn, row["id"], email, role)
 
 
 async def _create_key(org: str, plan: Plan | None, role: Role, email: str, name: str) -> str:
+    from penstock.cli.session import transaction
     from penstock.store import accounts
 
     _require_address(email)
-    async with _transaction() as conn:
+    async with transaction() as conn:
         row = await accounts.ensure_org(conn, org, plan)
         _tell_of_plan(row, plan)
         owner = await accounts.ensure_user(conn, row["id"], email, role)
         return await accounts.create_key(conn, row["id"], owner["id"], name)
-
-
-def _transaction() -> Any:
-    """A transaction on the database of this machine."""
-    from contextlib import asynccontextmanager
-
-    from penstock.cli.session import opened, quiet_logs
-    from penstock.settings import Settings
-
-    @asynccontextmanager
-    async def begin() -> Any:
-        quiet_logs()
-        async with opened(Settings()) as session, session.db.transaction() as conn:
-            yield conn
-
-    return begin()
 
 
 def _tell_of_plan(org: Any, wanted: Plan | None) -> None:

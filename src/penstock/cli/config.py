@@ -23,7 +23,15 @@ def show(json: shown.Json = False) -> None:
     if json:
         shown.as_json(found)
         return
-    rows = [(one["variable"], one["value"], one["source"], one["description"]) for one in found]
+    rows = [
+        (
+            one["variable"],
+            "" if one["value"] is None else one["value"],
+            one["source"],
+            one["description"],
+        )
+        for one in found
+    ]
     shown.columns(("VARIABLE", "VALUE", "SOURCE", "MEANING"), rows)
 
 

@@ -35,6 +35,7 @@ PIPELINE = "extraction"
 _LOOK_S = 0.1
 _READ_BYTES = 1024 * 1024
 _HEAD_BYTES = 64 * 1024
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ async def _work(parts: Parts, job_id: UUID, wish: Wish) -> tuple[Any, bool]:
     """Work on this job alone until it has ended; answers its row and whether it was interrupted."""
     interrupted = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _ENDING_SIGNALS:
         loop.add_signal_handler(number, interrupted.set)
     worker = Worker(parts, Served(job_id=job_id))
     async with worker:
@@ -148,6 +149,8 @@ async def _work(parts: Parts, job_id: UUID, wish: Wish) -> tuple[Any, bool]:
         finally:
             worker.stop()
             await working
+            for number in _ENDING_SIGNALS:
+                loop.remove_signal_handler(number)
     return row, interrupted.is_set() and row["state"] != "done"
 
 

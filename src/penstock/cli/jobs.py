@@ -48,7 +48,7 @@ def list_jobs(
         )
         for row in found
     ]  # fmt: skip
-    head = ("ID", "STATE", "DONE", "ROWS", "FAILED", "PIPELINE", "ORG", "CREATED", "NAME")
+    head = ("ID", "STATE", "DONE", "ROWS", "FAILED", "PIPELINE", "ORG", "CREATED (UTC)", "NAME")
     shown.columns(head, rows)
 
 
@@ -74,9 +74,9 @@ def show(job_id: JobId, json: shown.Json = False) -> None:
             ("Errors", _pairs(job["errors"])),
             ("Summary", _pairs(job["summary"] or {})),
             ("Last error", _error_line(job["lastError"])),
-            ("Created", shown.moment(job["createdAt"])),
-            ("Started", shown.moment(job["startedAt"])),
-            ("Finished", shown.moment(job["finishedAt"])),
+            ("Created (UTC)", shown.moment(job["createdAt"])),
+            ("Started (UTC)", shown.moment(job["startedAt"])),
+            ("Finished (UTC)", shown.moment(job["finishedAt"])),
         ]
     )
 
@@ -91,6 +91,8 @@ def watch(job_id: JobId, json: shown.Json = False) -> None:
         shown.as_json(job)
     else:
         print(f"{job['state']}: {_pairs({k: v for k, v in job['counters'].items() if v})}")
+    if job["state"] == State.FAILED and job["lastError"]:
+        shown.note(f"penstock: {_error_line(job['lastError'])}")
     raise typer.Exit(ending_code(job["state"], job["counters"]["error"]))
 
 

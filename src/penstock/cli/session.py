@@ -63,6 +63,14 @@ async def opened_engine(settings: Settings, name: str, **options: Any) -> AsyncI
         yield parts
 
 
+@asynccontextmanager
+async def transaction() -> AsyncIterator[Connection]:
+    """For a command that is one transaction."""
+    quiet_logs()
+    async with opened(Settings()) as session, session.db.transaction() as conn:
+        yield conn
+
+
 async def local_admin(conn: Connection) -> Principal:
     """In whose name a command on this machine acts: who can read the data folder is an admin."""
     org = await accounts.ensure_org(conn, FIRST_ORG)

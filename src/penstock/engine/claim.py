@@ -45,6 +45,11 @@ class Claim:
     items: Sequence[Any]
     claimed_at: float = field(default_factory=time.monotonic)
 
+    @property
+    def suspect(self) -> bool:
+        """It may kill its worker, and should do so alone."""
+        return self.leases[0].suspect
+
 
 async def claim(
     db: Database, worker: str, served: Served, limits: Limits, *,
@@ -135,29 +140,40 @@ async def _lease_items(
             sizes.append(min(room, other.pending))
             room -= other.pending
     picked = await claims.pick_items(conn, works, sizes)
-    leases = []
+    leases: list[Lease] = []
+    crashes, room = 0, size
     for one, most in zip(works, sizes, strict=True):
-        rows, floor = choose_rows(picked.get(one.job_id, []), most)
-        if rows:
-            # Only the first stage is filled in row order; later ones must be looked through whole.
-            floor = floor if one.position == 0 else 0
-            leases.append(Lease(new_id(), one.job_id, rows, floor, len(rows) * item_ms))
+        found = picked.get(one.job_id, [])
+        if not leases and found:
+            crashes = found[0].crashes
+            room = company(crashes, size)
+        # Who shares a claim dies together: suspects only with their like, and few of them.
+        if not found or found[0].crashes != crashes or room <= 0:
+            continue
+        rows, floor = choose_rows(found, most)
+        rows = rows[:room]
+        room -= len(rows)
+        # Only the first stage is filled in row order; later ones must be looked through whole.
+        floor = floor if one.position == 0 else 0
+        expected = len(rows) * item_ms
+        leases.append(Lease(new_id(), one.job_id, rows, floor, expected, suspect=crashes >= 2))
     return leases
 
 
-def choose_rows(candidates: Sequence[Candidate], size: int) -> tuple[list[int], int]:
-    """Rows to take and the new floor: what is due first, an item that saw a crash apart.
+def company(crashes: int, size: int) -> int:
+    """How many may go together: after one crash an eighth, after two each goes alone, so that the
+    one that kills its worker is found while its neighbours finish."""
+    if crashes >= 2:
+        return 1
+    return max(1, size // 8) if crashes else size
 
-    After one crash the suspects go in an eighth of the size, after two each goes alone, so that
-    the one that kills its worker is found while its neighbours finish.
-    """
+
+def choose_rows(candidates: Sequence[Candidate], size: int) -> tuple[list[int], int]:
+    """Rows to take and the new floor: what is due first, an item that saw a crash apart."""
     if not candidates:
         return [], 0
     worst = candidates[0].crashes
-    if worst >= 2:
-        size = 1
-    elif worst == 1:
-        size = max(1, size // 8)
+    size = company(worst, size)
     chosen: list[Candidate] = []
     for candidate in candidates:
         if len(chosen) == size or candidate.crashes != worst:
@@ -171,8 +187,13 @@ async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float)
     """One lease per free group: its head items in order, up to the first that must wait."""
     picked = await claims.pick_groups(conn, work, _MOST_GROUPS, size)
     leases: list[Lease] = []
-    room = size
+    worst, room = 0, size
     for group, candidates in picked.items():
+        if not leases:
+            worst = candidates[0][1]
+            room = company(worst, size)
+        if candidates[0][1] != worst:
+            continue
         rows: list[int] = []
         for row_no, crashes, due in candidates:
             if not due or len(rows) == room or (rows and crashes):
@@ -180,7 +201,8 @@ async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float)
             rows.append(row_no)
             if crashes:
                 break
-        leases.append(Lease(new_id(), work.job_id, rows, 0, len(rows) * item_ms, group))
+        expected = len(rows) * item_ms
+        leases.append(Lease(new_id(), work.job_id, rows, 0, expected, group, suspect=worst >= 2))
         room -= len(rows)
         if room <= 0:
             break

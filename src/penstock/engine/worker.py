@@ -116,6 +116,9 @@ class Worker:
                 claimed = None
                 if len(self._running) < self._slots:
                     claimed = await self._claim()
+                if claimed is not None and claimed.suspect:
+                    await self._work_alone(claimed)
+                    continue
                 if claimed is not None:
                     self._start(claimed)
                     continue
@@ -165,6 +168,26 @@ class Worker:
         self._running[task] = stop
         task.add_done_callback(self._running.pop)
 
+    async def _work_alone(self, claimed: Claim) -> None:
+        """A suspect: should it kill this process, nobody else dies with it or is blamed for it."""
+        ids = lease_ids(claimed)
+        self._heartbeat.hold(ids, claimed.lease_ms, self._hard_seconds(claimed), StopSign())
+        await self._until_idle()
+        if self._stopping.is_set():
+            self._heartbeat.drop(ids)
+            await release(self._parts, claimed, self.id)
+            return
+        self._start(claimed)
+        await self._until_idle()
+
+    async def _until_idle(self) -> None:
+        stopping = asyncio.create_task(self._stopping.wait())
+        while self._running and not stopping.done():
+            await asyncio.wait(
+                {stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED
+            )
+        stopping.cancel()
+
     async def _rest(self) -> None:
         """Wait for a free slot, a wake-up, or the time when something is due."""
         timeout = self._parts.settings.poll_ms / 1000
@@ -193,11 +216,7 @@ class Worker:
 
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
         ids = lease_ids(claimed)
-        settings = self._parts.settings
-        hard = (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
-        if claimed.work.kind != "items":
-            hard = _WHOLE_JOB_SECONDS
-        self._heartbeat.hold(ids, claimed.lease_ms, hard, stop)
+        self._heartbeat.hold(ids, claimed.lease_ms, self._hard_seconds(claimed), stop)
         try:
             match claimed.work.kind:
                 case "ingest":
@@ -218,6 +237,12 @@ class Worker:
             self._parts.log.error("slice failed", error=repr(error), exc_info=True)
         finally:
             self._heartbeat.drop(ids)
+
+    def _hard_seconds(self, claimed: Claim) -> float:
+        if claimed.work.kind != "items":
+            return _WHOLE_JOB_SECONDS
+        settings = self._parts.settings
+        return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
 
     def _has_free_slot(self) -> bool:
         return len(self._running) < self._slots
@@ -281,5 +306,8 @@ class Worker:
                 await sweeper.run_once()
             except TRY_AGAIN as error:
                 self._parts.log.warning("sweep will be tried again", error=repr(error))
+            except Exception as error:
+                # A bug met once must not leave this worker without a sweeper for good.
+                self._parts.log.error("sweep failed", error=repr(error), exc_info=True)
             spread = 0.5 + self._parts.chance.random()
             await asyncio.sleep(self._parts.settings.sweep_ms / 1000 * spread)

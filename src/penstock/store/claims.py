@@ -59,6 +59,8 @@ class Lease:
     floor: int
     expected_ms: float
     group: str | None = None
+    # It saw two crashes: its worker does nothing else meanwhile, so that a third one tells.
+    suspect: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,14 @@ DELETE FROM slices WHERE id = $1 AND ($2 OR expires_at < now())
 RETURNING id, kind, job_id, org_id, position, stage, worker, row_nos
 
 -- name: return_items
--- Items whose worker died wait again; one that died alone three times is set aside.
+-- Items whose worker died wait again; one that died alone three times is set aside. One that saw two
+-- crashes is always claimed alone; before, a claim of one row may have had others beside it.
 UPDATE job_items i SET
     crashes = i.crashes + 1,
-    solo_crashes = i.solo_crashes + (cardinality($3::integer[]) = 1)::integer,
-    status = CASE WHEN cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2
+    solo_crashes = i.solo_crashes + (i.crashes >= 2 AND cardinality($3::integer[]) = 1)::integer,
+    status = CASE WHEN i.crashes >= 2 AND cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2
                   THEN 'ERROR' ELSE 'PENDING' END,
-    error = CASE WHEN cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2
+    error = CASE WHEN i.crashes >= 2 AND cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2
                  THEN $4::jsonb ELSE i.error END,
     slice_id = NULL, due_at = now(), updated_at = now()
 FROM unnest($3::integer[]) AS r (row_no)

@@ -1,0 +1,38 @@
+"""Real processes over the real database, and the history of all they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock.engine.parts import Parts
+from penstock.pipelines.noop import ALLOW_CRASH
+from penstock.settings import Settings
+from tests.chaos.crew import Crew
+from tests.chaos.ordeal import Ordeal
+from tests.checker.benches import history, parts, scripted
+from tests.fixtures import MakePrincipal
+
+__all__ = ["history", "parts", "scripted"]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Short leases and slices: a fault is over within seconds."""
+    return settings.model_copy(update={"worker_target_slice_ms": 1000, "claim_max": 500})
+
+
+@pytest.fixture
+def crew(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Crew]:
+    with Crew(settings, owner_dsn, tmp_path / "crew") as made:
+        yield made
+
+
+@pytest.fixture
+async def ordeal(
+    parts: Parts, principal: MakePrincipal, crew: Crew, monkeypatch: pytest.MonkeyPatch
+) -> Ordeal:
+    monkeypatch.setenv(ALLOW_CRASH, "1")
+    return Ordeal(parts, await principal())

@@ -1,0 +1,127 @@
+"""Real worker processes, and what a test does to them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from penstock.pipelines.noop import ALLOW_CRASH
+from penstock.settings import Settings
+from tests.checker.polling import until
+
+_ROOT = Path(__file__).resolve().parents[2]
+_MAIN = Path(__file__).with_name("worker_main.py")
+
+
+@dataclass
+class Hand:
+    """One worker process."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def dead(self) -> bool:
+        return self.process.poll() is not None
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As a machine that sleeps: nothing of it runs until it is woken."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        """Ask it to end, and wait."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=20)
+
+    @property
+    def stopped(self) -> bool:
+        """SIGSTOP has taken effect, by whoever it was sent."""
+        state = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state == "T"
+
+    async def dies(self, timeout: float = 20) -> int:
+        """Wait until it is dead by its failpoint; answers how it ended."""
+
+        async def died() -> bool:
+            return self.dead
+
+        await until(died, f"the worker to die; it said {self.said()}", timeout=timeout)
+        return int(self.process.returncode)
+
+    async def freezes(self, timeout: float = 20) -> None:
+        async def frozen() -> bool:
+            assert not self.dead, self.said()
+            return self.stopped
+
+        await until(frozen, "the worker to stop", timeout=timeout)
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")[-2000:]
+
+
+@dataclass
+class Crew:
+    """Starts workers on a test's schema; whoever is left at the end is killed."""
+
+    settings: Settings
+    owner_dsn: str
+    folder: Path
+    hands: list[Hand] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for hand in self.hands:
+            if not hand.dead:
+                hand.wake()
+                hand.kill()
+
+    def start(self, failpoint: str = "", *, elsewhere: bool = False, **settings: Any) -> Hand:
+        """A worker; ``elsewhere``: as on another machine, so that its death shows by its lease."""
+        number = len(self.hands)
+        changes: dict[str, Any] = {"failpoint": failpoint, **settings}
+        if elsewhere:
+            changes["data_dir"] = self.folder / f"elsewhere-{number}"
+        log = self.folder / f"worker-{number}.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [sys.executable, _MAIN], stdout=out, stderr=out, cwd=_ROOT, env=self._env(changes)
+            )
+        hand = Hand(process, log)
+        self.hands.append(hand)
+        return hand
+
+    def _env(self, changes: dict[str, Any]) -> dict[str, str]:
+        settings = self.settings.model_copy(update=changes)
+        given = {
+            f"PENSTOCK_{name.upper()}": str(getattr(settings, name))
+            for name in (*self.settings.model_fields_set, *changes)
+        }
+        path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
+        return {**kept, **given, "PYTHONPATH": path, ALLOW_CRASH: "1",
+                "PENSTOCK_TEST_OWNER_DSN": self.owner_dsn}  # fmt: skip
+
+    def living(self) -> Iterator[Hand]:
+        return (hand for hand in self.hands if not hand.dead)

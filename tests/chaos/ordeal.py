@@ -1,0 +1,73 @@
+"""A bench for jobs that other processes work on, judged by their history."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from penstock.engine import ending
+from penstock.store.database import CONNECTION_ERRORS
+from tests.checker.check import check
+from tests.checker.history import Watch, watched
+from tests.checker.invariants import Submitted
+from tests.checker.polling import until
+from tests.fixtures import Bench
+
+
+@dataclass
+class Ordeal(Bench):
+    sent: dict[UUID, Submitted] = field(default_factory=dict)
+    watch: Watch = field(default_factory=Watch)
+
+    async def send(self, items: int, *, who: Any = None, **config: Any) -> UUID:
+        """A noop job; its rows are remembered."""
+        order = {} if who is None else {"who": who}
+        job_id = await self.submit("noop", {"items": items, **config}, **order)
+        inputs = [{"row": n} for n in range(items)] if "payloadBytes" not in config else None
+        self.sent[job_id] = Submitted(items, inputs)
+        return job_id
+
+    async def value(self, sql: str, *args: Any) -> Any:
+        async with self.parts.db.acquire() as conn:
+            return await conn.fetchval(sql, *args)
+
+    async def ended(self, *job_ids: UUID, timeout: float = 30) -> list[Any]:
+        """The jobs, once all have ended."""
+
+        async def found() -> list[Any] | None:
+            try:
+                rows = [await self.job(job_id) for job_id in job_ids]
+            except CONNECTION_ERRORS:
+                return None
+            return rows if all(row["finished_at"] is not None for row in rows) else None
+
+        return await until(found, f"{job_ids} to end", timeout=timeout) or []
+
+    async def reaches(self, job_id: UUID, column: str, least: int, timeout: float = 20) -> None:
+        """Wait until a counter of the job is that high."""
+
+        async def high() -> bool:
+            return int(await self.value(f"SELECT {column} FROM jobs WHERE id = $1", job_id)) >= least
+
+        await until(high, f"{column} of {job_id} to reach {least}", timeout=timeout)
+
+    async def cancel(self, job_id: UUID) -> None:
+        async with self.parts.db.transaction() as conn:
+            await ending.cancel(conn, job_id)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Counters are compared with items all the time, meanwhile."""
+        async with watched(self.parts.db) as self.watch:
+            yield
+
+    async def is_clean(self, *, drained: bool = True, reclaim_seconds: float = 60) -> None:
+        async with self.parts.db.acquire() as conn:
+            found = await check(
+                conn, submitted=self.sent, drained=drained, reclaim_seconds=reclaim_seconds,
+                watch=self.watch,
+            )  # fmt: skip
+        assert not found, "\n".join(map(str, found))

@@ -1,0 +1,178 @@
+"""Cancel, pause, barriers, groups, retries and fairness, with real workers at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from penstock.store import jobs
+from tests.chaos.crew import Crew
+from tests.chaos.ordeal import Ordeal
+from tests.checker.polling import until
+from tests.fixtures import MakePrincipal
+
+
+async def test_nothing_starts_after_a_cancel(ordeal: Ordeal, crew: Crew) -> None:
+    """Of a large job, whose rest is skipped in chunks, and of one cancelled in its own transaction."""
+    large = await ordeal.send(8000, inline=False, workMs=0.5)
+    small = await ordeal.send(1500, inline=False, workMs=2)
+    for _ in range(2):
+        crew.start()
+    await ordeal.reaches(large, "done", 500)
+    await ordeal.reaches(small, "done", 100)
+    for job_id in (large, small):
+        await ordeal.cancel(job_id)
+        await ordeal.cancel(job_id)
+    for job in await ordeal.ended(large, small):
+        assert job["state"] == "cancelled"
+        assert job["done"] + job["skipped"] == job["total"]
+    await ordeal.is_clean()
+
+
+async def test_a_cancel_survives_the_worker_that_skips(ordeal: Ordeal, crew: Crew) -> None:
+    job_id = await ordeal.send(12_000, inline=False, learns=True, workMs=5)
+    crew.start()
+    await ordeal.reaches(job_id, "total", 12_000)
+    crew.hands[0].kill()
+    await ordeal.cancel(job_id)
+    for _ in range(4):
+        await crew.start("in_finish:kill").dies()
+    crew.start()
+    (job,) = await ordeal.ended(job_id)
+    assert (job["state"], job["skipped"]) == ("cancelled", 12_000 - job["done"])
+    await ordeal.is_clean()
+
+
+async def test_pause_and_resume(ordeal: Ordeal, crew: Crew) -> None:
+    job_id = await ordeal.send(1500, inline=False, workMs=1)
+    for _ in range(2):
+        crew.start()
+    await ordeal.reaches(job_id, "done", 200)
+    async with ordeal.parts.db.transaction() as conn:
+        await jobs.pause(conn, job_id)
+    paused_at = await ordeal.value("SELECT max(n) FROM history_jobs WHERE job_id = $1", job_id)
+
+    async def quiet() -> bool:
+        return await ordeal.value("SELECT processing = 0 FROM jobs WHERE id = $1", job_id)
+
+    await until(quiet, "what runs to settle")
+    claimed = "SELECT count(*) FROM history_items WHERE to_status = 'PROCESSING' AND n > $1"
+    assert await ordeal.value(claimed, paused_at) == 0
+    assert (await ordeal.job(job_id))["done"] < 1500
+    async with ordeal.parts.db.transaction() as conn:
+        await jobs.resume(conn, job_id)
+    (job,) = await ordeal.ended(job_id)
+    assert job["done"] == 1500
+    await ordeal.is_clean()
+
+
+async def test_two_workers_and_a_barrier(ordeal: Ordeal, crew: Crew) -> None:
+    job_id = await ordeal.send(
+        2000, inline=False, stages=3, barrier=True, childrenPer=1, summarizes=True
+    )
+    for _ in range(2):
+        crew.start()
+    (job,) = await ordeal.ended(job_id)
+    assert (job["done"], job["total"]) == (4000, 4000)
+    # Children are born behind the barrier, and open an earlier stage again.
+    early = """
+        SELECT count(*) FROM history_items late WHERE late.to_status = 'PROCESSING'
+            AND late.to_stage = 2 AND EXISTS (
+                SELECT 1 FROM history_items e WHERE e.row_no <= 2000 AND e.n > late.n
+                AND e.to_stage < 2 AND late.row_no <= 2000 AND e.job_id = late.job_id)"""
+    assert await ordeal.value(early) == 0
+    await ordeal.is_clean()
+
+
+async def test_groups_keep_their_order_over_two_jobs_and_a_kill(
+    ordeal: Ordeal, crew: Crew
+) -> None:
+    """The same groups in two jobs; a worker dies; nobody is overtaken."""
+    ids = [await ordeal.send(200, inline=False, groups=6, workMs=2) for _ in range(2)]
+    victim = crew.start()
+    crew.start()
+    await ordeal.reaches(ids[0], "done", 40)
+    victim.kill()
+    ended = await ordeal.ended(*ids)
+    assert [job["done"] for job in ended] == [200, 200]
+    overtaken = """
+        SELECT count(*) FROM history_items a JOIN history_items b
+            ON b.job_id = a.job_id AND b.group_key = a.group_key AND b.row_no > a.row_no
+           AND b.to_status = 'DONE' AND b.n < a.n AND b.xid <> a.xid
+        WHERE a.to_status = 'DONE'"""
+    assert await ordeal.value(overtaken) == 0
+    await ordeal.is_clean()
+
+
+async def test_retries_wait_for_their_time_and_waits_cost_nothing(
+    ordeal: Ordeal, crew: Crew
+) -> None:
+    retried = await ordeal.send(
+        60, failEvery=10, failHow="retry", failCode="API_TIMEOUT", failTimes=1
+    )
+    waited = await ordeal.send(60, failEvery=10, failHow="wait", failTimes=5)
+    crew.start()
+    jobs_ended = await ordeal.ended(retried, waited)
+    assert [job["done"] for job in jobs_ended] == [60, 60]
+    assert {i["attempts"] for i in await ordeal.items(retried, "row_no % 10 = 0")} == {2}
+    assert {i["attempts"] for i in await ordeal.items(waited)} == {1}
+    # The rule's first delay is two seconds; nothing above may have shortened it.
+    early = """
+        SELECT count(*) FROM history_items b JOIN history_items a
+            ON a.job_id = b.job_id AND a.row_no = b.row_no AND a.to_status = 'PROCESSING'
+           AND a.n > b.n AND a.at < b.at + interval '1.9 seconds'
+        WHERE b.job_id = $1 AND b.to_status = 'PENDING' AND b.from_status = 'PROCESSING'"""
+    assert await ordeal.value(early, retried) == 0
+    await ordeal.is_clean()
+
+
+async def test_jobs_of_every_other_kind(ordeal: Ordeal, crew: Crew) -> None:
+    """No rows; one that never ends; one that learns and sums up."""
+    empty = [await ordeal.send(0), await ordeal.send(0, inline=False, summarizes=True)]
+    standing = await ordeal.send(30, standing=True)
+    learnt = await ordeal.send(500, inline=False, learns=True, summarizes=True)
+    crew.start()
+    *ended, whole = await ordeal.ended(*empty, learnt)
+    assert {job["state"] for job in ended} == {"done"}
+    summary = orjson.loads(whole["summary"])
+    assert (summary["counters"]["done"], summary["learnt"]) == (500, {"rows": 500})
+    await ordeal.reaches(standing, "done", 30)
+    assert (await ordeal.job(standing))["state"] == "running"
+    await ordeal.is_clean()
+
+
+async def test_a_newcomer_does_not_wait_behind_a_crowd(
+    ordeal: Ordeal, crew: Crew, principal: MakePrincipal
+) -> None:
+    """An org with 50,000 items came first; one with 100 is done before it has had its share twice."""
+    newcomer: Any = await principal("globex")
+    crowd = await ordeal.send(50_000, inline=False, workMs=1)
+    for _ in range(2):
+        crew.start()
+    await ordeal.reaches(crowd, "done", 1000)
+    before = (await ordeal.job(crowd))["done"]
+    small = await ordeal.send(100, who=newcomer, workMs=1)
+    await ordeal.ended(small)
+    meanwhile = (await ordeal.job(crowd))["done"] - before
+    assert meanwhile <= 100 + 2000, f"{meanwhile} items went first"
+    for hand in crew.hands:
+        hand.end()
+    await ordeal.is_clean(drained=False)
+
+
+async def test_workers_told_to_end_give_back_what_they_hold(ordeal: Ordeal, crew: Crew) -> None:
+    """F14: within their time, without burning an attempt or counting a crash; twice."""
+    job_id = await ordeal.send(4000, inline=False, workMs=2)
+    for least in (300, 800):
+        hands = [crew.start() for _ in range(2)]
+        await ordeal.reaches(job_id, "done", least)
+        for hand in hands:
+            hand.end()
+        assert await ordeal.value("SELECT count(*) FROM slices") == 0
+    assert await ordeal.value("SELECT max(crashes) + max(attempts) FROM history_items") <= 1
+    crew.start()
+    crew.start()
+    (job,) = await ordeal.ended(job_id)
+    assert job["done"] == 4000
+    await ordeal.is_clean()

@@ -1,0 +1,84 @@
+"""Real `penstock` processes on a data folder that the tests of a module share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.settings import Settings
+from penstock.supervisor.postgres import EmbeddedPostgres
+from penstock.wiring import prepare
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+
+
+def environment(data_dir: Path, **more: str) -> dict[str, str]:
+    """Nothing of what the caller of the tests has set for Penstock."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
+    return {**kept, "PYTHONPATH": str(SOURCE), "PENSTOCK_DATA_DIR": str(data_dir), **more}
+
+
+@dataclass(frozen=True)
+class Cli:
+    """`penstock` as a user calls it: ``cli("jobs", "list")``."""
+
+    data_dir: Path
+    cwd: Path
+
+    def __call__(
+        self, *arguments: str | Path, code: int = 0, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = self.start(*arguments, **more)
+        out, err = done.communicate(timeout=60)
+        assert done.returncode == code, f"exit code {done.returncode}\n{out}\n{err}"
+        assert "Traceback" not in err
+        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+    def json(self, *arguments: str | Path, code: int = 0, **more: str) -> Any:
+        return json.loads(self(*arguments, "--json", code=code, **more).stdout)
+
+    def start(self, *arguments: str | Path, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "penstock", *map(str, arguments)],
+            cwd=self.cwd,
+            env=environment(self.data_dir, **more),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A data folder whose PostgreSQL runs for the whole module, so that commands join it."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("served") / "data")
+    server = EmbeddedPostgres(settings.data_dir)
+    asyncio.run(server.start())
+    try:
+        asyncio.run(prepare(settings, server.owner_dsn))
+        yield settings
+    finally:
+        asyncio.run(server.stop())
+
+
+@pytest.fixture
+def cli(served_folder: Settings, tmp_path: Path) -> Cli:
+    return Cli(served_folder.data_dir, tmp_path)
+
+
+@pytest.fixture
+def lone_cli(tmp_path: Path) -> Cli:
+    """On a folder of its own, where nothing runs."""
+    here = tmp_path / "here"
+    here.mkdir()
+    return Cli(tmp_path / "data", here)

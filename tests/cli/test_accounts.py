@@ -1,0 +1,61 @@
+"""Orgs, users and keys."""
+
+from __future__ import annotations
+
+import asyncpg
+from tests.cli.conftest import Cli
+
+from penstock.settings import Settings
+from penstock.store.accounts import principal_of
+from penstock.store.database import Database
+from penstock.supervisor.postgres import EmbeddedPostgres
+
+
+async def test_a_key_is_printed_once_and_works(cli: Cli, served_folder: Settings) -> None:
+    made = cli.json("keys", "create", "--org", "acme", "--plan", "premium", "--role", "viewer")
+    assert set(made) == {"key", "org", "role"}
+    assert (made["org"], made["role"]) == ("acme", "viewer")
+    owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
+    db = await Database(owner, served_folder.database_schema, size=1).open()
+    async with db.acquire() as conn:
+        who = await principal_of(conn, made["key"])
+    await db.close()
+    assert who is not None
+    assert (who.email, who.role, who.org, who.plan) == ("viewer@acme", "viewer", "acme", "premium")
+
+
+def test_a_key_alone_is_on_stdout(cli: Cli) -> None:
+    made = cli("keys", "create", "--org", "pipes", "--user", "ann@pipes.example", "--name", "ci")
+    assert made.stdout.startswith("pk_")
+    assert made.stdout.count("\n") == 1
+
+
+def test_an_org_that_exists_keeps_its_plan(cli: Cli) -> None:
+    cli("orgs", "create", "kept", "--plan", "basic")
+    again = cli("keys", "create", "--org", "kept", "--plan", "trial")
+    assert "keeps its plan, basic" in again.stderr
+    listed = {org["org"]: org["plan"] for org in cli.json("orgs", "list")}
+    assert listed["kept"] == "basic"
+    assert listed["default"] == "standard"
+
+
+def test_users_belong_to_an_org_that_exists(cli: Cli) -> None:
+    cli("users", "create", "bob@example.com", "--org", "nowhere", code=4)
+    cli("orgs", "create", "somewhere")
+    made = cli.json("users", "create", "bob@example.com", "--org", "somewhere", "--role", "admin")
+    assert made == {"email": "bob@example.com", "org": "somewhere", "role": "admin"}
+
+
+def test_what_is_wrong_is_said(cli: Cli) -> None:
+    cli("orgs", "create", "x", "--plan", "gold", code=2)
+    assert "cannot name an org" in cli("orgs", "create", "no spaces", code=2).stderr
+    cli("orgs", "create", "fine")
+    assert "no e-mail" in cli("users", "create", "bob", "--org", "fine", code=2).stderr
+
+
+async def test_only_the_hash_of_a_key_is_kept(cli: Cli, served_folder: Settings) -> None:
+    key = cli.json("keys", "create", "--org", "hashed")["key"]
+    conn = await asyncpg.connect(EmbeddedPostgres(served_folder.data_dir).owner_dsn)
+    stored = await conn.fetch(f"SELECT k::text FROM {served_folder.database_schema}.api_keys k")
+    await conn.close()
+    assert not any(key in row["k"] for row in stored)

@@ -1,0 +1,136 @@
+"""`penstock extract`: one file, here and now."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli
+
+TABLE = "sku,title,price\n1, Hammer ,9.90\n2,=Nail,-5\n"
+FIELDS = {
+    "jobId", "state", "total", "valid", "invalid", "duplicates", "new", "existing", "mapping",
+    "output", "seconds",
+}  # fmt: skip
+
+
+def write(cli: Cli, text: str | bytes, name: str = "table.csv") -> Path:
+    path = cli.cwd / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_a_file_becomes_clean_rows_without_a_server(lone_cli: Cli) -> None:
+    cli = lone_cli
+    write(cli, TABLE)
+    done = cli("extract", "table.csv")
+    assert done.stdout == ""
+    assert "2 rows, 2 valid, 0 invalid" in done.stderr
+    assert rows_of(cli.cwd / "table.clean.csv") == [
+        ["sku", "title", "price"], ["1", "Hammer", "9.90"], ["2", "'=Nail", "-5"],
+    ]  # fmt: skip
+    assert (cli.cwd / "table.csv").read_text() == TABLE
+    assert not (cli.data_dir / "pg" / "postmaster.pid").exists()
+
+
+def test_json_tells_everything(cli: Cli) -> None:
+    write(cli, TABLE)
+    told = cli.json("extract", "table.csv", "-o", "out.csv")
+    assert set(told) == FIELDS
+    assert (told["state"], told["total"], told["valid"], told["invalid"]) == ("done", 2, 2, 0)
+    assert told["mapping"] == {"sku": "sku", "title": "title", "price": "price"}
+    assert told["output"] == "out.csv"
+    assert told["seconds"] > 0
+    assert cli.json("jobs", "show", told["jobId"])["state"] == "done"
+
+
+def test_rows_may_go_to_stdout(cli: Cli) -> None:
+    write(cli, TABLE)
+    done = cli("extract", "table.csv", "-o", "-", "--quiet")
+    assert done.stdout.splitlines() == ["sku,title,price", "1,Hammer,9.90", "2,'=Nail,-5"]
+    assert done.stderr == ""
+
+
+def test_rows_that_fail_are_left_out_and_told_of(cli: Cli) -> None:
+    write(cli, "a,b\n1,2\n3,4,5\n6,7\n")
+    done = cli("extract", "table.csv", code=3)
+    assert rows_of(cli.cwd / "table.clean.csv") == [["a", "b"], ["1", "2"], ["6", "7"]]
+    assert "Row 2: " in done.stderr
+    assert "[VALIDATION_ERROR]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "UNSUPPORTED_TYPE"),
+        (b"", "EMPTY_FILE"),
+        (b"a,b\n", "NO_ROWS"),
+    ],
+    ids=["binary", "empty", "header only"],
+)
+def test_a_file_of_no_use_fails_with_its_code(cli: Cli, content: bytes, code: str) -> None:
+    write(cli, content)
+    said = cli("extract", "table.csv", code=1).stderr
+    assert said.startswith("penstock: ")
+    assert said.rstrip().endswith(f"[{code}]")
+    told = cli.json("extract", "table.csv", code=1)
+    assert told["state"] == "failed"
+    assert told["error"]["code"] == code
+    assert set(told) == FIELDS | {"error"}
+    assert not (cli.cwd / "table.clean.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nope.csv"], "Cannot read nope.csv: No such file"),
+        (["."], "is a folder"),
+        (["table.csv", "-o", "table.csv"], "is the input"),
+        (["table.csv", "-o", "missing/out.csv"], "no folder missing"),
+        (["table.csv", "-o", "-", "--json"], "need a file"),
+        (["table.csv", "--config", "{"], "no JSON"),
+        (["table.csv", "--config", '{"unknown": 1}'], "UNKNOWN_FIELD"),
+        (["table.csv", "--mapping", "title"], "COLUMN=FIELD"),
+    ],
+)
+def test_wrong_use_ends_with_2(cli: Cli, arguments: list[str], said: str) -> None:
+    write(cli, TABLE)
+    told = cli("extract", *arguments, code=2)
+    assert said in told.stderr
+    assert told.stderr.count("\n") == 1
+    assert (cli.cwd / "table.csv").read_text() == TABLE
+
+
+def test_a_mapping_names_columns(cli: Cli) -> None:
+    write(cli, "Artikel,b\nHammer,2\n")
+    told = cli.json("extract", "table.csv", "--mapping", "Artikel=title")
+    assert told["mapping"] == {"Artikel": "title"}
+
+
+def test_ctrl_c_cancels_the_job_and_writes_nothing(cli: Cli) -> None:
+    lines = "".join(f"{n},name {n},{n}.50,{'x' * 80}\n" for n in range(200_000))
+    write(cli, f"sku,title,price,description\n{lines}", "large.csv")
+    running = cli.start("extract", "large.csv")
+    deadline = time.monotonic() + 30
+    while not [
+        job for job in cli.json("jobs", "list", "--state", "running") if job["counters"]["total"]
+    ]:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode == 130, said
+    assert "the job was cancelled and nothing was written" in said
+    assert not list(cli.cwd.glob("*clean*"))
+    newest = cli.json("jobs", "list", "--limit", "1")[0]
+    assert newest["name"] == "large.csv"
+    assert newest["state"] == "cancelled"
+    assert newest["counters"]["pending"] == newest["counters"]["processing"] == 0

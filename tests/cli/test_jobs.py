@@ -1,0 +1,113 @@
+"""Looking at jobs and controlling them while no server runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.cli.conftest import Cli
+
+from penstock.cli.session import local_admin
+from penstock.engine.parts import Parts
+from penstock.engine.submit import Order, submit
+from penstock.engine.worker import Worker
+from penstock.model.ids import new_id
+from penstock.settings import Settings
+from penstock.store.claims import Served
+from penstock.supervisor.postgres import EmbeddedPostgres
+from penstock.wiring import engine_parts
+
+
+@pytest.fixture
+async def engine(served_folder: Settings) -> AsyncIterator[Parts]:
+    owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
+    async with engine_parts(served_folder, owner, name="test") as parts:
+        yield parts
+
+
+async def submitted(parts: Parts, **config: Any) -> UUID:
+    async with parts.db.transaction() as conn:
+        who = await local_admin(conn)
+        return (await submit(parts, conn, who, Order("noop", config))).job_id
+
+
+async def worked(parts: Parts, job_id: UUID) -> None:
+    async with Worker(parts, Served(job_id=job_id), sweeps=False) as worker:
+        while await worker.run_once():
+            pass
+
+
+async def begun(cli: Cli, job: UUID) -> subprocess.Popen[str]:
+    """A watch that looks at the job already, while nobody works on it."""
+    watching = cli.start("jobs", "watch", str(job))
+    assert watching.stderr is not None
+    assert "No worker runs" in await asyncio.to_thread(watching.stderr.readline)
+    return watching
+
+
+async def test_jobs_are_listed_and_shown(cli: Cli, engine: Parts) -> None:
+    first = await submitted(engine, items=4, failEvery=2)
+    await worked(engine, first)
+    second = await submitted(engine, items=2)
+    listed = cli.json("jobs", "list", "--pipeline", "noop", "--limit", "2")
+    assert [job["id"] for job in listed] == [str(second), str(first)]
+    assert str(first) in cli("jobs", "list", "--state", "done").stdout
+    assert str(second) not in cli("jobs", "list", "--state", "done").stdout
+    shown = cli.json("jobs", "show", str(first))
+    assert shown["state"] == "done"
+    assert shown["counters"]["error"] == 2
+    assert shown["errors"] == {"VALIDATION_ERROR": 2}
+    assert "VALIDATION_ERROR 2" in cli("jobs", "show", str(first)).stdout
+
+
+async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: Parts) -> None:
+    job = await submitted(engine, items=5)
+    assert cli("jobs", "pause", str(job)).stdout == "paused\n"
+    assert cli.json("jobs", "pause", str(job)) == {"id": str(job), "state": "paused"}
+    assert str(job) in cli("jobs", "list", "--state", "paused").stdout
+    assert cli("jobs", "resume", str(job)).stdout == "queued\n"
+    assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
+    for action in ("pause", "resume", "cancel"):
+        said = cli("jobs", action, str(job), code=1).stderr
+        assert said == f"penstock: Job {job} has ended (cancelled): there is nothing to {action}.\n"
+    async with engine.db.acquire() as conn:
+        audited = await conn.fetch(
+            "SELECT action FROM audit WHERE target = $1 ORDER BY id", f"job:{job}"
+        )
+    assert [row["action"] for row in audited] == ["job.pause", "job.resume", "job.cancel"]
+
+
+def test_an_unknown_job_ends_with_4(cli: Cli) -> None:
+    for action in ("show", "watch", "pause", "resume", "cancel"):
+        assert "There is no job" in cli("jobs", action, str(new_id()), code=4).stderr
+    cli("jobs", "show", "not-an-id", code=2)
+
+
+@pytest.mark.parametrize(("fail_every", "code"), [(0, 0), (2, 3)])
+async def test_watch_waits_for_the_end(cli: Cli, engine: Parts, fail_every: int, code: int) -> None:
+    job = await submitted(engine, items=4, failEvery=fail_every)
+    watching = await begun(cli, job)
+    await worked(engine, job)
+    out, err = await asyncio.to_thread(watching.communicate, timeout=20)
+    assert watching.returncode == code, err
+    assert out.startswith("done: total 4")
+
+
+async def test_watching_a_cancelled_job_ends_with_1(cli: Cli, engine: Parts) -> None:
+    job = await submitted(engine, items=4)
+    cli("jobs", "cancel", str(job))
+    assert cli.json("jobs", "watch", str(job), code=1)["state"] == "cancelled"
+
+
+async def test_ctrl_c_ends_watching_and_not_the_job(cli: Cli, engine: Parts) -> None:
+    job = await submitted(engine, items=4)
+    watching = await begun(cli, job)
+    watching.send_signal(signal.SIGINT)
+    await asyncio.to_thread(watching.communicate, timeout=20)
+    assert watching.returncode == 130
+    assert cli.json("jobs", "show", str(job))["state"] == "queued"

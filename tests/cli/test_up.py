@@ -1,0 +1,95 @@
+"""`penstock up`, `penstock api` and `penstock worker` as whole processes."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.request import urlopen
+
+import psutil
+import pytest
+from tests.cli.conftest import Cli
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def until(true: Callable[[], object], within_s: float = 30) -> None:
+    deadline = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def healthy(port: int) -> bool:
+    try:
+        return bool(urlopen(f"http://127.0.0.1:{port}/health", timeout=1).status == 200)
+    except OSError:
+        return False
+
+
+def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def end(process: subprocess.Popen[str], number: int) -> str:
+    """What it said; nothing that it started may be left."""
+    started = family(process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, out + err
+    assert [one for one in started if one.is_running()] == []
+    return out + err
+
+
+def test_up_starts_everything_and_leaves_nothing(lone_cli: Cli, tmp_path: Path) -> None:
+    port = free_port()
+    said = ""
+    for start in ("first", "second"):
+        began = time.monotonic()
+        up = lone_cli.start("up", "--workers", "1", PENSTOCK_PORT=str(port))
+        until(lambda: healthy(port))
+        took_s = time.monotonic() - began
+        if start == "first":
+            (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+            assert lone_cli.json("extract", tmp_path / "t.csv")["state"] == "done"
+            found = lone_cli.json("doctor", PENSTOCK_PORT=str(port))
+            assert {check["status"] for check in found["checks"]} == {"ok"}
+        else:
+            assert took_s < 5
+        said += end(up, signal.SIGINT)
+    assert said.count("Admin key: pk_") == 1
+    assert said.count("Stopped.") == 2
+
+
+def test_a_taken_port_is_told_of(lone_cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = lone_cli("up", code=1, PENSTOCK_PORT=str(port)).stderr
+    assert said.startswith(f"penstock: Port {port} on 127.0.0.1 is taken by another program.")
+    assert "PENSTOCK_PORT" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_api_runs_alone_and_ends_in_time(cli: Cli, number: int) -> None:
+    port = free_port()
+    api = cli.start("api", "--port", str(port))
+    until(lambda: healthy(port) or api.poll() is not None)
+    with socket.create_connection(("127.0.0.1", port)) as idle:
+        idle.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n")
+        began = time.monotonic()
+        end(api, number)
+        assert time.monotonic() - began < 10
+
+
+def test_a_worker_runs_alone_and_says_goodbye(cli: Cli) -> None:
+    worker = cli.start("worker", "--lanes", "basic, standard", "--pipelines", "extraction")
+    until(lambda: "1 with 5 slots" in cli("doctor").stdout)
+    assert '"event": "worker stops"' in end(worker, signal.SIGTERM)
+    assert "none runs" in cli("doctor").stdout
