@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -63,8 +62,7 @@ async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Quer
     this_list = f"jobs {sorted(query.state)} {query.pipeline}"
     after = None
     if query.after:
-        created_at, job_id = from_cursor(query.after, this_list, datetime, UUID)
-        after = (created_at, job_id)
+        [after] = from_cursor(query.after, this_list, UUID)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         rows = await jobs.list_jobs(
             conn,
@@ -75,7 +73,7 @@ async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Quer
         )
     page = rows[: query.page_size]
     more = len(rows) > len(page)
-    following = to_cursor(this_list, page[-1]["created_at"], str(page[-1]["id"])) if more else None
+    following = to_cursor(this_list, str(page[-1]["id"])) if more else None
     return answer({"items": [job_shape(row) for row in page], "next": following})
 
 

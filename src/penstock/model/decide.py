@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, assert_never
 
 from penstock.model.effects import Effect
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
-from penstock.model.policy import RetryPolicy, RetryRule
+from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
+
+UNCOUNTED_WAIT_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,75 +46,35 @@ def decide(
     chance: float,
 ) -> Transition:
     """The transition of an item in ``stage`` that has had ``attempts`` counted runs before."""
-    effects, spawn = outcome.effects, outcome.spawn
+    to = partial(Transition, effects=outcome.effects, spawn=outcome.spawn)
+    runs = attempts + 1
     match outcome:
-        case Done(result=result, normalized=normalized):
-            return Transition(
-                ItemStatus.DONE, stage, attempts + 1, None, None, normalized, result,
-                effects, spawn, measured=True,
-            )  # fmt: skip
-        case Advance(normalized=normalized, result=result):
+        case Done(result=result, normalized=known):
+            return to(ItemStatus.DONE, stage, runs, result=result, normalized=known, measured=True)
+        case Advance(normalized=known, result=result):
             if stage == last_stage:
                 raise ValueError("Advance from the last stage: say Done")
             # Attempts are counted per stage, since each stage has its own policy.
-            return Transition(
-                ItemStatus.PENDING, stage + 1, 0, None, None, normalized, result,
-                effects, spawn, measured=True,
-            )  # fmt: skip
-        case Retry(error=error, after_ms=after_ms, counted=False):
-            wait = 1000 if after_ms is None else after_ms
-            return Transition(
-                ItemStatus.PENDING, stage, attempts, wait, error, None, None, effects, spawn
+            return to(
+                ItemStatus.PENDING, stage + 1, 0, result=result, normalized=known, measured=True
             )
+        case Retry(error=error, after_ms=after_ms, counted=False):
+            wait = UNCOUNTED_WAIT_MS if after_ms is None else after_ms
+            return to(ItemStatus.PENDING, stage, attempts, delay_ms=wait, error=error)
         case Retry(error=error, after_ms=after_ms):
             rule = policy.rule(error.code)
-            return _again_or(
-                ItemStatus.ERROR, outcome, error, stage, attempts, rule, chance, after_ms
-            )
+            if runs > rule.retries:
+                return to(ItemStatus.ERROR, stage, runs, error=error)
+            delay = rule.delay_ms(runs, chance, after_ms or 0)
+            return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error)
         case NotFound(error=error):
-            rule = policy.not_found
-            return _again_or(
-                ItemStatus.NOT_FOUND, outcome, error, stage, attempts, rule, chance, None
-            )
+            if runs > policy.not_found.retries:
+                return to(ItemStatus.NOT_FOUND, stage, runs, error=error, measured=True)
+            delay = policy.not_found.delay_ms(runs, chance)
+            return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error, measured=True)
         case Skip(reason=reason, result=result):
             why = ItemError("SKIPPED", reason)
-            return Transition(
-                ItemStatus.SKIPPED, stage, attempts, None, why, None, result, effects, spawn
-            )
-        case Fail(error=error, result=result, normalized=normalized):
-            return Transition(
-                ItemStatus.ERROR,
-                stage,
-                attempts + 1,
-                None,
-                error,
-                normalized,
-                result,
-                effects,
-                spawn,
-            )
+            return to(ItemStatus.SKIPPED, stage, attempts, error=why, result=result)
+        case Fail(error=error, result=result, normalized=known):
+            return to(ItemStatus.ERROR, stage, runs, error=error, result=result, normalized=known)
     assert_never(outcome)
-
-
-def _again_or(
-    final: ItemStatus,
-    outcome: Retry | NotFound,
-    error: ItemError,
-    stage: int,
-    attempts: int,
-    rule: RetryRule,
-    chance: float,
-    after_ms: int | None,
-) -> Transition:
-    """Back to PENDING while the rule has retries left, else to the state that ends it."""
-    runs = attempts + 1
-    measured = isinstance(outcome, NotFound)
-    if runs > rule.retries:
-        return Transition(
-            final, stage, runs, None, error, None, None, outcome.effects, outcome.spawn, measured
-        )
-    delay = rule.delay_ms(runs, chance, after_ms or 0)
-    return Transition(
-        ItemStatus.PENDING, stage, runs, delay, error, None, None,
-        outcome.effects, outcome.spawn, measured,
-    )  # fmt: skip

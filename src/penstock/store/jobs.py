@@ -90,14 +90,13 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
 async def list_jobs(
     conn: Connection,
     *,
-    after: tuple[datetime, UUID] | None = None,
+    after: UUID | None = None,
     states: Sequence[str] | None = None,
     pipeline: str | None = None,
     limit: int = 50,
 ) -> list[Any]:
     """Newest first; ``states`` as people see them, so ``paused`` and ``delayed`` too."""
-    created_at, job_id = after or (None, None)
-    return await conn.fetch(_sql.list_jobs, created_at, job_id, states, pipeline, limit)
+    return await conn.fetch(_sql.list_jobs, after, states, pipeline, limit)
 
 
 async def errors_of(conn: Connection, job_id: UUID) -> dict[str, int]:

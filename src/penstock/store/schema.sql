@@ -49,6 +49,8 @@ CREATE TABLE files (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
+CREATE INDEX files_blob ON files (blob_key);
+
 CREATE TABLE jobs (
     id            uuid PRIMARY KEY,
     org_id        bigint NOT NULL REFERENCES orgs,
@@ -109,7 +111,7 @@ CREATE INDEX jobs_claimable ON jobs (org_id, priority DESC, served_at, id)
     WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
 CREATE INDEX jobs_ready ON jobs (org_id, ready_at)
     WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
-CREATE INDEX jobs_listed ON jobs (org_id, created_at DESC, id DESC);
+CREATE INDEX jobs_listed ON jobs (org_id, id);
 
 -- Ingest (position -1), each stage, and finish (position 1000) of a live job.
 CREATE TABLE job_stages (

@@ -38,14 +38,14 @@ SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
-WHERE ($1::timestamptz IS NULL OR (j.created_at, j.id) < ($1, $2::uuid))
-  AND ($3::text[] IS NULL OR CASE
+WHERE ($1::uuid IS NULL OR j.id < $1)
+  AND ($2::text[] IS NULL OR CASE
         WHEN j.paused AND j.state IN ('queued', 'running') THEN 'paused'
         WHEN j.state = 'queued' AND j.due_at > now() THEN 'delayed'
-        ELSE j.state END = ANY ($3))
-  AND ($4::text IS NULL OR j.pipeline = $4)
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $5
+        ELSE j.state END = ANY ($2))
+  AND ($3::text IS NULL OR j.pipeline = $3)
+ORDER BY j.id DESC
+LIMIT $4
 
 -- name: job_errors
 -- How often each error code ended an item of the job.
