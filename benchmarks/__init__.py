@@ -1,1 +1,1 @@
-"""Measured figures: goals against a baseline of the same run, and the decisions behind the design."""
+"""Figures: goals against a baseline of the same run, and the decisions behind the design."""

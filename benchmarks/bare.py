@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import asyncpg
@@ -24,7 +24,8 @@ BATCH = 500
 _TABLE = """
 DROP TABLE IF EXISTS bare_items;
 CREATE TABLE bare_items (
-    id bigint PRIMARY KEY, status text NOT NULL DEFAULT 'PENDING', input jsonb NOT NULL, result jsonb
+    id bigint PRIMARY KEY, status text NOT NULL DEFAULT 'PENDING', input jsonb NOT NULL,
+    result jsonb
 ) WITH (fillfactor = 80);
 CREATE INDEX bare_pending ON bare_items (id) WHERE status = 'PENDING';
 """
@@ -60,15 +61,20 @@ async def loop(conn: Connection) -> None:
 
 
 @asynccontextmanager
-async def bare_processes(bench: Bench, count: int) -> AsyncIterator[None]:
-    """Ready processes on entry; leaving waits until they have done everything."""
+async def bare_processes(bench: Bench, count: int) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """Ready processes, and what lets them go and waits until they have done everything."""
     spec = json.dumps({"dsn": bench.lab.dsn, "schema": bench.db.schema})
     async with running("benchmarks.bare", spec, count) as processes:
-        yield
-        for process in processes:
-            assert process.stdin is not None
-            process.stdin.write(b"go\n")
-        await asyncio.gather(*(process.wait() for process in processes))
+
+        async def work() -> None:
+            for process in processes:
+                assert process.stdin is not None
+                process.stdin.write(b"go\n")
+            for process in processes:
+                assert process.stdout is not None
+                await process.stdout.readline()
+
+        yield work
 
 
 async def _work(dsn: str, schema: str) -> None:
@@ -76,6 +82,7 @@ async def _work(dsn: str, schema: str) -> None:
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     await loop(conn)
+    print("done", flush=True)
     await conn.close()
 
 

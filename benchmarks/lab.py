@@ -28,7 +28,7 @@ from penstock.settings import Settings
 from penstock.store import accounts
 from penstock.store.accounts import Principal
 from penstock.store.claims import Served
-from penstock.store.database import Connection, Database
+from penstock.store.database import Database
 from penstock.store.migrate import migrate
 from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.wiring import engine_parts
@@ -46,10 +46,12 @@ class Lab:
     pid: int
 
     def server_cpu(self) -> float:
-        """Processor seconds of the server so far: on a shared machine they tell more than a clock."""
+        """Processor seconds of the server: on a shared machine they tell more than a clock."""
         server = psutil.Process(self.pid)
         times = [server.cpu_times(), *(_cpu_times(child) for child in server.children())]
-        return sum(t.user + t.system + t.children_user + t.children_system for t in times if t)
+        return float(
+            sum(t.user + t.system + t.children_user + t.children_system for t in times if t)
+        )
 
     @asynccontextmanager
     async def bench(self, **settings: Any) -> AsyncIterator[Bench]:
@@ -198,7 +200,3 @@ async def _process(module: str, argument: str) -> AsyncIterator[Process]:
         except TimeoutError:
             process.kill()
             await process.wait()
-
-
-async def connect(bench: Bench, count: int) -> list[Connection]:
-    return [await bench.db.connect() for _ in range(count)]

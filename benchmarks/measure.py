@@ -38,10 +38,13 @@ class Figures:
 
     @property
     def spread(self) -> float:
-        """Half the range, as a share of the median."""
+        """Half the range, as a share of the median; of five or more, half the middle half's."""
         if not self.median:
             return 0.0
-        return (max(self.values) - min(self.values)) / 2 / self.median
+        low, high = min(self.values), max(self.values)
+        if len(self.values) >= 5:
+            low, _, high = statistics.quantiles(self.values, n=4)
+        return (high - low) / 2 / self.median
 
 
 async def alternate(variants: Mapping[str, Variant], repetitions: int) -> dict[str, Figures]:
@@ -89,7 +92,9 @@ def show(tables: Sequence[Table]) -> None:
     print("\n" + json.dumps([table.as_json() for table in tables]))
 
 
-def compare(table: Table, figures: Mapping[str, Figures], label: Sequence[Any], scale: float) -> None:
+def compare(
+    table: Table, figures: Mapping[str, Figures], label: Sequence[Any], scale: float
+) -> None:
     """One row per variant: its figure in units of ``scale``, relative to the first one."""
     first = next(iter(figures.values())).median
     for name, found in figures.items():

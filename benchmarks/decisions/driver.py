@@ -15,6 +15,7 @@ import orjson
 import psycopg
 from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
+from psycopg.types.json import Jsonb
 
 from benchmarks.lab import Bench, open_lab
 from benchmarks.measure import Table, alternate, compare, show, timed
@@ -303,7 +304,7 @@ async def copy_psycopg(bench: Bench, on: Connections, records: list[tuple[Any, .
     async with on.psycopg.cursor() as cursor, cursor.copy(into) as copy:
         copy.set_types(["uuid", "int4", "int8", "int8", "text", "text", "text", "jsonb"])
         for record in records:
-            await copy.write_row((*record[:7], psycopg.types.json.Jsonb(record[7], dumps=str)))
+            await copy.write_row((*record[:7], Jsonb(record[7], dumps=str)))
 
 
 async def copy_psycopg_text(bench: Bench, on: Connections, records: list[tuple[Any, ...]]) -> None:

@@ -28,9 +28,11 @@ SELECT i.* FROM unnest($3::text[]) AS wanted (status) CROSS JOIN LATERAL (
     ORDER BY i.row_no LIMIT $4
 ) AS i ORDER BY i.row_no LIMIT $4
 """
+_KNOWN = "SELECT 1 FROM job_items WHERE job_id = $1 AND key = $2"
 _LIVE = """
 SELECT i.* FROM job_items i
-WHERE i.job_id = $1 AND i.status IN ('PENDING', 'PROCESSING') ORDER BY i.updated_at, i.row_no LIMIT $2
+WHERE i.job_id = $1 AND i.status IN ('PENDING', 'PROCESSING')
+ORDER BY i.updated_at, i.row_no LIMIT $2
 """
 
 
@@ -89,7 +91,14 @@ async def measure_cost(bench: Bench, items: int, repetitions: int) -> list[Table
                 sizes[name] = await conn.fetchval("SELECT pg_total_relation_size('job_items')")
     tables = []
     for kind in ("server", "wall"):
-        columns = ("variant", *(f"{s} µs, {kind}" for s in STEPS), "sum", "relative", "spread", "MB")
+        columns = (
+            "variant",
+            *(f"{s} µs, {kind}" for s in STEPS),
+            "sum",
+            "relative",
+            "spread",
+            "MB",
+        )
         table = Table(f"Cost per item ({kind} time)", columns)
         first = None
         for name, found in costs.items():
@@ -106,8 +115,8 @@ async def fill(conn: Any, who: Any, rows: int) -> Any:
     """One job: 40 % done (one in 500 an error), the rest pending, 2 % of it retries."""
     job = new_id()
     await conn.execute(
-        "INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at, updated_at,"
-        " key, input) SELECT $1, g, $2, $3, 'payload', CASE WHEN g > $4 * 0.4 THEN 'PENDING'"
+        "INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at,"
+        " updated_at, key, input) SELECT $1, g, $2, $3, 'payload', CASE WHEN g > $4 * 0.4 THEN 'PENDING'"
         " WHEN g % 500 = 0 THEN 'ERROR' ELSE 'DONE' END, CASE WHEN g > $4 * 0.4 AND g % 50 = 0"
         " THEN now() + (g % 1000 - 500) * interval '1 second' END, now() - g * interval '1 ms',"
         " CASE WHEN g % 10 = 0 THEN 'k' || g END, jsonb_build_object('text', repeat('x', 380))"
@@ -125,7 +134,7 @@ async def measure_benefit(bench: Bench, rows: int, repetitions: int) -> Table:
         "items_due": ("claim: due rows", _CLAIMS.pick_items, [[0], [rows * 4 // 10], [500]]),
         "items_live": ("Pending tab", _LIVE, [100]),
         "items_problem": ("errors page", _PROBLEMS, [0, ["ERROR", "NOT_FOUND"], 100]),
-        "items_key": ("child known?", "SELECT 1 FROM job_items WHERE job_id = $1 AND key = $2", ["k50"]),
+        "items_key": ("child known?", _KNOWN, ["k50"]),
         "items_grouped": ("claim: groups", _CLAIMS.pick_groups, [0, "payload", "work", 32, 500]),
     }  # fmt: skip
     table = Table(f"Benefit at {rows:,} rows", ("index", "query", "with ms", "without ms", "MB"))

@@ -18,7 +18,8 @@ async def main(items: int, repetitions: int) -> None:
                 async with lab.bench() as bench:
                     values.append(await eight_workers(bench, items, job_first="first" in name))
     columns = (
-        "how", "items/s", "spread", "settle p50 ms", "settle p99 ms", "claim p50 ms", "claim p99 ms",
+        "how", "items/s", "spread", "settle p50 ms", "settle p99 ms", "claim p50 ms",
+        "claim p99 ms",
     )  # fmt: skip
     table = Table(f"One job of {items:,} items, 8 workers, slices of 500", columns)
     for name, values in found.items():

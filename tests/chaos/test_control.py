@@ -45,7 +45,7 @@ async def test_a_cancel_survives_the_worker_that_skips(ordeal: Ordeal, crew: Cre
 
 
 async def test_pause_and_resume(ordeal: Ordeal, crew: Crew) -> None:
-    job_id = await ordeal.send(1500, inline=False, workMs=1)
+    job_id = await ordeal.send(5000, inline=False, workMs=2)
     for _ in range(2):
         crew.start()
     await ordeal.reaches(job_id, "done", 200)
@@ -59,11 +59,11 @@ async def test_pause_and_resume(ordeal: Ordeal, crew: Crew) -> None:
     await until(quiet, "what runs to settle")
     claimed = "SELECT count(*) FROM history_items WHERE to_status = 'PROCESSING' AND n > $1"
     assert await ordeal.value(claimed, paused_at) == 0
-    assert (await ordeal.job(job_id))["done"] < 1500
+    assert (await ordeal.job(job_id))["done"] < 5000
     async with ordeal.parts.db.transaction() as conn:
         await jobs.resume(conn, job_id)
     (job,) = await ordeal.ended(job_id)
-    assert job["done"] == 1500
+    assert job["done"] == 5000
     await ordeal.is_clean()
 
 

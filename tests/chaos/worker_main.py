@@ -17,7 +17,8 @@ async def main() -> None:
     settings = Settings()
     configure_logging("warning")
     dsn = os.environ["PENSTOCK_TEST_OWNER_DSN"]
-    async with engine_parts(settings, dsn, name="worker") as parts, Worker(parts) as worker:
+    name = f"worker {settings.database_schema}"
+    async with engine_parts(settings, dsn, name=name) as parts, Worker(parts) as worker:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
         print(worker.id, flush=True)
         await worker.run()

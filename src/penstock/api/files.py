@@ -6,9 +6,10 @@ from fastapi import APIRouter, Request, Response
 
 from penstock.api.access import ApiParts, Writer
 from penstock.api.answers import answer
-from penstock.api.forms import FILE, keep_upload, received_form
+from penstock.api.forms import FILE, received_form
 from penstock.api.multipart import bad_multipart
 from penstock.api.schemas import StoredFile
+from penstock.engine.uploads import keep_upload
 
 router = APIRouter(tags=["files"])
 _FORM = {

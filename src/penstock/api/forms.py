@@ -9,8 +9,6 @@ import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
-from uuid import UUID
 
 from starlette.requests import Request
 
@@ -18,12 +16,9 @@ from penstock.api.bodies import content_type, declared_length, paced
 from penstock.api.errors import unknown_field
 from penstock.api.multipart import PartReader, bad_multipart
 from penstock.engine.parts import Parts
-from penstock.model.errors import BadInput, Unavailable
+from penstock.engine.uploads import Upload, forget_upload
+from penstock.model.errors import BadInput
 from penstock.model.ids import new_id
-from penstock.model.ports import StoredBlob
-from penstock.store import jobs
-from penstock.store.accounts import Principal
-from penstock.store.database import Connection
 
 FILE = "file"
 FIELD_BYTES = 1024 * 1024
@@ -32,16 +27,6 @@ FORM_BYTES = 2 * FIELD_BYTES
 LONGEST_NAME = 255
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,63}/[a-z0-9!#$&^_.+-]{1,63}")
 _ANY_TYPE = "application/octet-stream"
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file that is stored but nobody's yet."""
-
-    id: UUID
-    name: str
-    media_type: str
-    blob: StoredBlob
 
 
 @dataclass(slots=True)
@@ -61,27 +46,8 @@ async def received_form(
         yield form
     except BaseException:
         if form.upload is not None:
-            await asyncio.shield(_forget(parts, form.upload.blob.key))
+            await asyncio.shield(forget_upload(parts, form.upload))
         raise
-
-
-async def keep_upload(parts: Parts, conn: Connection, who: Principal, upload: Upload) -> datetime:
-    """Write the upload's row; from the commit on the file is kept."""
-    created_at = await jobs.add_file(
-        conn,
-        file_id=upload.id,
-        org_id=who.org_id,
-        user_id=who.user_id,
-        name=upload.name,
-        media_type=upload.media_type,
-        sha256=upload.blob.sha256,
-        size=upload.blob.size,
-        blob_key=upload.blob.key,
-    )
-    # Someone else's refused upload of the same bytes may have taken the blob just before.
-    if not await parts.blobs.exists(upload.blob.key):
-        raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Send it again.")
-    return created_at
 
 
 async def _read(request: Request, parts: Parts, allowed: frozenset[str], form: Form) -> None:
@@ -146,13 +112,3 @@ def media_type_of(declared: str, name: str) -> str:
     if _MEDIA_TYPE.fullmatch(kind) and kind != _ANY_TYPE:
         return kind
     return mimetypes.guess_type(name)[0] or _ANY_TYPE
-
-
-async def _forget(parts: Parts, key: str) -> None:
-    """Remove a blob that no upload is kept in."""
-    try:
-        async with parts.db.transaction() as conn:
-            if await jobs.take_blob(conn, key):
-                await parts.blobs.remove(key)
-    except Exception as error:  # what went wrong before is what the caller must hear of
-        parts.log.warning("a refused file was left behind", blob=key, error=repr(error))

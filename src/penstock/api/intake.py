@@ -12,13 +12,12 @@ from penstock.api.access import Api, address_of
 from penstock.api.answers import strict_json
 from penstock.api.bodies import content_type, json_object
 from penstock.api.errors import invalid
-from penstock.api.forms import FILE, Form, Upload, keep_upload, received_form
+from penstock.api.forms import FILE, Form, received_form
 from penstock.api.schemas import JobOrder
 from penstock.engine.submit import Order, Receipt, submit
+from penstock.engine.uploads import Upload, keep_upload
 from penstock.model.errors import BadInput
-from penstock.store import jobs
 from penstock.store.accounts import Principal
-from penstock.store.database import Connection
 
 FORM_FIELDS = frozenset({FILE, "pipeline", "config", "priority", "name"})
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -43,12 +42,8 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
 
 
 async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:
-    pipeline = api.parts.pipeline(order.pipeline)
-    if upload is not None and pipeline.needs_file:
-        pipeline.check(upload.blob.head, upload.blob.size, upload.name)
     async with api.db.scoped(who.scope) as conn:
         if upload is None:
-            await _check_file(api, conn, order)
             return await submit(api.parts, conn, who, order)
         # The job refers to the file, so the file's row comes first; a replay takes it back.
         attempt = conn.transaction()
@@ -57,16 +52,6 @@ async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None)
         receipt = await submit(api.parts, conn, who, order)
         await (attempt.rollback() if receipt.replayed else attempt.commit())
         return receipt
-
-
-async def _check_file(api: Api, conn: Connection, order: Order) -> None:
-    """A file uploaded before is looked at as one sent along is; submit says if there is none."""
-    if order.file_id is None:
-        return
-    file = await jobs.get_file(conn, order.file_id)
-    if file is not None:
-        head = await api.parts.blobs.head(file["blob_key"])
-        api.parts.pipeline(order.pipeline).check(head, file["size"], file["name"])
 
 
 def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:

@@ -103,19 +103,15 @@ async def _create_org(name: str, plan: Plan) -> Any:
 
 
 async def _list_orgs() -> list[dict[str, str]]:
-    import csv
-    import io
-
     from penstock.cli.session import transaction
+    from penstock.store import accounts
 
-    table = io.BytesIO()
     async with transaction() as conn:
-        # A plain copy: the store has no statement for it, and statements live there alone.
-        await conn.copy_from_table(
-            "orgs", columns=["name", "plan", "created_at"], output=table, format="csv"
-        )
-    rows = sorted(csv.reader(io.StringIO(table.getvalue().decode())))
-    return [dict(zip(("org", "plan", "createdAt"), row, strict=True)) for row in rows]
+        rows = await accounts.list_orgs(conn)
+    return [
+        {"org": row["name"], "plan": row["plan"], "createdAt": row["created_at"].isoformat()}
+        for row in rows
+    ]
 
 
 async def _create_user(email: str, org: str, role: Role) -> None:

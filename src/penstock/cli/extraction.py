@@ -23,18 +23,19 @@ from penstock.cli.settings import chosen
 from penstock.engine import ending
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Order, submit
+from penstock.engine.uploads import Upload, forget_upload, keep_upload
 from penstock.engine.worker import Worker
-from penstock.model.errors import BadInput, PermanentError, Unavailable
+from penstock.model.errors import BadInput, PermanentError
 from penstock.model.ids import new_id
-from penstock.model.ports import StoredBlob
 from penstock.settings import Settings
 from penstock.store import jobs
 from penstock.store.claims import Served
 
 PIPELINE = "extraction"
 _LOOK_S = 0.1
+# The command's fault, not the file's.
+_WRONG_USE = frozenset({"UNKNOWN_FIELD", "INVALID_CONFIG", "INVALID_PARAMETERS"})
 _READ_BYTES = 1024 * 1024
-_HEAD_BYTES = 64 * 1024
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -95,37 +96,23 @@ def _opened(file: Path) -> IO[bytes]:
 
 
 async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
-    name = wish.file.name.encode("utf-8", "replace").decode()
-    pipeline = parts.pipeline(PIPELINE)
-    size = wish.file.stat().st_size
-    try:
-        pipeline.check(source.read(_HEAD_BYTES), size, name)
-        source.seek(0)
-        blob = await parts.blobs.put(_chunks(source), parts.settings.max_file_bytes)
-    except BadInput as error:
-        raise _Refused(error) from error
-    try:
-        return await _submit_blob(parts, wish.config, name, blob)
-    except BadInput:
-        async with parts.db.transaction() as conn:
-            if await jobs.take_blob(conn, blob.key):
-                await parts.blobs.remove(blob.key)
-        raise
-
-
-async def _submit_blob(parts: Parts, config: dict[str, Any], name: str, blob: StoredBlob) -> UUID:
-    file_id = new_id()
+    name = wish.file.name.encode("utf-8", "replace").decode()[:255]
     media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    async with parts.db.transaction() as conn:
-        who = await local_admin(conn)
-        await jobs.add_file(
-            conn, file_id=file_id, org_id=who.org_id, user_id=who.user_id, name=name[:255],
-            media_type=media_type, sha256=blob.sha256, size=blob.size, blob_key=blob.key,
-        )  # fmt: skip
-        # Someone else's refused upload of the same bytes may have taken the blob just before.
-        if not await parts.blobs.exists(blob.key):
-            raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Try again.")
-        receipt = await submit(parts, conn, who, Order(PIPELINE, config, file_id))
+    try:
+        blob = await parts.blobs.put(_chunks(source), parts.settings.max_file_bytes)
+        upload = Upload(new_id(), name, media_type, blob)
+        try:
+            async with parts.db.transaction() as conn:
+                who = await local_admin(conn)
+                await keep_upload(parts, conn, who, upload)
+                receipt = await submit(parts, conn, who, Order(PIPELINE, wish.config, upload.id))
+        except BadInput:
+            await forget_upload(parts, upload)
+            raise
+    except BadInput as error:
+        if error.code in _WRONG_USE:
+            raise
+        raise _Refused(error) from error
     return receipt.job_id
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import Any
 from uuid import UUID
 
 from penstock.engine.parts import Parts
+from penstock.engine.results import columns_of, result_pages
 from penstock.formats.export import CsvPages
 from penstock.model.states import ItemStatus
-from penstock.store import items, jobs
+from penstock.store import jobs
 from penstock.store.database import from_json
 
-_PAGE_ROWS = 2000
 _MOST_PROBLEMS_SHOWN = 5
 
 
@@ -66,39 +66,17 @@ async def write_results(parts: Parts, job_id: UUID, output: Path | None) -> Writ
 async def _write(
     parts: Parts, job_id: UUID, written: Written, write: Callable[[bytes], object]
 ) -> None:
-    pages: CsvPages | None = None
-    async for page in _pages(parts, job_id):
-        results = []
+    async with parts.db.acquire() as conn:
+        job = await jobs.get_job(conn, job_id)
+    writer: CsvPages | None = None
+    async for page in result_pages(parts.db.acquire, job_id):
+        if writer is None:
+            writer = CsvPages(columns_of(parts, job, page))
+            write(writer.head())
+        done = []
         for row in page:
             if row["status"] == ItemStatus.DONE:
-                results.append(from_json(row["result"]))
+                done.append(from_json(row["result"]))
             else:
                 written.leave_out(row)
-        if pages is None:
-            pages = CsvPages(await _columns(parts, job_id, results))
-            write(pages.head())
-        write(pages.page(results))
-    if pages is None:
-        write(CsvPages(await _columns(parts, job_id, [])).head())
-
-
-async def _pages(parts: Parts, job_id: UUID) -> AsyncIterator[list[Any]]:
-    after = 0
-    while True:
-        async with parts.db.acquire() as conn:
-            page = await items.results(conn, job_id, after, _PAGE_ROWS)
-        if page:
-            yield page
-        if len(page) < _PAGE_ROWS:
-            return
-        after = page[-1]["row_no"]
-
-
-async def _columns(parts: Parts, job_id: UUID, results: Sequence[dict[str, Any]]) -> list[str]:
-    """As the pipeline says, else those of the file, else those of the first row."""
-    async with parts.db.acquire() as conn:
-        row = await jobs.get_job(conn, job_id)
-    declared = parts.pipeline(row["pipeline"]).columns
-    if declared is not None:
-        return list(declared)
-    return from_json(row["header"]) or list(results[0] if results else ())
+        write(writer.page(done))

@@ -86,7 +86,7 @@ async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, pressure: float,
     usual_ms: dict[tuple[str, str], float], turn: Turn, work: Work,
 ) -> tuple[list[Lease], int]:  # fmt: skip
-    """Leases over what there is to take of this work, and for how long; none if there is nothing."""
+    """Leases over what there is to take of this work, and for how long; maybe none."""
     if work.kind != "items":
         leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
     else:
@@ -196,11 +196,9 @@ async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float)
             continue
         rows: list[int] = []
         for row_no, crashes, due in candidates:
-            if not due or len(rows) == room or (rows and crashes):
+            if not due or len(rows) == room or crashes != worst:
                 break
             rows.append(row_no)
-            if crashes:
-                break
         expected = len(rows) * item_ms
         leases.append(Lease(new_id(), work.job_id, rows, 0, expected, group, suspect=worst >= 2))
         room -= len(rows)

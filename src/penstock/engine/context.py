@@ -41,10 +41,16 @@ class StageContext:
 @dataclass(slots=True)
 class Timer:
     started: float = field(default_factory=time.monotonic)
+    _cpu: float = field(default_factory=time.process_time)
 
     @property
     def ms(self) -> float:
         return (time.monotonic() - self.started) * 1000
+
+    @property
+    def waited_ms(self) -> float:
+        """The part of it that this process did not spend computing."""
+        return max(0.0, self.ms - (time.process_time() - self._cpu) * 1000)
 
 
 def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> StageContext:

@@ -88,7 +88,8 @@ class Ingest:
                     raise
                 await asyncio.sleep(wait / 1000)
             else:
-                self._sizer.calm(timer.ms - pool_wait, len(batch.rows), pool_wait)
+                # Our own computing is no sign of a slow database, however long it held us up.
+                self._sizer.calm(timer.waited_ms - pool_wait, len(batch.rows), pool_wait)
                 return
 
     async def _store_once(self, batch: RowBatch, inputs: Sequence[str]) -> float:

@@ -28,7 +28,7 @@ from penstock.store.moves import COUNTER_OF, JobMove, NewChild, Written, write_m
 
 # Longer ones would not fit into the index that keeps them unique.
 _LONGEST_KEY = 500
-# Nobody's fault but the server's: lost, full, stopped, out of memory, or two that blocked each other.
+# The server's fault alone: lost, full, stopped, out of memory, or two that blocked each other.
 TRY_AGAIN = (
     *CONNECTION_ERRORS,
     asyncpg.DeadlockDetectedError,

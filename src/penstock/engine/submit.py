@@ -58,7 +58,7 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
             return replay
     pipeline = parts.pipeline(order.pipeline)
     config = _valid_config(pipeline, order)
-    file = await _file(conn, pipeline, order)
+    file = await _file(parts, conn, pipeline, order)
     rows = None if pipeline.traits(config).learns else pipeline.inline(config)
     if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
         rows = None
@@ -125,7 +125,8 @@ def _valid_config(pipeline: Pipeline, order: Order) -> Any:
         ) from error
 
 
-async def _file(conn: Connection, pipeline: Pipeline, order: Order) -> Any:
+async def _file(parts: Parts, conn: Connection, pipeline: Pipeline, order: Order) -> Any:
+    """The file's row, if the pipeline can make anything of the file at first sight."""
     if order.file_id is None:
         if pipeline.needs_file:
             raise BadInput(
@@ -138,6 +139,7 @@ async def _file(conn: Connection, pipeline: Pipeline, order: Order) -> Any:
     file = await jobs.get_file(conn, order.file_id)
     if file is None:
         raise NotThere("FILE_NOT_FOUND", f"There is no file {order.file_id}.")
+    pipeline.check(await parts.blobs.head(file["blob_key"]), file["size"], file["name"])
     return file
 
 

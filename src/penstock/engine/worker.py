@@ -183,9 +183,7 @@ class Worker:
     async def _until_idle(self) -> None:
         stopping = asyncio.create_task(self._stopping.wait())
         while self._running and not stopping.done():
-            await asyncio.wait(
-                {stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
 
     async def _rest(self) -> None:

@@ -86,6 +86,10 @@ async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> A
     return row
 
 
+async def list_orgs(conn: Connection) -> list[Any]:
+    return await conn.fetch(_sql.list_orgs)
+
+
 async def find_org(conn: Connection, name: str) -> Any:
     row = await conn.fetchrow(_sql.find_org, name)
     if row is None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from penstock.supervisor.errors import PortTaken
 
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
 
 
 def base_url(host: str, port: int) -> str:

@@ -15,7 +15,8 @@ _SOCKET = f".s.PGSQL.{PORT}"
 _LONGEST = 107
 # A comma separates folders for PostgreSQL and hosts for its clients; others need quoting.
 _PLAIN = re.compile(r"[A-Za-z0-9._/+-]+")
-_TEMPORARY = Path("/tmp")
+# Its owner, mode and kind are checked before it is used.
+_TEMPORARY = Path("/tmp")  # noqa: S108
 
 
 def socket_folder(data_dir: Path, uid: int) -> Path:

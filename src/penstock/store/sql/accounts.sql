@@ -6,6 +6,10 @@ SELECT user_id, org_id, email, role, org, plan, shared_jobs FROM principal_of($1
 -- An org by name.
 SELECT id, name, plan, weight FROM orgs WHERE name = $1
 
+-- name: list_orgs
+-- All tenants, by name.
+SELECT name, plan, created_at FROM orgs ORDER BY name
+
 -- name: add_org
 -- A tenant.
 INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight

@@ -1,0 +1,64 @@
+"""The most memory any process of `penstock extract` holds; PostgreSQL's own are not counted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import DEVNULL, create_subprocess_exec
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from benchmarks.data import make_csv
+from benchmarks.entry import Entry, Line, Scale, at_most
+from benchmarks.lab import Lab
+
+_LOOK_S = 0.02
+_MEGABYTE = 1024 * 1024
+
+
+def _resident(process: psutil.Process) -> float:
+    try:
+        return 0.0 if process.name() == "postgres" else process.memory_info().rss / _MEGABYTE
+    except psutil.NoSuchProcess:
+        return 0.0
+
+
+async def peak(path: Path, data_dir: Path) -> float:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PENSTOCK_DATA_DIR": str(data_dir),
+    }
+    process = await create_subprocess_exec(
+        sys.executable, "-m", "penstock", "extract", str(path), "--quiet",
+        "-o", str(path.with_suffix(".clean.csv")), env=environment, stdout=DEVNULL,
+    )  # fmt: skip
+    most = 0.0
+    root = psutil.Process(process.pid)
+    while process.returncode is None:
+        try:
+            most = max(most, *map(_resident, (root, *root.children(recursive=True))))
+        except psutil.NoSuchProcess:
+            break
+        await asyncio.sleep(_LOOK_S)
+    if await process.wait() != 0:
+        raise RuntimeError(f"penstock extract ended with {process.returncode}")
+    return most
+
+
+async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
+    lines = []
+    for rows, most in ((10_000, 120), (100_000, 200)):
+        if scale.quick and rows > 10_000:
+            continue
+        path = make_csv(lab.folder / f"memory-{rows}.csv", rows)
+        data_dir = lab.folder / "extract"
+        found = [await peak(path, data_dir) for _ in range(scale.repetitions)]
+        lines.append(at_most(f"memory: extract {rows:,} rows", "MB", found, most))
+    return lines
+
+
+ENTRY = Entry("memory", run)

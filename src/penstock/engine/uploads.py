@@ -1,0 +1,54 @@
+"""Files on their way to a job: bytes first, then the row that keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from penstock.engine.parts import Parts
+from penstock.model.errors import Unavailable
+from penstock.model.ports import StoredBlob
+from penstock.store import jobs
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that is stored but nobody's yet."""
+
+    id: UUID
+    name: str
+    media_type: str
+    blob: StoredBlob
+
+
+async def keep_upload(parts: Parts, conn: Connection, who: Principal, upload: Upload) -> datetime:
+    """Write the upload's row; from the commit on the file is kept."""
+    created_at = await jobs.add_file(
+        conn,
+        file_id=upload.id,
+        org_id=who.org_id,
+        user_id=who.user_id,
+        name=upload.name,
+        media_type=upload.media_type,
+        sha256=upload.blob.sha256,
+        size=upload.blob.size,
+        blob_key=upload.blob.key,
+    )
+    # Someone else's refused upload of the same bytes may have taken the blob just before.
+    if not await parts.blobs.exists(upload.blob.key):
+        raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Send it again.")
+    return created_at
+
+
+async def forget_upload(parts: Parts, upload: Upload) -> None:
+    """Remove the bytes of an upload that was refused, unless another file has the same ones."""
+    key = upload.blob.key
+    try:
+        async with parts.db.transaction() as conn:
+            if await jobs.take_blob(conn, key):
+                await parts.blobs.remove(key)
+    except Exception as error:  # what went wrong before is what the caller must hear of
+        parts.log.warning("a refused file was left behind", blob=key, error=repr(error))
