@@ -11,7 +11,7 @@ from tests.api.conftest import Gate, file_of, refused, submit_noop
 from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
-from penstock.api import export
+from penstock.engine import results
 from penstock.formats.export import safe_cell
 
 
@@ -26,7 +26,7 @@ async def exported(client: httpx2.AsyncClient, job: str) -> list[dict[str, str]]
 async def test_an_export_is_what_the_items_say(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "PAGE_ROWS", 100)
+    monkeypatch.setattr(results, "PAGE_ROWS", 100)
     lines = "".join(f'{n:05},"Größe, ""{n}""",-{n}\n' for n in range(350))
     content = ("sku,title,price\n" + lines).encode()
     answer = await client.post("/api/jobs", files=file_of(content, "Größen & Co.csv"))
