@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from penstock.engine.parts import Parts
-from penstock.pipelines.noop import ALLOW_CRASH
-from penstock.settings import Settings
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.benches import history, parts, scripted
 from tests.fixtures import MakePrincipal
+
+from penstock.engine.parts import Parts
+from penstock.pipelines.noop import ALLOW_CRASH
+from penstock.settings import Settings
 
 __all__ = ["history", "parts", "scripted"]
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.checker.polling import until
+
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
-from tests.checker.polling import until
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MAIN = Path(__file__).with_name("worker_main.py")
@@ -61,6 +62,15 @@ class Hand:
 
         await until(died, f"the worker to die; it said {self.said()}", timeout=timeout)
         return int(self.process.returncode)
+
+    async def is_up(self) -> None:
+        """It has its connections and looks for work."""
+
+        async def said_so() -> bool:
+            assert not self.dead, self.said()
+            return bool(self.said())
+
+        await until(said_so, "the worker to be up")
 
     async def freezes(self, timeout: float = 20) -> None:
         async def frozen() -> bool:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from penstock.engine import ending
-from penstock.store.database import CONNECTION_ERRORS
 from tests.checker.check import check
 from tests.checker.history import Watch, watched
 from tests.checker.invariants import Submitted
 from tests.checker.polling import until
 from tests.fixtures import Bench
+
+from penstock.engine import ending
+from penstock.store.database import CONNECTION_ERRORS
 
 
 @dataclass
@@ -50,7 +51,9 @@ class Ordeal(Bench):
         """Wait until a counter of the job is that high."""
 
         async def high() -> bool:
-            return int(await self.value(f"SELECT {column} FROM jobs WHERE id = $1", job_id)) >= least
+            return (
+                int(await self.value(f"SELECT {column} FROM jobs WHERE id = $1", job_id)) >= least
+            )
 
         await until(high, f"{column} of {job_id} to reach {least}", timeout=timeout)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-
-from penstock.store import jobs
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
 from tests.fixtures import MakePrincipal
 
+from penstock.store import jobs
+
 
 async def test_nothing_starts_after_a_cancel(ordeal: Ordeal, crew: Crew) -> None:
-    """Of a large job, whose rest is skipped in chunks, and of one cancelled in its own transaction."""
+    """Of a large job, skipped in chunks, and of one cancelled in its own transaction."""
     large = await ordeal.send(8000, inline=False, workMs=0.5)
     small = await ordeal.send(1500, inline=False, workMs=2)
     for _ in range(2):
@@ -54,7 +54,7 @@ async def test_pause_and_resume(ordeal: Ordeal, crew: Crew) -> None:
     paused_at = await ordeal.value("SELECT max(n) FROM history_jobs WHERE job_id = $1", job_id)
 
     async def quiet() -> bool:
-        return await ordeal.value("SELECT processing = 0 FROM jobs WHERE id = $1", job_id)
+        return bool(await ordeal.value("SELECT processing = 0 FROM jobs WHERE id = $1", job_id))
 
     await until(quiet, "what runs to settle")
     claimed = "SELECT count(*) FROM history_items WHERE to_status = 'PROCESSING' AND n > $1"
@@ -85,9 +85,7 @@ async def test_two_workers_and_a_barrier(ordeal: Ordeal, crew: Crew) -> None:
     await ordeal.is_clean()
 
 
-async def test_groups_keep_their_order_over_two_jobs_and_a_kill(
-    ordeal: Ordeal, crew: Crew
-) -> None:
+async def test_groups_keep_their_order_over_two_jobs_and_a_kill(ordeal: Ordeal, crew: Crew) -> None:
     """The same groups in two jobs; a worker dies; nobody is overtaken."""
     ids = [await ordeal.send(200, inline=False, groups=6, workMs=2) for _ in range(2)]
     victim = crew.start()
@@ -145,7 +143,7 @@ async def test_jobs_of_every_other_kind(ordeal: Ordeal, crew: Crew) -> None:
 async def test_a_newcomer_does_not_wait_behind_a_crowd(
     ordeal: Ordeal, crew: Crew, principal: MakePrincipal
 ) -> None:
-    """An org with 50,000 items came first; one with 100 is done before it has had its share twice."""
+    """An org with 50,000 items came first; one with 100 gets its share beside it."""
     newcomer: Any = await principal("globex")
     crowd = await ordeal.send(50_000, inline=False, workMs=1)
     for _ in range(2):

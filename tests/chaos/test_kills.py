@@ -7,7 +7,6 @@ import signal
 from uuid import UUID
 
 import pytest
-
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
@@ -36,9 +35,7 @@ async def test_a_worker_is_killed_at_its_work(
     await _clean_end(ordeal, job_id, _ITEMS)
 
 
-async def test_a_worker_is_killed_between_batches_of_the_ingest(
-    ordeal: Ordeal, crew: Crew
-) -> None:
+async def test_a_worker_is_killed_between_batches_of_the_ingest(ordeal: Ordeal, crew: Crew) -> None:
     job_id = await ordeal.send(3000, inline=False)
     for _ in range(2):
         victim = crew.start("between_batches:kill:2", ingest_max_rows=64)
@@ -72,7 +69,7 @@ async def _kill_at_random(ordeal: Ordeal, crew: Crew, job_id: UUID, items: int, 
     """Two workers; again and again one of them dies and another one comes."""
     chance = random.Random(7)
     for _ in range(2):
-        crew.start(elsewhere=chance.random() < 0.5)
+        await crew.start(elsewhere=chance.random() < 0.5).is_up()
     for n in range(kills):
         await ordeal.reaches(job_id, "done", items * (n + 1) // (kills + 2), timeout=60)
         chance.choice(list(crew.living())).kill()

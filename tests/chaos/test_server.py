@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-
-from penstock.settings import Settings
-from penstock.supervisor.postgres import EmbeddedPostgres
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
+
+from penstock.settings import Settings
+from penstock.supervisor.postgres import EmbeddedPostgres
 
 _CUT = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -26,7 +26,7 @@ async def test_connections_are_cut_again_and_again(ordeal: Ordeal, crew: Crew) -
     """Every connection of every worker, the listening and the beating ones too."""
     job_id = await ordeal.send(8000, inline=False, stages=2, workMs=0.1)
     for _ in range(2):
-        crew.start()
+        await crew.start().is_up()
     for share in (1, 2, 3, 4, 5):
         await ordeal.reaches(job_id, "done", 1000 * share)
         assert await ordeal.value(_CUT, ordeal.parts.db.schema) > 0
@@ -38,7 +38,7 @@ async def test_connections_are_cut_again_and_again(ordeal: Ordeal, crew: Crew) -
 
 async def test_connections_are_cut_during_the_ingest(ordeal: Ordeal, crew: Crew) -> None:
     job_id = await ordeal.send(20_000, inline=False, learns=True)
-    crew.start(ingest_max_rows=200)
+    await crew.start(ingest_max_rows=200).is_up()
     for share in (1, 2, 3, 4, 5):
         await ordeal.reaches(job_id, "total", 3000 * share)
         await ordeal.value(_CUT, ordeal.parts.db.schema)
@@ -73,7 +73,7 @@ class TestKilledServer:
         learns = column == "total"
         job_id = await ordeal.send(10_000, inline=False, learns=learns, workMs=0.2)
         for _ in range(2):
-            crew.start()
+            await crew.start().is_up()
         await ordeal.reaches(job_id, column, at)
         assert server.pid is not None
         os.kill(server.pid, signal.SIGKILL)

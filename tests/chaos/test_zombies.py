@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until

@@ -1,4 +1,4 @@
-"""A real worker process for tests: settings and failpoints from the environment, ended by SIGTERM."""
+"""A worker process for tests: settings and failpoints from the environment, ended by SIGTERM."""
 
 from __future__ import annotations
 

@@ -9,25 +9,25 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.checker.check import Violation, check
+from tests.checker.history import install_history
+from tests.checker.invariants import Submitted
+from tests.checker.polling import until
+from tests.checker.scripted import QUICK, Scripted, scripted_pipelines
+from tests.fixtures import Bench, MakePrincipal
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
 from penstock.engine.parts import Parts
+from penstock.engine.run import run_items
 from penstock.engine.settle import Settled, settle
 from penstock.engine.sweep import Sweeper
 from penstock.engine.worker import Worker
-from penstock.engine.run import run_items
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.wiring import engine_parts
-from tests.checker.check import Violation, check
-from tests.checker.history import install_history
-from tests.checker.polling import until
-from tests.checker.invariants import Submitted
-from tests.checker.scripted import QUICK, Scripted, scripted_pipelines
-from tests.fixtures import Bench, MakePrincipal
 
 
 @pytest.fixture
@@ -59,7 +59,9 @@ class Tried(Bench):
     sent: dict[UUID, Submitted] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=lambda: {"policy": QUICK})
 
-    async def send(self, config: Mapping[str, Any], pipeline: str = "scripted", **order: Any) -> UUID:
+    async def send(
+        self, config: Mapping[str, Any], pipeline: str = "scripted", **order: Any
+    ) -> UUID:
         """Submit a scripted job and remember its rows."""
         job_id = await self.submit(pipeline, config, **order)
         pad = "x" * config.get("payload", 0)
@@ -107,7 +109,8 @@ class Tried(Bench):
                 UPDATE job_stages SET ready_at = now()
                 WHERE ready_at > now() AND ready_at < 'infinity'""")
             await conn.execute("""
-                UPDATE jobs SET ready_at = now() WHERE ready_at > now() AND ready_at < 'infinity'""")
+                UPDATE jobs SET ready_at = now()
+                WHERE ready_at > now() AND ready_at < 'infinity'""")
 
     async def finish(self, *job_ids: UUID, turns: int = 200) -> list[Any]:
         """Work, passing over every wait, until the jobs have ended; answers their rows."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from penstock.model.policy import RetryPolicy
-from penstock.store.database import Connection
 from tests.checker.history import Watch
 from tests.checker.invariants import INVARIANTS, Case, Submitted
+
+from penstock.model.policy import RetryPolicy
+from penstock.store.database import Connection
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from tests.checker.history import COUNTERS_AND_ITEMS
 
 from penstock.model.policy import DEFAULT_RULES, PERMANENT_CODES, RetryPolicy
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, ItemStatus, JobState
 from penstock.store.database import Connection
-from tests.checker.history import COUNTERS_AND_ITEMS
 
 SOLO_CRASHES = 3
 _SHOWN = 5
@@ -138,15 +138,15 @@ def _job_may(before: str | None, after: str) -> bool:
 
 
 async def writes_carry_the_lease(case: Case) -> list[str]:
-    """5. What ends an item's turn ends, in the same transaction, the very lease that holds it; a
-    lease takes an item once; nothing is written to an item that no lease holds."""
+    """5. What ends an item's turn ends or touches, in the same transaction, the very lease that
+    holds it; a lease takes an item once; nothing is written to an item that no lease holds."""
     return [
-        *await _found(case, "written without ending its lease", """
+        *await _found(case, "written without holding its lease", """
             SELECT h.job_id, h.row_no, h.from_slice, h.from_status, h.to_status
             FROM history_items h
             WHERE h.from_status = 'PROCESSING'
               AND NOT EXISTS (SELECT 1 FROM history_slices s
-                              WHERE s.id = h.from_slice AND s.op = 'DELETE' AND s.xid = h.xid)
+                              WHERE s.id = h.from_slice AND s.op <> 'INSERT' AND s.xid = h.xid)
               -- A cancel drops the leases first and skips their items in chunks.
               AND NOT (h.to_status = 'SKIPPED' AND EXISTS (
                   SELECT 1 FROM history_jobs j
@@ -180,9 +180,10 @@ async def one_result_each(case: Case) -> list[str]:
 
 
 async def attempts_follow_the_policy(case: Case) -> list[str]:
-    """7. Attempts stay within the policy; ERROR means exhausted, permanent, or three lone crashes."""
+    """7. Attempts stay within the policy; ERROR is exhausted, permanent, or three lone crashes."""
     turns = await case.conn.fetch("""
-        SELECT DISTINCT ON (to_status, error_code, from_attempts, attempts, solo_crashes, advanced) *
+        SELECT DISTINCT ON (to_status, error_code, from_attempts, attempts, solo_crashes, advanced)
+            *
         FROM (SELECT *, to_stage <> from_stage AS advanced FROM history_items
               WHERE from_status = 'PROCESSING') AS h""")  # fmt: skip
     wrong = []

@@ -62,7 +62,9 @@ def ingest_forgets_its_cursor(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def sweeper_overwrites_results(patch: pytest.MonkeyPatch, db: Database) -> None:
     """River #1302: settle leaves the lease, and the rescuer is guarded by the id alone."""
-    replace_whole(patch, "settle", "take_slices", "SELECT id FROM slices WHERE id = ANY ($1::uuid[])")
+    replace_whole(
+        patch, "settle", "take_slices", "SELECT id FROM slices WHERE id = ANY ($1::uuid[])"
+    )
     rewrite(patch, "sweep", "return_items", "AND i.slice_id = $2", "AND $2::uuid IS NOT NULL")
 
 

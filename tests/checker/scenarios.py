@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import asyncpg
+from tests.checker.benches import Tried
+from tests.checker.polling import until
+from tests.checker.scripted import Scripted, done
 
 from penstock.engine import ending
 from penstock.engine.claim import Claim
@@ -16,9 +19,6 @@ from penstock.model.outcomes import Child, Done, Fail, NotFound, Outcome, Retry,
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
 from penstock.store.slices import LeaseBroken
-from tests.checker.benches import Tried
-from tests.checker.polling import until
-from tests.checker.scripted import Scripted, done
 
 Scenario = Callable[[Tried], Awaitable[None]]
 # A broken engine may claim for ever.
@@ -29,10 +29,8 @@ _NOT_NOW = ItemError("API_TIMEOUT", "not now")
 @contextmanager
 def tolerant() -> Iterator[None]:
     """A broken engine may stumble over its own mistake; the history is judged all the same."""
-    try:
+    with suppress(LeaseBroken, asyncpg.PostgresError, AssertionError, KeyError):
         yield
-    except (LeaseBroken, asyncpg.PostgresError, AssertionError, KeyError):
-        pass
 
 
 def _script(tried: Tried, name: str = "scripted") -> Scripted:

@@ -1,14 +1,14 @@
-"""The checker catches every engine broken on purpose, and finds nothing wrong with the sound one."""
+"""The checker catches every engine broken on purpose, and finds the sound one clean."""
 
 from __future__ import annotations
 
 import pytest
-
-from penstock.settings import Settings
 from tests.checker import mutants, scenarios
 from tests.checker.benches import Tried
 from tests.checker.mutants import Break
 from tests.checker.scenarios import Scenario
+
+from penstock.settings import Settings
 
 SCENARIOS: tuple[Scenario, ...] = (
     scenarios.plain,

@@ -6,6 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.checker.benches import Tried
+from tests.checker.polling import until
+from tests.checker.scripted import Scripted, done
 
 from penstock.engine.claim import choose_rows
 from penstock.engine.context import StopSign
@@ -19,9 +22,6 @@ from penstock.settings import Settings
 from penstock.store import slices
 from penstock.store.claims import Candidate
 from penstock.store.database import Connection
-from tests.checker.benches import Tried
-from tests.checker.polling import until
-from tests.checker.scripted import Scripted, done
 
 
 @pytest.fixture
@@ -91,9 +91,7 @@ class TestBytes:
         return settings.model_copy(update={"claim_max_bytes": 20_000})
 
     @pytest.mark.parametrize("groups", [0, 16])
-    async def test_a_claim_stays_inside_its_bound_of_bytes(
-        self, tried: Tried, groups: int
-    ) -> None:
+    async def test_a_claim_stays_inside_its_bound_of_bytes(self, tried: Tried, groups: int) -> None:
         await tried.send({"rows": 64, "inline": False, "payload": 2000, "groups": groups})
         async with tried.by_hand() as worker:
             assert await worker.run_once()  # the ingest

@@ -9,7 +9,7 @@ from tests.checker.scenarios import claim
 
 
 async def die_over(tried: Tried, poison: tuple[UUID, int], turns: int = 400) -> int:
-    """Workers that work and settle, and die whenever the poison is in their claim; how many died."""
+    """Workers that settle, and die whenever the poison is in their claim; how many died."""
     deaths = 0
     for _ in range(turns):
         async with tried.by_hand() as worker:

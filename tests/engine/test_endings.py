@@ -1,4 +1,4 @@
-"""How jobs end: with their items, by failing, by a cancel; and what a pause and a summary change."""
+"""How jobs end: with their items, by failing, by a cancel; pauses and summaries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from uuid import UUID
 import asyncpg
 import orjson
 import pytest
+from tests.checker.benches import Tried
+from tests.checker.scenarios import claim
+from tests.checker.scripted import Scripted
 
 from penstock.engine import ending
 from penstock.engine.context import StopSign
@@ -16,9 +19,6 @@ from penstock.model.errors import BadInput, ItemError, Unavailable
 from penstock.model.outcomes import Fail
 from penstock.model.pipeline import Job
 from penstock.store import jobs as store
-from tests.checker.benches import Tried
-from tests.checker.scenarios import claim
-from tests.checker.scripted import Scripted
 
 
 @pytest.fixture
@@ -52,9 +52,7 @@ def raising(error: Exception, at: int = 0, times: int = 10**6) -> Any:
     return before_rows
 
 
-async def test_bad_input_fails_the_job_and_skips_its_items(
-    tried: Tried, script: Scripted
-) -> None:
+async def test_bad_input_fails_the_job_and_skips_its_items(tried: Tried, script: Scripted) -> None:
     script.before_rows = raising(BadInput("UNSUPPORTED_TYPE", "not a table"), at=100)
     job_id = await tried.send({"rows": 200, "inline": False, "batch": 50})
     (job,) = await tried.finish(job_id)
@@ -102,9 +100,7 @@ async def test_a_server_in_trouble_is_not_counted_against_the_job(
     await tried.is_clean()
 
 
-async def test_workers_that_die_over_an_ingest_fail_the_job(
-    tried: Tried, script: Scripted
-) -> None:
+async def test_workers_that_die_over_an_ingest_fail_the_job(tried: Tried, script: Scripted) -> None:
     job_id = await tried.send({"rows": 100, "inline": False})
     for _ in range(3):
         async with tried.by_hand() as worker:
@@ -178,8 +174,13 @@ async def test_a_standing_job_never_ends(tried: Tried) -> None:
 
 async def test_stages_start_when_the_whole_input_was_learnt(tried: Tried, whole: Scripted) -> None:
     seen: list[Mapping[str, Any]] = []
-    rows_begun = []
-    whole.after_rows = lambda: {"decimal": ",", "begun": rows_begun.append(len(whole.began))}
+    begun_before: list[int] = []
+
+    def after_rows() -> Mapping[str, Any]:
+        begun_before.append(len(whole.began))
+        return {"decimal": ","}
+
+    whole.after_rows = after_rows
 
     def work(item: Any, stage: int, ctx: Any) -> Any:
         seen.append(item.job.context)
@@ -189,7 +190,7 @@ async def test_stages_start_when_the_whole_input_was_learnt(tried: Tried, whole:
     whole.summary = lambda job: {"failed": job.counters["error"]}
     job_id = await tried.send({"rows": 150, "inline": False, "batch": 50}, pipeline="whole")
     (job,) = await tried.finish(job_id)
-    assert rows_begun == [0]
+    assert begun_before == [0]
     assert {context["decimal"] for context in seen} == {","}
     assert orjson.loads(job["summary"]) == {"failed": 150}
     await tried.is_clean()
@@ -287,7 +288,8 @@ class TestLongEnding:
     async def test_it_ends_however_often_it_fails(
         self, tried: Tried, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        sound, failed = store.skip_open_items, []
+        sound = store.skip_open_items
+        failed: list[int] = []
 
         async def skip_open_items(*args: Any) -> int:
             if len(failed) < 6:

@@ -7,6 +7,8 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.checker.benches import Tried
+from tests.checker.scripted import Scripted, done
 
 from penstock.model.effects import Emit
 from penstock.model.errors import BadInput, ItemError, RateLimited
@@ -15,8 +17,6 @@ from penstock.model.pipeline import Item
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
 from penstock.settings import Settings
-from tests.checker.benches import Tried
-from tests.checker.scripted import Scripted, done
 
 SLOW = ItemError("API_TIMEOUT", "no answer")
 
@@ -188,7 +188,9 @@ async def test_what_is_no_outcome_is_an_error_of_its_item(
     await tried.is_clean()
 
 
-@pytest.mark.parametrize("bad", [Done({"a": object()}), Done({}, effects=[Emit("x.y", {"a": object()})])])
+@pytest.mark.parametrize(
+    "bad", [Done({"a": object()}), Done({}, effects=[Emit("x.y", {"a": object()})])]
+)
 async def test_what_is_no_json_is_an_error_of_its_item(
     tried: Tried, script: Scripted, bad: Outcome
 ) -> None:
@@ -215,7 +217,9 @@ async def test_effects_are_written_with_the_settle(tried: Tried, script: Scripte
         assert "product.seen" not in {e["event"] for e in await tried.events(job_id)}
         while await worker.run_once():
             pass
-    seen = [orjson.loads(e["data"]) for e in await tried.events(job_id) if e["event"] == "product.seen"]
+    seen = [
+        orjson.loads(e["data"]) for e in await tried.events(job_id) if e["event"] == "product.seen"
+    ]
     assert sorted(seen, key=lambda d: d["rowNo"]) == [
         {"rowNo": n, "sku": f"S{n}"} for n in (1, 2, 3)
     ]

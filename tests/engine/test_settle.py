@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncpg
 import pytest
+from tests.checker.benches import Tried
+from tests.checker.scenarios import claim
+from tests.checker.scripted import Scripted, done
 
 from penstock.engine.context import StopSign
 from penstock.engine.run import run_items
@@ -13,9 +16,6 @@ from penstock.model.outcomes import Child, Done, Fail, Outcome, Retry
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
 from penstock.store import slices
-from tests.checker.benches import Tried
-from tests.checker.scenarios import claim
-from tests.checker.scripted import Scripted, done
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ async def _skip_rest(parts: Parts, claimed: Claim, stop: StopSign, worker: str) 
     still_open = 1
     while still_open:
         async with parts.db.transaction() as conn:
-            if not await slices.hold(conn, lease.id):
+            if not await slices.hold(conn, [lease.id]):
                 return
             still_open = await jobs.skip_open_items(conn, row["id"], reason, _CHUNK)
         parts.failpoints.reach("in_finish")

@@ -101,7 +101,7 @@ class Ingest:
         timer = Timer()
         async with self._parts.db.transaction() as conn:
             pool_wait = timer.ms
-            if not await slices.hold(conn, self._lease.id):
+            if not await slices.hold(conn, [self._lease.id]):
                 raise LeaseLost
             done, total = await stored.saved_cursor(conn, self._row["id"])
             if done == from_json(to_json(dict(batch.cursor))):

@@ -18,6 +18,8 @@ from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
 _CHILD_PIECE = 256
+# Items handled between two breaths: other slices of this process must not wait for long.
+BREATH = 250
 # Beyond its time box and one item's own limit, a stage that has not come back is given up.
 _GRACE_SECONDS = 5.0
 
@@ -40,7 +42,7 @@ async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float
     timer = Timer()
     ctx = stage_context(parts, stop, seconds, parts.log)
     worked = Worked([None] * len(claimed.items))
-    for indexes, stage, batch in _batches(parts, claimed, worked):
+    for indexes, stage, batch in await _batches(parts, claimed, worked):
         if claimed.leases[0].group is not None:
             await _run_in_order(parts, stage, indexes, batch, ctx, worked)
         else:
@@ -82,7 +84,7 @@ async def _run_batch(
         worked.outcomes[index] = outcome
 
 
-def _batches(
+async def _batches(
     parts: Parts, claimed: Claim, worked: Worked
 ) -> list[tuple[list[int], Stage, list[Item]]]:
     """Items that share a configuration run together, whichever job they are of."""
@@ -90,6 +92,8 @@ def _batches(
     rows = {row["id"]: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
     for index, row in enumerate(claimed.items):
+        if index % BREATH == BREATH - 1:
+            await asyncio.sleep(0)
         job_row = rows[row["job_id"]]
         try:
             job = jobs.get(row["job_id"]) or jobs.setdefault(row["job_id"], parts.job(job_row))

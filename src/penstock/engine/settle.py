@@ -14,7 +14,7 @@ import asyncpg
 from penstock.engine.claim import Claim, lease_ids
 from penstock.engine.context import Timer
 from penstock.engine.parts import Parts, parse_config
-from penstock.engine.run import Worked
+from penstock.engine.run import BREATH, Worked
 from penstock.model.decide import Transition, decide
 from penstock.model.effects import Emit
 from penstock.model.errors import ItemError, PermanentError
@@ -52,19 +52,33 @@ class Settled:
 
 
 async def settle(
-    parts: Parts, claimed: Claim, worked: Worked, worker: str, patience: float
+    parts: Parts,
+    claimed: Claim,
+    worked: Worked,
+    worker: str,
+    patience: float,
+    *,
+    last: bool = True,
 ) -> Settled:
-    """Settle the claim. A broken connection is tried again: what was committed is gone from
-    ``slices``, so that a second try writes nothing."""
-    timer = Timer()
+    """Settle the claim, or with ``last=False`` a piece of it, under a lease that goes on.
+
+    A broken connection is tried again: what was committed after all is no longer held by the
+    slice, so that a second try writes nothing.
+    """
+    timer, tries = Timer(), 0
     while True:
         try:
-            return await _settle_once(parts, claimed, worked, worker)
+            tries += 1
+            return await _settle_once(parts, claimed, worked, worker, last)
         except TRY_AGAIN as error:
             if timer.ms / 1000 > patience:
                 raise
             parts.log.warning("settle will be tried again", error=repr(error))
             await asyncio.sleep(0.2)
+        except slices.LeaseBroken as broken:
+            if tries == 1 or broken.changed:
+                raise
+            return Settled(True)
         except asyncpg.PostgresError as error:
             if not any(worked.outcomes):
                 raise
@@ -74,16 +88,22 @@ async def settle(
             worked = Worked([None] * len(everything), [everything], worked.work_ms)
 
 
-async def _settle_once(parts: Parts, claimed: Claim, worked: Worked, worker: str) -> Settled:
+async def _settle_once(
+    parts: Parts, claimed: Claim, worked: Worked, worker: str, last: bool
+) -> Settled:
+    ids = set(lease_ids(claimed))
+    # Decided before the transaction, which then holds its locks for the writing alone.
+    writing = await _Writing(parts, claimed, ids).decide(worked)
     async with parts.db.transaction() as conn:
-        held = await slices.take(conn, lease_ids(claimed))
+        held = await (slices.take if last else slices.hold)(conn, list(ids))
         if not held:
             return Settled(False)
-        # Virtual time and counters follow what is written, so a lost lease changes neither.
-        writing = _Writing(parts, claimed, worked, held)
+        if held != ids:
+            # Virtual time and counters follow what is written, so a lost lease changes neither.
+            writing = await _Writing(parts, claimed, held).decide(worked)
         await writing.items(conn)
         written = await write_moves(conn, writing.moves, worker, writing.children)
-        share = worked.work_ms * len(held) / len(claimed.leases)
+        share = worked.work_ms * len(held) / len(ids)
         await slices.charge(conn, claimed.turn.org_id, claimed.turn.vstart, share)
         parts.failpoints.reach("before_commit")
     parts.failpoints.reach("after_commit")
@@ -93,8 +113,10 @@ async def _settle_once(parts: Parts, claimed: Claim, worked: Worked, worker: str
 class _Writing:
     """Outcomes of a claim turned into rows to write and moves of their jobs."""
 
-    def __init__(self, parts: Parts, claimed: Claim, worked: Worked, held: set[UUID]) -> None:
+    def __init__(self, parts: Parts, claimed: Claim, held: set[UUID]) -> None:
         self._parts = parts
+        self._claim = claimed
+        self._held = held
         self._position = claimed.work.position
         self._stages = {row["id"]: _stages_of(parts, row) for row in claimed.jobs}
         errors, not_found = parts.settings.max_attempts_error, parts.settings.max_attempts_not_found
@@ -108,12 +130,19 @@ class _Writing:
         self.opened = 0
         self._settled: list[tuple[Any, ...]] = []
         self._released: list[tuple[Any, ...]] = []
+        self._crashed: list[list[Any]] = []
+
+    async def decide(self, worked: Worked) -> _Writing:
+        """Every item's transition, with a breath now and then for the others in this process."""
+        rows, held = self._claim.items, self._held
         crashed = {index for piece in worked.crashed for index in piece}
         self._crashed = [
-            [claimed.items[index] for index in piece if claimed.items[index]["slice_id"] in held]
+            [rows[index] for index in piece if rows[index]["slice_id"] in held]
             for piece in worked.crashed
         ]
-        for index, (row, outcome) in enumerate(zip(claimed.items, worked.outcomes, strict=True)):
+        for index, (row, outcome) in enumerate(zip(rows, worked.outcomes, strict=True)):
+            if index % BREATH == BREATH - 1:
+                await asyncio.sleep(0)
             if row["slice_id"] not in held or index in crashed:
                 continue
             if outcome is None:
@@ -121,7 +150,8 @@ class _Writing:
             else:
                 self._transition(row, outcome)
         # Claim and settle are part of what an item takes; the settle is still ahead of us.
-        self._learn((time.monotonic() - claimed.claimed_at) * 1000)
+        self._learn((time.monotonic() - self._claim.claimed_at) * 1000)
+        return self
 
     def _release(self, row: Any) -> None:
         self._released.append((row["job_id"], row["row_no"], row["slice_id"]))

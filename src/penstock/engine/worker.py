@@ -8,7 +8,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from penstock.engine.claim import Claim, Limits, claim, lease_ids
@@ -28,7 +28,10 @@ from penstock.store.claims import Served
 # An ingest or finish may take long; its lease still ends some day.
 _WHOLE_JOB_SECONDS = 2 * 3600.0
 _BUSY_CPU = 0.85
+# One to work on, one to write down.
+_BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
+_PIECE_MS = 500.0
 
 
 @dataclass(slots=True)
@@ -39,12 +42,16 @@ class Load:
     _cpu: float = field(default_factory=time.process_time)
     share: float = 0.0
 
-    def pressure(self) -> float:
+    @property
+    def busy(self) -> bool:
+        """Short of CPU: more slices at once would only wait for each other."""
+        return self.share > _BUSY_CPU
+
+    def measure(self) -> None:
         wall, cpu = time.monotonic(), time.process_time()
         if wall - self._wall >= 1.0:
             self.share = (cpu - self._cpu) / (wall - self._wall)
             self._wall, self._cpu = wall, cpu
-        return 0.5 if self.share > _BUSY_CPU else 1.0
 
 
 class Worker:
@@ -149,9 +156,13 @@ class Worker:
         return done
 
     async def _claim(self) -> Claim | None:
+        self._load.measure()
+        limits, pressure = self._limits, 1.0
+        if self._load.busy:
+            limits, pressure = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES)), 0.5
         try:
             claimed = await claim(
-                self._parts.db, self.id, self._served, self._limits, pressure=self._load.pressure(),
+                self._parts.db, self.id, self._served, limits, pressure=pressure,
                 usual_ms=self._usual_ms,
             )  # fmt: skip
         except TRY_AGAIN as error:
@@ -264,19 +275,42 @@ class Worker:
         await asyncio.gather(*(self._work_items(part, stop) for part in parts))
 
     async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
-        worked = await run_items(self._parts, claimed, stop, self._time_box)
+        """In pieces of about half a second, each settled on its own: progress is seen while it is
+        made, a crash repeats little, and virtual time is charged as it passes."""
+        deadline = time.monotonic() + self._time_box
+        size = _piece_size(claimed)
+        left = claimed
+        try:
+            while left.items:
+                over = left is not claimed and (stop.reason or time.monotonic() > deadline)
+                piece, rest = _split(left, len(left.items) if over else size)
+                if not await self._work_piece(piece, stop, deadline, last=not rest.items):
+                    return
+                left = rest
+        except asyncio.CancelledError:
+            await asyncio.shield(release(self._parts, left, self.id))
+            raise
+
+    async def _work_piece(
+        self, piece: Claim, stop: StopSign, deadline: float, *, last: bool
+    ) -> bool:
+        """Run and settle; False if the lease was lost."""
+        worked = await run_items(self._parts, piece, stop, deadline - time.monotonic())
         self._parts.failpoints.reach("after_work")
-        # From here on a missing slice is one that we have settled, not one that we have lost.
-        self._heartbeat.drop(lease_ids(claimed))
-        settled = await settle(self._parts, claimed, worked, self.id, claimed.lease_ms / 1000)
+        if last:
+            # From here on a missing slice is one that we have settled, not one that we have lost.
+            self._heartbeat.drop(lease_ids(piece))
+        patience = piece.lease_ms / 1000
+        settled = await settle(self._parts, piece, worked, self.id, patience, last=last)
         if not settled.held:
-            self._parts.log.warning("lease was lost, nothing written", job=str(claimed.work.job_id))
-            return
+            self._parts.log.warning("lease was lost, nothing written", job=str(piece.work.job_id))
+            return False
         if settled.measured:
-            stage = (claimed.work.pipeline, claimed.work.stage)
+            stage = (piece.work.pipeline, piece.work.stage)
             item_ms = worked.work_ms / settled.measured
             self._usual_ms[stage] = ewma(self._usual_ms.get(stage), item_ms)
         await self._tell_others(settled)
+        return True
 
     async def _tell_others(self, settled: Settled) -> None:
         """Wake idle workers for a next stage or a finish, a few times a second at most."""
@@ -309,3 +343,24 @@ class Worker:
                 self._parts.log.error("sweep failed", error=repr(error), exc_info=True)
             spread = 0.5 + self._parts.chance.random()
             await asyncio.sleep(self._parts.settings.sweep_ms / 1000 * spread)
+
+
+def _piece_size(claimed: Claim) -> int:
+    """Items to settle at a time. A group goes as a whole, since a retry holds up those behind it,
+    and so do many small jobs, each of which has a lease of its own."""
+    whole = len(claimed.items)
+    lease = claimed.leases[0]
+    if len(claimed.leases) > 1 or lease.group is not None:
+        return whole
+    return max(1, int(_PIECE_MS * whole / max(lease.expected_ms, 1.0)))
+
+
+def _split(claimed: Claim, size: int) -> tuple[Claim, Claim]:
+    """A piece and the rest; a rest of less than half a piece is not worth a settle of its own."""
+    if len(claimed.items) < size * 1.5:
+        size = len(claimed.items)
+    now = claimed.claimed_at if size == len(claimed.items) else time.monotonic()
+    return (
+        replace(claimed, items=claimed.items[:size]),
+        replace(claimed, items=claimed.items[size:], claimed_at=now),
+    )

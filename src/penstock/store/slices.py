@@ -16,7 +16,11 @@ _ingest = load("ingest")
 
 
 class LeaseBroken(Exception):
-    """Items under a live lease were not as the lease says: a bug, and nothing is written."""
+    """Items under a live lease were not as the lease says, and nothing may be written."""
+
+    def __init__(self, expected: int, changed: int) -> None:
+        super().__init__(f"expected to change {expected} items, changed {changed}")
+        self.changed = changed
 
 
 async def take(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
@@ -24,9 +28,9 @@ async def take(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
     return {row["id"] for row in await conn.fetch(_settle.take_slices, list(slice_ids))}
 
 
-async def hold(conn: Connection, slice_id: UUID) -> bool:
-    """Whether the lease is held; if so it cannot be taken away before this transaction ends."""
-    return await conn.fetchrow(_settle.hold_slice, slice_id) is not None
+async def hold(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
+    """The leases that are held; those cannot be taken away before this transaction ends."""
+    return {row["id"] for row in await conn.fetch(_settle.hold_slices, list(slice_ids))}
 
 
 async def settle_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -44,8 +48,9 @@ async def release_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> No
 
 
 def _expect(status: str, rows: int) -> None:
-    if status != f"UPDATE {rows}":
-        raise LeaseBroken(f"expected to change {rows} items, got {status}")
+    changed = int(status.removeprefix("UPDATE "))
+    if changed != rows:
+        raise LeaseBroken(rows, changed)
 
 
 async def return_items(

@@ -7,9 +7,14 @@ WITH held AS MATERIALIZED (
 DELETE FROM slices s USING held WHERE s.id = held.id
 RETURNING s.id
 
--- name: hold_slice
--- The fence of a write in the middle of a lease (an ingest batch): the slice stays.
-SELECT id FROM slices WHERE id = $1 FOR UPDATE
+-- name: hold_slices
+-- The fence of a write in the middle of a lease (an ingest batch, a piece of a slice): it stays.
+-- Written, not only locked, so that a history of the table shows under which lease a write was.
+WITH held AS MATERIALIZED (
+    SELECT id FROM slices WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
+)
+UPDATE slices s SET expires_at = s.expires_at FROM held WHERE s.id = held.id
+RETURNING s.id
 
 -- name: settle_items
 -- Each item's transition, guarded by the slice and the generation that hold it (a held item is
