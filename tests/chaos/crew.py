@@ -102,7 +102,9 @@ class Crew:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for hand in self.hands:
+        for number, hand in enumerate(self.hands):
+            # Shown by pytest where the test failed.
+            print(f"worker {number} ({hand.process.poll()}) said:\n{hand.said()}")
             if not hand.dead:
                 hand.wake()
                 hand.kill()

@@ -13,7 +13,17 @@ from penstock.store.database import Database, Scope
 from penstock.wiring import api_database
 
 TENANT_TABLES = {
-    *("orgs", "org_time", "users", "api_keys", "audit", "files", "idempotency_keys", "workers"),
+    *(
+        "orgs",
+        "org_time",
+        "virtual_clock",
+        "users",
+        "api_keys",
+        "audit",
+        "files",
+        "idempotency_keys",
+        "workers",
+    ),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events"),
 }
 

@@ -16,6 +16,14 @@ CREATE TABLE org_time (
     vt     double precision NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 
+-- Where the last claim started in virtual time: whoever comes back from idle starts there.
+CREATE TABLE virtual_clock (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    v   double precision NOT NULL DEFAULT 0
+) WITH (fillfactor = 10);
+
+INSERT INTO virtual_clock DEFAULT VALUES;
+
 CREATE TABLE users (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     org_id        bigint NOT NULL REFERENCES orgs,
@@ -270,6 +278,7 @@ CREATE FUNCTION current_owner() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 
 ALTER TABLE orgs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE org_time ENABLE ROW LEVEL SECURITY;
+ALTER TABLE virtual_clock ENABLE ROW LEVEL SECURITY;
 ALTER TABLE users ENABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE files ENABLE ROW LEVEL SECURITY;

@@ -16,7 +16,7 @@ INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, pl
 
 -- name: add_org_time
 -- It starts where the others are: being new is no advantage.
-INSERT INTO org_time (org_id, vt) VALUES ($1, coalesce((SELECT max(vt) FROM org_time), 0))
+INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock
 
 -- name: find_user
 -- A user by e-mail.

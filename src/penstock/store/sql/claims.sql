@@ -6,7 +6,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_sche
 -- The org with the lowest start tag plus what it already holds, among those with work due.
 WITH RECURSIVE live AS MATERIALIZED (
     SELECT org_id, sum(expected_ms) AS expected_ms, count(*) AS slices,
-           count(*) FILTER (WHERE worker = $1) AS mine, min(vstart) AS vstart
+           count(*) FILTER (WHERE worker = $1) AS mine
     FROM slices GROUP BY org_id
 ), waiting (org_id, ready_at) AS (
     (SELECT org_id, ready_at FROM jobs
@@ -18,14 +18,12 @@ WITH RECURSIVE live AS MATERIALIZED (
         WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND org_id > w.org_id
         ORDER BY org_id, ready_at LIMIT 1
     ) AS next
-), system_time AS MATERIALIZED (
-    SELECT coalesce((SELECT min(vstart) FROM live), (SELECT max(vt) FROM org_time), 0) AS v
 )
 SELECT w.org_id, o.weight, greatest(t.vt, s.v) AS vstart
 FROM waiting w
 JOIN orgs o ON o.id = w.org_id
 JOIN org_time t ON t.org_id = w.org_id
-CROSS JOIN system_time s
+CROSS JOIN virtual_clock s
 LEFT JOIN live l ON l.org_id = w.org_id
 WHERE w.ready_at <= now()
   AND coalesce(l.slices, 0) < $2 AND coalesce(l.mine, 0) < $3
@@ -39,7 +37,7 @@ WHERE w.ready_at <= now()
         AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
         AND ($7::text[] IS NULL OR st.name = ANY ($7))
       LIMIT 1))
-ORDER BY greatest(t.vt, s.v) + coalesce(l.expected_ms, 0) / o.weight, w.org_id
+ORDER BY greatest(t.vt, s.v) + coalesce(l.expected_ms, 0) / o.weight, t.vt, w.org_id
 LIMIT 1
 
 -- name: choose_stage
@@ -63,11 +61,11 @@ LIMIT 1
 -- The same, for a worker that serves one job only.
 SELECT j.id AS job_id, j.org_id, j.pipeline, j.grouped, j.generation, st.position, st.kind,
        st.name AS stage, st.pending, st.floor, st.avg_ms, st.avg_bytes, o.weight,
-       greatest(t.vt, coalesce((SELECT min(vstart) FROM slices), (SELECT max(vt) FROM org_time), 0))
-           AS vstart
+       greatest(t.vt, c.v) AS vstart
 FROM jobs j
 JOIN orgs o ON o.id = j.org_id
 JOIN org_time t ON t.org_id = j.org_id
+CROSS JOIN virtual_clock c
 CROSS JOIN LATERAL (
     SELECT * FROM job_stages s WHERE s.job_id = j.id AND s.ready_at <= now()
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
@@ -144,7 +142,8 @@ FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS t (job_id, row_no, slice_i
 WHERE i.job_id = t.job_id AND i.row_no = t.row_no AND CASE WHEN i.status = 'PENDING' THEN true END
 
 -- name: open_slices
--- The leases of a claim, by the database's clock.
+-- The leases of a claim, by the database's clock; virtual time goes on to where it started.
+WITH clock AS (UPDATE virtual_clock SET v = greatest(v, $8))
 INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, group_key, worker, row_nos,
                     expires_at, expected_ms, vstart)
 SELECT s.id, $1, s.job_id, $2, $3, $4, $5, s.group_key, $6,
