@@ -67,8 +67,10 @@ async def engine_parts(
     db = await Database(
         owner_dsn, settings.database_schema, name=f"penstock {name}", size=settings.worker_slots + 3
     ).open()
-    # A stream keeps its child: one for every slot that may ingest, and one for stages.
-    children = ChildPool(settings.worker_slots + 1, settings.child_memory_bytes, _CHILD_CPU_SECONDS)
+    # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
+    children = ChildPool(
+        settings.child_memory_bytes, _CHILD_CPU_SECONDS, streams=settings.worker_slots, calls=2
+    )
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
         await broker.start()

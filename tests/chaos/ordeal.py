@@ -45,7 +45,27 @@ class Ordeal(Bench):
                 return None
             return rows if all(row["finished_at"] is not None for row in rows) else None
 
-        return await until(found, f"{job_ids} to end", timeout=timeout) or []
+        try:
+            return await until(found, f"{job_ids} to end", timeout=timeout) or []
+        except AssertionError:
+            await self._show()
+            raise
+
+    async def _show(self) -> None:
+        """How things stand, for whoever reads of a test that failed."""
+        async with self.parts.db.acquire() as conn:
+            for sql in (
+                "SELECT id, state, paused, pending, processing, done, ready_at, now() FROM jobs",
+                "SELECT * FROM job_stages",
+                "SELECT id, kind, worker, cardinality(row_nos), expires_at FROM slices",
+                "SELECT id, heartbeat_at, stopped_at FROM workers",
+                "SELECT pid, application_name, state, wait_event_type, wait_event, query,"
+                " pg_blocking_pids(pid) FROM pg_stat_activity WHERE application_name LIKE 'penstock%'",
+                "SELECT min(row_no), max(row_no), status, stage, due_at, crashes FROM job_items"
+                " GROUP BY status, stage, due_at, crashes LIMIT 20",
+            ):
+                for row in await conn.fetch(sql):
+                    print(dict(row))
 
     async def reaches(self, job_id: UUID, column: str, least: int, timeout: float = 20) -> None:
         """Wait until a counter of the job is that high."""

@@ -25,7 +25,7 @@ MEMORY = 512 * 1024 * 1024
 
 @pytest_asyncio.fixture
 async def pool() -> AsyncIterator[ChildPool]:
-    made = ChildPool(2, MEMORY, cpu_seconds=5)
+    made = ChildPool(MEMORY, cpu_seconds=5, streams=2, calls=2)
     yield made
     await made.close()
 
@@ -108,7 +108,7 @@ async def test_memory_is_bounded(pool: ChildPool) -> None:
 
 
 async def test_processor_time_is_bounded_anew_for_each_call() -> None:
-    pool = ChildPool(1, MEMORY, cpu_seconds=0)
+    pool = ChildPool(MEMORY, cpu_seconds=0)
     try:
         with pytest.raises(PermanentError) as refused:
             await pool.call(child_work.burn_forever)
@@ -119,7 +119,7 @@ async def test_processor_time_is_bounded_anew_for_each_call() -> None:
 
 
 async def test_time_is_bounded() -> None:
-    pool = ChildPool(1, MEMORY, cpu_seconds=5, wall_seconds=0.3)
+    pool = ChildPool(MEMORY, cpu_seconds=5, wall_seconds=0.3)
     try:
         with pytest.raises(Unforeseen, match="no answer"):
             await pool.call(child_work.hang_forever)
@@ -182,7 +182,7 @@ async def test_values_larger_than_any_buffer_pass(pool: ChildPool) -> None:
 
 
 async def test_closing_leaves_no_process() -> None:
-    pool = ChildPool(2, MEMORY, cpu_seconds=5)
+    pool = ChildPool(MEMORY, cpu_seconds=5, streams=2, calls=2)
     children = set(await asyncio.gather(*(pool.call(child_work.pid) for _ in range(10))))
     busy = asyncio.create_task(pool.call(child_work.hang_forever))
     await asyncio.sleep(0)
@@ -226,7 +226,7 @@ from penstock.guards.children import ChildPool
 from tests.guards import child_work
 
 async def main():
-    pool = ChildPool(1, 1 << 29, 30)
+    pool = ChildPool(1 << 29, 30)
     print(await pool.call(child_work.pid), flush=True)
     busy = asyncio.create_task(pool.call(child_work.burn_forever))
     await busy

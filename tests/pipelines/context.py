@@ -41,7 +41,7 @@ class TrialContext:
 
 @asynccontextmanager
 async def trial_context(folder: Path) -> AsyncIterator[TrialContext]:
-    children = ChildPool(2, 1024 * 1024 * 1024, cpu_seconds=20)
+    children = ChildPool(1024 * 1024 * 1024, cpu_seconds=20)
     try:
         yield TrialContext(LocalBlobs(folder), children)
     finally:

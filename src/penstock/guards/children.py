@@ -36,24 +36,31 @@ BOOT = (
 
 
 class ChildPool:
-    """At most ``size`` children. A stream holds its child until it ends, so ``size`` must exceed
-    the number of streams that may be open while calls are to go on."""
+    """At most ``streams`` children that stream and ``calls`` that answer calls: a worker has a
+    core of its own, and more callers at once would only take memory."""
 
     def __init__(
-        self, size: int, memory_bytes: int, cpu_seconds: int, wall_seconds: float = 120
+        self,
+        memory_bytes: int,
+        cpu_seconds: int,
+        *,
+        streams: int = 1,
+        calls: int = 1,
+        wall_seconds: float = 120,
     ) -> None:
         self._memory_bytes = memory_bytes
         self._resident_bytes = RESIDENT_SHARE * memory_bytes
         self._cpu_seconds = cpu_seconds
         self._wall_seconds = wall_seconds
-        self._slots = asyncio.Semaphore(size)
+        self._streams = asyncio.Semaphore(streams)
+        self._calls = asyncio.Semaphore(calls)
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._closed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """What the function answers; an exception of it is raised here."""
-        async with self._borrowed() as child:
+        async with self._calls, self._borrowed() as child:
             await child.request(CALL, function, args)
             return (await child.receive())[1]
 
@@ -61,7 +68,7 @@ class ChildPool:
         self, function: Callable[..., Iterator[Any]], *args: Any
     ) -> AsyncGenerator[Any, None]:
         """The values of a generator. Close it when leaving early, so that the child is free."""
-        async with self._borrowed() as child:
+        async with self._streams, self._borrowed() as child:
             await child.request(STREAM, function, args)
             # One value is fetched while the consumer works on the one before.
             coming = asyncio.create_task(child.receive())
@@ -94,12 +101,11 @@ class ChildPool:
 
     @contextlib.asynccontextmanager
     async def _borrowed(self) -> AsyncIterator[_Child]:
-        async with self._slots:
-            child = self._take()
-            try:
-                yield child
-            finally:
-                self._give_back(child)
+        child = self._take()
+        try:
+            yield child
+        finally:
+            self._give_back(child)
 
     def _take(self) -> _Child:
         if self._closed:
