@@ -59,8 +59,8 @@ class Ordeal(Bench):
                 "SELECT * FROM job_stages",
                 "SELECT id, kind, worker, cardinality(row_nos), expires_at FROM slices",
                 "SELECT id, heartbeat_at, stopped_at FROM workers",
-                "SELECT pid, application_name, state, wait_event_type, wait_event, query,"
-                " pg_blocking_pids(pid) FROM pg_stat_activity WHERE application_name LIKE 'penstock%'",
+                "SELECT pid, state, wait_event, query, pg_blocking_pids(pid)"
+                " FROM pg_stat_activity WHERE application_name LIKE 'penstock%'",
                 "SELECT min(row_no), max(row_no), status, stage, due_at, crashes FROM job_items"
                 " GROUP BY status, stage, due_at, crashes LIMIT 20",
             ):

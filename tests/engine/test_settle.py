@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
+
 import asyncpg
+import orjson
 import pytest
 from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
@@ -126,21 +129,30 @@ async def test_a_claim_of_many_jobs_settles_what_it_still_holds(tried: Tried) ->
     await tried.is_clean()
 
 
+@pytest.mark.parametrize(
+    ("child", "code"),
+    [
+        (Child("k" * 10_000, {}), "INTERNAL_ERROR"),
+        (Child("k", object()), "INTERNAL_ERROR"),
+        # What only the database refuses is found by splitting, as a crash would be.
+        (Child("k", {}, group=secrets.token_hex(20_000)), "WORKER_CRASHED"),
+    ],
+    ids=["key", "input", "group"],
+)
 async def test_a_result_that_cannot_be_stored_is_found_and_set_aside(
-    tried: Tried, script: Scripted
+    tried: Tried, scripted: dict[str, Scripted], child: Child, code: str
 ) -> None:
     """Its neighbours finish."""
 
     def work(item: Item, stage: int, ctx: Context) -> Outcome:
-        if item.row_no == 3:
-            # Too long for an index, whatever JSON thinks of it.
-            return Done({}, spawn=[Child("k" * 200_000 + str(hash("x")), {})])
-        return done(item, stage, ctx)
+        return Done({}, spawn=[child]) if item.row_no == 3 else done(item, stage, ctx)
 
-    script.work = work
-    job_id = await tried.send({"rows": 6})
+    scripted["spawning"].work = work
+    job_id = await tried.send({"rows": 6}, pipeline="spawning")
     (job,) = await tried.finish(job_id)
-    assert (job["done"], job["error"]) in {(5, 1), (6, 0), (7, 0)}
+    assert (job["total"], job["done"], job["error"]) == (6, 5, 1)
+    (failed,) = await tried.items(job_id, "status = 'ERROR'")
+    assert (failed["row_no"], orjson.loads(failed["error"])["code"]) == (3, code)
     await tried.is_clean()
 
 

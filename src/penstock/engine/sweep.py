@@ -38,6 +38,9 @@ class Sweeper:
     async def run_once(self) -> Swept:
         settings = self._parts.settings
         async with self._parts.db.acquire() as conn:
+            # First: what follows may have to wait for a lock that such a one holds.
+            for client in await workers.end_frozen(conn, settings.lock_floor_ms):
+                self._parts.log.warning("frozen client was cut off", client=client)
             gone = await slices.expired(conn, settings.lock_floor_ms, _MOST_AT_ONCE)
         for slice_id in gone:
             await self._return(slice_id, holder_is_dead=False)

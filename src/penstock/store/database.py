@@ -114,6 +114,8 @@ class Database:
             "jit": "off",
             # A stopped process must not hold the claim lock for longer than a moment.
             "idle_in_transaction_session_timeout": "5s",
+            # Nor may a sweeper wait for it without end: it is the one who ends the stopped process.
+            "statement_timeout": "10s",
             "timezone": "UTC",
         }
 

@@ -61,6 +61,7 @@ async def migrate(conn: Connection, schema: str) -> list[str]:
     await _make_roles(conn)
     applied: list[str] = []
     async with conn.transaction():
+        await conn.execute("SET LOCAL statement_timeout = 0")
         await conn.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended('penstock.migrate:' || $1, 0))", schema
         )

@@ -29,6 +29,11 @@ async def local(conn: Connection, host: str) -> list[str]:
     return [row["id"] for row in await conn.fetch(_sql.local_workers, host)]
 
 
+async def end_frozen(conn: Connection, after_ms: float) -> list[str]:
+    """Cut off clients that stopped in the middle of a statement; answers their names."""
+    return [row["application_name"] for row in await conn.fetch(_sweep.end_frozen, after_ms)]
+
+
 async def silent(conn: Connection, after_ms: float) -> list[str]:
     """Mark workers that stopped telling; answers them once."""
     return [row["id"] for row in await conn.fetch(_sweep.silent_workers, after_ms)]

@@ -137,9 +137,10 @@ ORDER BY f.group_key, t.row_no
 -- name: mark_items
 -- Mark the taken items as held by their slices. CASE hides the status from the planner, which
 -- would else walk all live items of the job instead of these rows.
-UPDATE job_items i SET status = 'PROCESSING', slice_id = t.slice_id, updated_at = now()
-FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS t (job_id, row_no, slice_id)
-WHERE i.job_id = t.job_id AND i.row_no = t.row_no AND CASE WHEN i.status = 'PENDING' THEN true END
+UPDATE job_items i SET status = 'PROCESSING', slice_id = l.slice_id, updated_at = now()
+FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS l (slice_id, job_id, row_nos)
+CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
+WHERE i.job_id = l.job_id AND i.row_no = t.row_no AND CASE WHEN i.status = 'PENDING' THEN true END
 
 -- name: open_slices
 -- The leases of a claim, by the database's clock; virtual time goes on to where it started.
@@ -150,7 +151,7 @@ SELECT s.id, $1, s.job_id, $2, $3, $4, $5, s.group_key, $6,
        string_to_array(s.row_nos, ',')::integer[],
        now() + $7 * interval '1 millisecond', s.expected_ms, $8
 FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
-    AS s (id, job_id, group_key, row_nos, expected_ms)
+    AS s (id, job_id, row_nos, group_key, expected_ms)
 
 -- name: take_from_stages
 -- Claimed items leave a stage's pending ones; fresh rows below the floor are gone for good.
@@ -210,8 +211,9 @@ WHERE j.id = r.job_id AND j.ready_at IS DISTINCT FROM r.ready_at
 -- The items a worker holds, in row order.
 SELECT i.slice_id, i.job_id, i.row_no, i.input, i.normalized, i.attempts, i.generation, i.key,
        i.group_key
-FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS t (job_id, row_no, slice_id)
-JOIN job_items i ON i.job_id = t.job_id AND i.row_no = t.row_no AND i.slice_id = t.slice_id
+FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS l (slice_id, job_id, row_nos)
+CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
+JOIN job_items i ON i.job_id = l.job_id AND i.row_no = t.row_no AND i.slice_id = l.slice_id
 ORDER BY i.job_id, i.row_no
 
 -- name: load_jobs

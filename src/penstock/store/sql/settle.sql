@@ -26,8 +26,11 @@ UPDATE job_items i SET
     normalized = coalesce(o.normalized::jsonb, i.normalized),
     result = coalesce(o.result::jsonb, i.result),
     error = o.error::jsonb, updated_at = now()
-FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::integer[], $5::text[], $6::smallint[],
-            $7::smallint[], $8::double precision[], $9::text[], $10::text[], $11::text[])
+FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::integer[],
+            string_to_array($3, ',')::uuid[], string_to_array($4, ',')::integer[],
+            string_to_array($5, ','), string_to_array($6, ',')::smallint[],
+            string_to_array($7, ',')::smallint[], string_to_array($8, ',')::double precision[],
+            $9::text[], $10::text[], $11::text[])
     AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, normalized,
           result, error)
 WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
@@ -36,7 +39,8 @@ WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
 -- name: release_items
 -- Items that were not started go back as they came, without an attempt.
 UPDATE job_items i SET status = 'PENDING', slice_id = NULL, due_at = now(), updated_at = now()
-FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS o (job_id, row_no, slice_id)
+FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::integer[],
+            string_to_array($3, ',')::uuid[]) AS o (job_id, row_no, slice_id)
 WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
 
 -- name: lock_jobs

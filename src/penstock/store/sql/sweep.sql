@@ -34,6 +34,16 @@ RETURNING i.row_no, i.status
 -- The worker died over an ingest or a finish.
 UPDATE job_stages SET crashes = crashes + 1 WHERE job_id = $1 AND position = $2 RETURNING crashes
 
+-- name: end_frozen
+-- Clients of ours that froze between the messages of one statement, perhaps with the claim lock in
+-- their hands. The server calls that active, so its limits on idle transactions and on statements do
+-- not reach them.
+SELECT pid, application_name, pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name LIKE 'penstock %' AND pid <> pg_backend_pid()
+  AND pg_has_role(usesysid, 'USAGE') AND state = 'active' AND wait_event = 'ClientRead'
+  AND xact_start < now() - $1 * interval '1 millisecond'
+  AND state_change < now() - $1 * interval '1 millisecond'
+
 -- name: silent_workers
 -- Workers that stopped telling; noted once.
 UPDATE workers SET stopped_at = now()
