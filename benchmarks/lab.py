@@ -12,7 +12,7 @@ import tempfile
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,9 +21,11 @@ import asyncpg
 import psutil
 
 from benchmarks.payload import BENCH_PIPELINES
+from penstock.engine.claim import Limits
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Order, submit
 from penstock.engine.worker import Worker
+from penstock.model.adaptive import ClaimBounds
 from penstock.settings import Settings
 from penstock.store import accounts
 from penstock.store.accounts import Principal
@@ -137,7 +139,8 @@ class Bench:
         return job_id
 
     async def resume(self, job_id: UUID) -> None:
-        await self.execute("UPDATE jobs SET paused = false WHERE id = $1", job_id)
+        async with self.db.acquire() as conn:
+            await conn.execute("UPDATE jobs SET paused = false WHERE id = $1", job_id)
         await self.parts.broker.wake("any")
 
     async def until_done(self, job_id: UUID) -> None:
@@ -150,9 +153,25 @@ class Bench:
     async def state(self, job_id: UUID) -> str:
         return str(await self._fetchval("SELECT state FROM jobs WHERE id = $1", job_id))
 
+    async def connect(self) -> asyncpg.Connection[asyncpg.Record]:
+        """A connection of its own, without the engine's bound on the time of a statement."""
+        conn = await self.db.connect()
+        await conn.execute("SET statement_timeout = 0")
+        return conn
+
     async def execute(self, statement: str, *values: Any) -> None:
-        async with self.db.acquire() as conn:
+        conn = await self.connect()
+        try:
             await conn.execute(statement, *values)
+        finally:
+            await conn.close()
+
+    def limits(self, slice_size: int) -> Limits:
+        """A worker's, with slices of one size and no cap that one org would reach."""
+        usual = Worker(self.parts, sweeps=False, announces=False).limits
+        return replace(
+            usual, bounds=ClaimBounds(least=slice_size, most=slice_size), org_cap=64, own_cap=64
+        )
 
     async def _fetchval(self, statement: str, *values: Any) -> Any:
         async with self.db.acquire() as conn:

@@ -17,14 +17,12 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
 from psycopg.types.json import Jsonb
 
+from benchmarks.decisions.statements import LOAD, MARK, PICK, SETTLE
 from benchmarks.lab import Bench, open_lab
 from benchmarks.measure import Table, alternate, compare, show, timed
 from benchmarks.payload import make_input, make_result
 from penstock.model.ids import new_id
-from penstock.store import queries
 
-_SETTLE = queries.load("settle")
-_CLAIMS = queries.load("claims")
 _COLUMNS = ("job_id", "row_no", "org_id", "user_id", "job_type", "key", "group_key", "input")
 # The same transition without casts from text: the document is parsed once, as a whole.
 _SETTLE_DOCUMENT = """
@@ -140,15 +138,15 @@ Write = Callable[[Connections, list[tuple[Any, ...]]], Awaitable[None]]
 
 
 async def settle_asyncpg(on: Connections, rows: list[tuple[Any, ...]]) -> None:
-    await on.asyncpg.execute(_SETTLE.settle_items, *_columns(rows))
+    await on.asyncpg.execute(SETTLE, *_columns(rows))
 
 
 async def settle_psycopg(on: Connections, rows: list[tuple[Any, ...]]) -> None:
-    await on.psycopg.execute(binary(_SETTLE.settle_items), named(_columns(rows)))
+    await on.psycopg.execute(binary(SETTLE), named(_columns(rows)))
 
 
 async def settle_psycopg_text(on: Connections, rows: list[tuple[Any, ...]]) -> None:
-    statement = binary(_SETTLE.settle_items).replace(b")b", b")t")
+    statement = binary(SETTLE).replace(b")b", b")t")
     await on.psycopg.execute(statement, named(_columns(rows)))
 
 
@@ -218,22 +216,20 @@ async def measure_settle(bench: Bench, sizes: Sequence[int], repetitions: int) -
 
 async def claim_asyncpg(on: Connections, job_id: UUID, size: int) -> None:
     conn, slice_id = on.asyncpg, new_id()
-    picked = await conn.fetch(_CLAIMS.pick_items, [job_id], [0], [0], [size])
+    picked = await conn.fetch(PICK, [job_id], [0], [0], [size])
     held = [job_id] * size, [row["row_no"] for row in picked], [slice_id] * size
-    await conn.execute(_CLAIMS.mark_items, *held)
-    for row in await conn.fetch(_CLAIMS.load_items, *held):
+    await conn.execute(MARK, *held)
+    for row in await conn.fetch(LOAD, *held):
         orjson.loads(row["input"])
 
 
 async def claim_psycopg(on: Connections, job_id: UUID, size: int) -> None:
     conn, slice_id = on.psycopg, new_id()
-    cursor = await conn.execute(
-        binary(_CLAIMS.pick_items), named([[job_id], [0], [0], [size]]), binary=True
-    )
+    cursor = await conn.execute(binary(PICK), named([[job_id], [0], [0], [size]]), binary=True)
     picked = await cursor.fetchall()
     held = named([[job_id] * size, [row[1] for row in picked], [slice_id] * size])
-    await conn.execute(binary(_CLAIMS.mark_items), held)
-    loaded = await conn.execute(binary(_CLAIMS.load_items), held, binary=True)
+    await conn.execute(binary(MARK), held)
+    loaded = await conn.execute(binary(LOAD), held, binary=True)
     for row in await loaded.fetchall():
         orjson.loads(row[3])
 

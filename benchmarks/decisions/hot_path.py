@@ -9,18 +9,16 @@ from uuid import UUID
 
 import orjson
 
+from benchmarks.decisions.statements import LOAD, MARK, PICK, SETTLE
 from benchmarks.lab import Bench
 from benchmarks.measure import timed
 from benchmarks.payload import make_input, make_result
 from penstock.model.ids import new_id
-from penstock.store import queries
 from penstock.store.database import Connection
 
 BATCH = 1000
 SLICE = 500
 STEPS = ("ingest", "claim", "settle")
-_CLAIMS = queries.load("claims")
-_SETTLE = queries.load("settle")
 
 
 @dataclass(frozen=True)
@@ -30,10 +28,10 @@ class Statements:
     columns: Sequence[str] = (
         "job_id", "row_no", "org_id", "user_id", "job_type", "key", "group_key", "input",
     )  # fmt: skip
-    pick: str = _CLAIMS.pick_items
-    mark: str = _CLAIMS.mark_items
-    load: str = _CLAIMS.load_items
-    settle: str = _SETTLE.settle_items
+    pick: str = PICK
+    mark: str = MARK
+    load: str = LOAD
+    settle: str = SETTLE
 
 
 @dataclass

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from benchmarks.decisions.hot_path import STEPS, Costs, Statements, run_once
+from benchmarks.decisions.statements import PICK
 from benchmarks.lab import Bench, open_lab
 from benchmarks.measure import Figures, Table, percentile, show, timed
 from penstock.model.ids import new_id
@@ -116,7 +117,8 @@ async def fill(conn: Any, who: Any, rows: int) -> Any:
     job = new_id()
     await conn.execute(
         "INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at,"
-        " updated_at, key, input) SELECT $1, g, $2, $3, 'payload', CASE WHEN g > $4 * 0.4 THEN 'PENDING'"
+        " updated_at, key, input)"
+        " SELECT $1, g, $2, $3, 'payload', CASE WHEN g > $4 * 0.4 THEN 'PENDING'"
         " WHEN g % 500 = 0 THEN 'ERROR' ELSE 'DONE' END, CASE WHEN g > $4 * 0.4 AND g % 50 = 0"
         " THEN now() + (g % 1000 - 500) * interval '1 second' END, now() - g * interval '1 ms',"
         " CASE WHEN g % 10 = 0 THEN 'k' || g END, jsonb_build_object('text', repeat('x', 380))"
@@ -130,8 +132,8 @@ async def fill(conn: Any, who: Any, rows: int) -> Any:
 async def measure_benefit(bench: Bench, rows: int, repetitions: int) -> Table:
     """Time of the query an index is for, with it and without it."""
     asks: Mapping[str, tuple[str, str, Sequence[Any]]] = {
-        "items_fresh": ("claim: fresh rows", _CLAIMS.pick_items, [[0], [rows * 4 // 10], [500]]),
-        "items_due": ("claim: due rows", _CLAIMS.pick_items, [[0], [rows * 4 // 10], [500]]),
+        "items_fresh": ("claim: fresh rows", PICK, [[0], [rows * 4 // 10], [500]]),
+        "items_due": ("claim: due rows", PICK, [[0], [rows * 4 // 10], [500]]),
         "items_live": ("Pending tab", _LIVE, [100]),
         "items_problem": ("errors page", _PROBLEMS, [0, ["ERROR", "NOT_FOUND"], 100]),
         "items_key": ("child known?", _KNOWN, ["k50"]),
@@ -141,7 +143,7 @@ async def measure_benefit(bench: Bench, rows: int, repetitions: int) -> Table:
     conn = await bench.db.connect()
     job = await fill(conn, bench.who, rows)
     for name, (label, statement, rest) in asks.items():
-        first = [job] if statement is _CLAIMS.pick_items else job
+        first = [job] if statement is PICK else job
         size = await conn.fetchval("SELECT pg_relation_size($1::text::regclass)", name) / 1e6
         times = []
         for drop in (False, True):

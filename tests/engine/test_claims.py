@@ -189,6 +189,10 @@ async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_retur
     async with tried.by_hand() as worker, tried.by_hand() as other:
         claimed = await worker._claim()
         assert claimed is not None
+        async with tried.parts.db.acquire() as conn:
+            # As a stage is that has only items which others hold or which are not due yet.
+            await conn.execute("UPDATE job_stages SET ready_at = now() WHERE kind = 'items'")
+            await conn.execute("UPDATE jobs SET ready_at = now()")
         monkeypatch.setattr(slices, "charge", slow_charge)
         settling = asyncio.create_task(tried.run(worker, claimed))
         await reached.wait()

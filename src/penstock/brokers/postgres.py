@@ -26,8 +26,13 @@ class PostgresBroker:
         self._woken = asyncio.Event()
 
     async def start(self) -> None:
+        """Listen if the server is there; if not, waiting workers try again."""
         async with self._busy:
-            await self._connect()
+            try:
+                await self._connect()
+            except _LOST as error:
+                self._log.warning("not listening yet, workers poll", error=repr(error))
+                self._forget()
 
     async def wake(self, lane: str) -> None:
         """Tell workers that something is due; called after the commit that made it so."""

@@ -31,6 +31,7 @@ class Limits:
     lock_cap_ms: int
     org_cap: int
     own_cap: int
+    pipelines: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ async def _choose(
         )  # fmt: skip
         if turn is None:
             return None
-        work = await claims.choose_stage(conn, turn.org_id, served)
+        work = await claims.choose_stage(conn, turn.org_id, served, limits.pipelines)
         if work is not None:
             return turn, work
         empty_handed.append(turn.org_id)

@@ -14,7 +14,9 @@ from penstock.model.ports import Log
 from penstock.store import claims, workers
 from penstock.store.database import Connection, Database
 
-BEAT_SECONDS = 1.0
+# Often enough to notice a cancelled slice soon, and several times within any lease.
+_BEAT_SECONDS = 1.0
+_BEATS_PER_LEASE = 3
 # Stop working this long before the lease ends by our own clock: whoever comes next is not met.
 _MARGIN = 0.5
 
@@ -30,7 +32,8 @@ class _Held:
 class Heartbeat:
     """Extends what is held, and raises the stop sign of what was lost."""
 
-    def __init__(self, db: Database, worker: str, log: Log) -> None:
+    def __init__(self, db: Database, worker: str, log: Log, shortest_lease_ms: float) -> None:
+        self._pause = min(_BEAT_SECONDS, shortest_lease_ms / 1000 / _BEATS_PER_LEASE)
         self._db = db
         self._worker = worker
         self._log = log
@@ -66,7 +69,7 @@ class Heartbeat:
 
     async def _beat_until_ended(self) -> None:
         connection: Connection | None = None
-        while not self._ended.wait(0 if connection is None else BEAT_SECONDS):
+        while not self._ended.wait(0 if connection is None else self._pause):
             try:
                 if connection is None:
                     connection = await self._db.connect()

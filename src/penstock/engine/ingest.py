@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
+import asyncpg
+
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
 from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.adaptive import IngestSizer
+from penstock.model.errors import BadInput
 from penstock.model.pipeline import RowBatch, Traits
 from penstock.store import ingest as stored
 from penstock.store import jobs, slices
@@ -65,6 +68,11 @@ class Ingest:
                         return await self._yield()
             learned = await pipeline.after_ingest(job, cursor or {}, ctx)
             await self._end(learned)
+        except asyncpg.UniqueViolationError:
+            twice = BadInput("DUPLICATE_KEY", "Two rows of the input have the same key")
+            await fail_or_retry(
+                self._parts, self._lease.id, self._row, jobs.INGEST, twice, self._worker
+            )
         except LeaseLost:
             self._parts.log.info("ingest lease was lost", job=str(self._row["id"]))
         except Exception as error:

@@ -70,17 +70,18 @@ async def settle(
         try:
             tries += 1
             return await _settle_once(parts, claimed, worked, worker, last)
-        except TRY_AGAIN as error:
-            if timer.ms / 1000 > patience:
-                raise
-            parts.log.warning("settle will be tried again", error=repr(error))
-            await asyncio.sleep(0.2)
         except slices.LeaseBroken as broken:
             if tries == 1 or broken.changed:
                 raise
             return Settled(True)
-        except asyncpg.PostgresError as error:
-            if not any(worked.outcomes):
+        except (*TRY_AGAIN, asyncpg.PostgresError) as error:
+            # What the driver itself cannot encode it reports like a lost connection.
+            is_passing = isinstance(error, TRY_AGAIN) and not isinstance(error, asyncpg.DataError)
+            if is_passing and timer.ms / 1000 <= patience:
+                parts.log.warning("settle will be tried again", error=repr(error))
+                await asyncio.sleep(0.2)
+                continue
+            if is_passing or not any(worked.outcomes):
                 raise
             # Something in these results cannot be stored. Splitting the slice finds which one.
             parts.log.error("results could not be stored", error=repr(error))
@@ -229,8 +230,8 @@ class _Writing:
                     move.events.append((event, {"rowNo": row["row_no"], **data}))
 
     def _learn(self, elapsed_ms: float) -> None:
-        """Time per item, from items whose time tells something."""
-        if self.measured:
+        """Time per item, from items whose time tells something; suspects go in tiny claims."""
+        if self.measured and not self._claim.suspect:
             worked = len(self._settled)
             for move in self.moves.values():
                 if self._position in move.stages:

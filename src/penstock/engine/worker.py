@@ -81,14 +81,14 @@ class Worker:
                 settings.claim_max, settings.claim_max_bytes,
             ),
             settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
-            self._slots if alone else self._slots - 1,
+            self._slots if alone else self._slots - 1, sorted(parts.pipelines),
         )  # fmt: skip
         self._usual_ms: dict[tuple[str, str], float] = {}
         self._running: dict[asyncio.Task[None], StopSign] = {}
         self._stopping = asyncio.Event()
         self._load = Load()
         self._quiet_until = 0.0
-        self._heartbeat = Heartbeat(parts.db, self.id, parts.log)
+        self._heartbeat = Heartbeat(parts.db, self.id, parts.log, settings.lock_floor_ms)
         self._sweeps = sweeps
         self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
 

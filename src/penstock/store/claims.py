@@ -90,10 +90,12 @@ async def choose_org(
     return None if row is None else Turn(row["org_id"], row["weight"], row["vstart"])
 
 
-async def choose_stage(conn: Connection, org_id: int, served: Served) -> Work | None:
-    row = await conn.fetchrow(
-        _sql.choose_stage, org_id, served.lanes, served.pipelines, served.stages
-    )
+async def choose_stage(
+    conn: Connection, org_id: int, served: Served, known: Sequence[str]
+) -> Work | None:
+    """``known`` pipelines only: a newer version may have submitted others."""
+    pipelines = [name for name in known if served.pipelines is None or name in served.pipelines]
+    row = await conn.fetchrow(_sql.choose_stage, org_id, served.lanes, pipelines, served.stages)
     return None if row is None else _work(row)
 
 
@@ -167,13 +169,9 @@ async def open_leases(
         per_job[lease.job_id] = (count + len(lease.rows), max(floor, lease.floor))
     jobs = sorted(per_job)
     counts = [per_job[job][0] for job in jobs]
+    floors = [per_job[job][1] for job in jobs]
+    await conn.execute(_sql.take_from_stages, jobs, work.position, counts, floors)
     await conn.execute(_sql.take_from_jobs, jobs, counts, worker, work.stage)
-    if work.kind == "items":
-        floors = [per_job[job][1] for job in jobs]
-        await conn.execute(_sql.take_from_stages, jobs, work.position, counts, floors)
-    else:
-        await conn.execute(_sql.hold_stage, work.job_id, work.position)
-        await conn.execute(_sql.refresh_ready, jobs)
 
 
 async def rest_stage(conn: Connection, work: Work) -> None:

@@ -185,6 +185,8 @@ async def begin_ending(
     )
     if row is None:
         return None
+    told = to_json({"state": "cancelling", "ending": ending})
+    await write_events(conn, [(row["org_id"], job_id, row["seq"], "job.status", told)], None)
     await conn.execute(_control.shut_stages, job_id)
     return row["lane"], row["open"]
 

@@ -119,7 +119,9 @@ async def write_moves(
     if len(ended) < len(complete):
         summarised = [i for i in complete if i not in set(ended)]
         await conn.execute(_sql.ready_finish, summarised)
-        await conn.execute(_sql.ready_jobs, summarised)
+        for row in await conn.fetch(_sql.ready_jobs, summarised):
+            if row["paused"]:
+                events.append((row["org_id"], row["id"], row["seq"], "job.resumed", "{}"))
     if ended:
         events += await end_jobs(conn, ended)
     await write_events(conn, events, worker)

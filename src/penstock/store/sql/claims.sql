@@ -154,34 +154,35 @@ FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double preci
     AS s (id, job_id, row_nos, group_key, expected_ms)
 
 -- name: take_from_stages
--- Claimed items leave a stage's pending ones; fresh rows below the floor are gone for good.
-UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor)
+-- Claimed items leave a stage's pending ones, under their jobs' locks; a stage with nothing left, as
+-- ingest and finish are once leased, rests. Fresh rows below the floor are gone for good.
+WITH locked AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+)
+UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor),
+    ready_at = CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END
 FROM unnest($1::uuid[], $3::integer[], $4::integer[]) AS t (job_id, items, floor)
+JOIN locked l ON l.id = t.job_id
 WHERE st.job_id = t.job_id AND st.position = $2
 
 -- name: take_from_jobs
--- Claimed items are processing; a job's first claim starts it.
+-- Claimed items are processing; a job's first claim starts it, unless it is there to end it.
 WITH taken AS (
-    SELECT * FROM unnest($1::uuid[], $2::integer[]) AS t (job_id, items)
-), locked AS (
-    SELECT j.id, j.started_at IS NULL AS starts FROM jobs j JOIN taken t ON t.job_id = j.id
-    ORDER BY j.id FOR NO KEY UPDATE OF j
+    SELECT t.job_id, t.items, j.started_at IS NULL AND j.state <> 'cancelling' AS starts
+    FROM unnest($1::uuid[], $2::integer[]) AS t (job_id, items) JOIN jobs j ON j.id = t.job_id
 ), changed AS (
     UPDATE jobs j SET pending = j.pending - t.items, processing = j.processing + t.items,
         state = CASE WHEN j.state = 'queued' THEN 'running' ELSE j.state END,
-        started_at = coalesce(j.started_at, now()), stage = $4,
-        heartbeat_at = now(), updated_at = now(), seq = j.seq + l.starts::integer
-    FROM taken t JOIN locked l ON l.id = t.job_id
+        started_at = CASE WHEN t.starts THEN now() ELSE j.started_at END, stage = $4,
+        heartbeat_at = now(), updated_at = now(), seq = j.seq + t.starts::integer,
+        ready_at = (SELECT min(ready_at) FROM job_stages st WHERE st.job_id = j.id)
+    FROM taken t
     WHERE j.id = t.job_id
-    RETURNING j.id, j.org_id, j.seq, l.starts, j.pipeline
+    RETURNING j.id, j.org_id, j.seq, t.starts, j.pipeline
 )
 INSERT INTO events (org_id, job_id, seq, event, worker, data)
 SELECT org_id, id, seq, 'job.started', $3, jsonb_build_object('pipeline', pipeline)
 FROM changed WHERE starts
-
--- name: hold_stage
--- Ingest or finish is leased as a whole: nothing more to claim until it settles.
-UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND position = $2
 
 -- name: rest_stage
 -- Nothing was there to claim: the stage is ready again when its next item is due. Under the job's

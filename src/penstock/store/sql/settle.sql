@@ -156,7 +156,10 @@ WHERE job_id = ANY ($1::uuid[]) AND kind = 'finish'
 
 -- name: ready_jobs
 -- … and the job is claimable for it at once, paused or not: nothing is left to pause.
-UPDATE jobs SET ready_at = now(), paused = false WHERE id = ANY ($1::uuid[])
+WITH was AS (SELECT id, paused FROM jobs WHERE id = ANY ($1::uuid[]))
+UPDATE jobs j SET ready_at = now(), paused = false, seq = j.seq + was.paused::integer
+FROM was WHERE j.id = was.id
+RETURNING j.id, j.org_id, j.seq, was.paused
 
 -- name: end_jobs
 -- A job whose items are all terminal is done.
