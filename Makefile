@@ -40,7 +40,7 @@ lint: $(DEV) ## Style and import rules
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@echo "== Import rules (import-linter)"
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 types: $(DEV) ## Types
 	@echo "== Types (mypy)"

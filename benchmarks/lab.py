@@ -166,13 +166,6 @@ class Bench:
         finally:
             await conn.close()
 
-    def limits(self, slice_size: int) -> Limits:
-        """A worker's, with slices of one size and no cap that one org would reach."""
-        usual = Worker(self.parts, sweeps=False, announces=False).limits
-        return replace(
-            usual, bounds=ClaimBounds(least=slice_size, most=slice_size), org_cap=64, own_cap=64
-        )
-
     async def _fetchval(self, statement: str, *values: Any) -> Any:
         async with self.db.acquire() as conn:
             return await conn.fetchval(statement, *values)
@@ -186,6 +179,13 @@ class Bench:
         })  # fmt: skip
         async with running("benchmarks.worker", spec, count) as processes:
             yield processes
+
+
+def limits_of(parts: Parts, slice_size: int) -> Limits:
+    """A worker's, with slices of one size and no cap that one org would reach."""
+    usual = Worker(parts, sweeps=False, announces=False)._limits
+    bounds = ClaimBounds(least=slice_size, most=slice_size)
+    return replace(usual, bounds=bounds, org_cap=64, own_cap=64)
 
 
 @asynccontextmanager

@@ -16,14 +16,13 @@ from uuid import UUID
 
 import uvloop
 
-from benchmarks.lab import Bench, running
+from benchmarks.lab import Bench, limits_of, running
 from benchmarks.measure import percentile, timed
 from benchmarks.payload import BENCH_PIPELINES, make_result
-from penstock.engine.claim import Claim, Limits, claim
+from penstock.engine.claim import Claim, claim
 from penstock.engine.parts import Parts
 from penstock.engine.run import Worked
 from penstock.engine.settle import settle
-from penstock.model.adaptive import ClaimBounds
 from penstock.model.outcomes import Done
 from penstock.settings import Settings
 from penstock.store import queries, slices
@@ -101,9 +100,7 @@ def lock_job_first() -> None:
 
 
 async def _loop(parts: Parts, worker: str, found: Latencies) -> None:
-    bounds = ClaimBounds(least=SLICE, most=SLICE)
-    settings = parts.settings
-    limits = Limits(bounds, settings.lock_floor_ms, settings.lock_cap_ms, 64, 64)
+    limits = limits_of(parts, SLICE)
     while True:
         async with timed() as clock:
             claimed: Claim | None = await claim(parts.db, worker, Served(), limits)

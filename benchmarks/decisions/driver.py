@@ -77,7 +77,7 @@ class Connections:
 
 
 async def connect(bench: Bench) -> Connections:
-    ours = await bench.db.connect()
+    ours = await bench.connect()
     theirs = await psycopg.AsyncConnection.connect(
         bench.lab.dsn, autocommit=True, options=f"-c search_path={bench.db.schema} -c jit=off"
     )

@@ -57,7 +57,7 @@ VARIANTS: Mapping[str, tuple[Sequence[str], Statements]] = {
 @asynccontextmanager
 async def changed(bench: Bench, changes: Sequence[str]) -> AsyncIterator[Any]:
     """The table with the changes, put back afterwards; empty before and after."""
-    conn = await bench.db.connect()
+    conn = await bench.connect()
     kept = [
         row["indexdef"]
         for row in await conn.fetch(
@@ -140,7 +140,7 @@ async def measure_benefit(bench: Bench, rows: int, repetitions: int) -> Table:
         "items_grouped": ("claim: groups", _CLAIMS.pick_groups, [0, "payload", "work", 32, 500]),
     }  # fmt: skip
     table = Table(f"Benefit at {rows:,} rows", ("index", "query", "with ms", "without ms", "MB"))
-    conn = await bench.db.connect()
+    conn = await bench.connect()
     job = await fill(conn, bench.who, rows)
     for name, (label, statement, rest) in asks.items():
         first = [job] if statement is PICK else job

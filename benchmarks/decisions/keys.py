@@ -109,7 +109,7 @@ def bound(number: int, count: int) -> str:
 
 
 async def measure_shape(bench: Bench, shape: Shape, items: int) -> tuple[Costs, float]:
-    conn = await bench.db.connect()
+    conn = await bench.connect()
     try:
         await build(conn, bench.db.schema, shape)
         job = 7 if shape.job == "bigint" else new_id()
@@ -166,7 +166,7 @@ async def fill(conn: Any, rows: int) -> Any:
 async def measure_pruning(bench: Bench, rows: int) -> Table:
     """A finished job goes: deleted in chunks and vacuumed, or dropped with its partition."""
     table = Table(f"Pruning a job of {rows:,} rows", ("how", "seconds", "WAL MB"))
-    conn = await bench.db.connect()
+    conn = await bench.connect()
     for shape in (SHAPES[0], SHAPES[3]):
         await build(conn, bench.db.schema, shape)
         job = await fill(conn, rows)

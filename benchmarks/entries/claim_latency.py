@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from benchmarks.entry import Entry, Line, Scale, at_most
-from benchmarks.lab import Bench, Lab
+from benchmarks.lab import Bench, Lab, limits_of
 from benchmarks.measure import Figures, percentile, timed
-from penstock.engine.claim import Limits, claim
+from penstock.engine.claim import claim
 from penstock.engine.run import Worked
 from penstock.engine.settle import settle
-from penstock.model.adaptive import ClaimBounds
 from penstock.model.outcomes import Done
 from penstock.store.claims import Served
 
@@ -56,9 +55,7 @@ async def finish_all(bench: Bench, job_id: UUID) -> None:
 
 async def claims(bench: Bench, count: int) -> list[float]:
     """Milliseconds of each of ``count`` claims; what was claimed is settled in between."""
-    settings = bench.parts.settings
-    bounds = ClaimBounds(least=_SLICE, most=_SLICE)
-    limits = Limits(bounds, settings.lock_floor_ms, settings.lock_cap_ms, 64, 64)
+    limits = limits_of(bench.parts, _SLICE)
     found = []
     for _ in range(count):
         async with timed() as clock:
