@@ -37,7 +37,7 @@ HOT = [
     ("claims.choose_neighbours", {"job_stages_pkey"}),
     ("claims.pick_items", {"items_due", "items_fresh"}),
     ("claims.pick_groups", {"items_grouped"}),
-    ("claims.mark_items", {"job_items_pkey"}),
+    ("claims.open_slices", {"job_items_pkey"}),
     ("claims.load_items", {"job_items_pkey"}),
     ("claims.load_jobs", {"jobs_pkey"}),
     ("claims.rest_stage", {"items_due", "job_stages_pkey"}),

@@ -152,17 +152,13 @@ async def open_leases(
     conn: Connection, turn: Turn, work: Work, leases: Sequence[Lease], worker: str, lease_ms: float
 ) -> None:
     """Write the leases of a claim: items marked, slices opened, stages and jobs told."""
-    columns = _columns(leases)
-    count = sum(len(lease.rows) for lease in leases)
-    if count:
-        marked = await conn.execute(_sql.mark_items, *columns)
-        if marked != f"UPDATE {count}":
-            raise RuntimeError(f"claimed {count} items, marked {marked}")
-    await conn.execute(
+    marked = await conn.fetchval(
         _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
-        lease_ms, turn.vstart, *columns, [lease.group for lease in leases],
+        lease_ms, turn.vstart, *_columns(leases), [lease.group for lease in leases],
         [lease.expected_ms for lease in leases],
     )  # fmt: skip
+    if marked != sum(len(lease.rows) for lease in leases):
+        raise RuntimeError(f"claimed {leases}, but marked {marked} items")
     per_job: dict[UUID, tuple[int, int]] = {}
     for lease in leases:
         count, floor = per_job.get(lease.job_id, (0, 0))

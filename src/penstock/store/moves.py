@@ -90,11 +90,12 @@ async def write_moves(
 ) -> Written:
     """Apply the moves. Locks the jobs, in order, so items must be written before."""
     ids = sorted(moves)
-    locked = await conn.fetch(_sql.lock_jobs, ids)
     grouped = False
-    for job_id in sorted(children or ()):
-        grouped |= await _add_children(conn, job_id, moves[job_id], (children or {})[job_id])
-    await _write_stages(conn, ids, moves)
+    if children:
+        await conn.fetch(_sql.lock_jobs, ids)
+        for job_id in sorted(children):
+            grouped |= await _add_children(conn, job_id, moves[job_id], children[job_id])
+    locked = await _write_stages(conn, ids, moves)
     barriers = [row["id"] for row in locked if row["has_barrier"]]
     if barriers:
         await conn.execute(_sql.move_barriers, barriers)
@@ -177,14 +178,17 @@ async def write_events(
         )
 
 
-async def _write_stages(conn: Connection, ids: list[UUID], moves: Mapping[UUID, JobMove]) -> None:
+async def _write_stages(
+    conn: Connection, ids: list[UUID], moves: Mapping[UUID, JobMove]
+) -> list[Any]:
+    """Lock the jobs and move their stages; answers the jobs."""
     rows = [
         (job_id, position, m.pending, m.open, m.delay_ms, m.item_ms)
         for job_id in ids
         for position, m in moves[job_id].stages.items()
     ]
-    if rows:
-        await conn.execute(_sql.move_stages, *(list(column) for column in zip(*rows, strict=True)))
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
+    return await conn.fetch(_sql.move_stages, ids, *columns)
 
 
 async def _write_errors(

@@ -134,24 +134,31 @@ FROM free f CROSS JOIN LATERAL (
 ) AS t
 ORDER BY f.group_key, t.row_no
 
--- name: mark_items
--- Mark the taken items as held by their slices. CASE hides the status from the planner, which
--- would else walk all live items of the job instead of these rows.
-UPDATE job_items i SET status = 'PROCESSING', slice_id = l.slice_id, updated_at = now()
-FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS l (slice_id, job_id, row_nos)
-CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
-WHERE i.job_id = l.job_id AND i.row_no = t.row_no AND CASE WHEN i.status = 'PENDING' THEN true END
-
 -- name: open_slices
--- The leases of a claim, by the database's clock; virtual time goes on to where it started.
-WITH clock AS (UPDATE virtual_clock SET v = greatest(v, $8))
-INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, group_key, worker, row_nos,
-                    expires_at, expected_ms, vstart)
-SELECT s.id, $1, s.job_id, $2, $3, $4, $5, s.group_key, $6,
-       string_to_array(s.row_nos, ',')::integer[],
-       now() + $7 * interval '1 millisecond', s.expected_ms, $8
-FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
-    AS s (id, job_id, row_nos, group_key, expected_ms)
+-- The leases of a claim, by the database's clock, and their items marked as held; answers how many.
+-- Virtual time goes on to where the claim started. CASE hides the status from the planner, which
+-- would else walk all live items of the job instead of these rows.
+WITH lease AS MATERIALIZED (
+    SELECT * FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
+        AS l (id, job_id, row_nos, group_key, expected_ms)
+), clock AS (
+    UPDATE virtual_clock SET v = greatest(v, $8)
+), opened AS (
+    INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, group_key, worker,
+                        row_nos, expires_at, expected_ms, vstart)
+    SELECT l.id, $1, l.job_id, $2, $3, $4, $5, l.group_key, $6,
+           string_to_array(l.row_nos, ',')::integer[],
+           now() + $7 * interval '1 millisecond', l.expected_ms, $8
+    FROM lease l
+), marked AS (
+    UPDATE job_items i SET status = 'PROCESSING', slice_id = l.id, updated_at = now()
+    FROM unnest($9::uuid[], $10::uuid[], $11::text[]) AS l (id, job_id, row_nos)
+    CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
+    WHERE i.job_id = l.job_id AND i.row_no = t.row_no
+      AND CASE WHEN i.status = 'PENDING' THEN true END
+    RETURNING 1
+)
+SELECT count(*) FROM marked
 
 -- name: take_from_stages
 -- Claimed items leave a stage's pending ones, under their jobs' locks; a stage with nothing left, as

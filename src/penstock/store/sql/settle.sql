@@ -45,7 +45,7 @@ WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
 
 -- name: lock_jobs
 -- Jobs are locked after items and in order: two settles over the same jobs never deadlock.
-SELECT id, has_barrier FROM jobs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: add_children
 -- Children of a job, under its lock; a key the job has is left alone. Rows are dense.
@@ -66,19 +66,25 @@ FROM child c CROSS JOIN jobs j WHERE j.id = $1
 RETURNING stage, group_key IS NOT NULL AS grouped
 
 -- name: move_stages
--- Items left some stages and entered others; what became claimable is ready.
-UPDATE job_stages st SET
-    pending = st.pending + m.pending, open = st.open + m.open,
-    ready_at = CASE
-        WHEN m.delay_ms IS NULL OR (st.barrier AND st.ready_at = 'infinity') THEN st.ready_at
-        ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END,
-    avg_ms = CASE WHEN m.item_ms IS NULL THEN st.avg_ms
-                  WHEN st.avg_ms IS NULL THEN m.item_ms
-                  ELSE st.avg_ms + 0.3 * (m.item_ms - st.avg_ms) END
-FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[], $5::double precision[],
-            $6::real[])
-    AS m (job_id, position, pending, open, delay_ms, item_ms)
-WHERE st.job_id = m.job_id AND st.position = m.position
+-- Under the jobs' locks, taken here: items left some stages and entered others; what became
+-- claimable is ready.
+WITH locked AS MATERIALIZED (
+    SELECT id, has_barrier FROM jobs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+), moved AS (
+    UPDATE job_stages st SET
+        pending = st.pending + m.pending, open = st.open + m.open,
+        ready_at = CASE
+            WHEN m.delay_ms IS NULL OR (st.barrier AND st.ready_at = 'infinity') THEN st.ready_at
+            ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END,
+        avg_ms = CASE WHEN m.item_ms IS NULL THEN st.avg_ms
+                      WHEN st.avg_ms IS NULL THEN m.item_ms
+                      ELSE st.avg_ms + 0.3 * (m.item_ms - st.avg_ms) END
+    FROM unnest($2::uuid[], $3::smallint[], $4::integer[], $5::integer[], $6::double precision[],
+                $7::real[]) AS m (job_id, position, pending, open, delay_ms, item_ms)
+    JOIN locked l ON l.id = m.job_id
+    WHERE st.job_id = m.job_id AND st.position = m.position
+)
+SELECT id, has_barrier FROM locked
 
 -- name: move_barriers
 -- A barrier opens when the ingest is done and nothing is in an earlier stage; else it is shut.
