@@ -31,7 +31,7 @@ async def bare(lab: Lab, items: int, processes: int) -> float:
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
-    items = scale.of(100_000, 20_000)
+    items = scale.of(100_000, 10_000)
     lines = []
     for processes in (1, 2):
         found: tuple[list[float], list[float]] = ([], [])

@@ -11,7 +11,7 @@ from benchmarks.one_job import OneJob, eight_workers
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
-    items = scale.of(40_000, 10_000)
+    items = scale.of(40_000, 5_000)
     last: list[OneJob] = []
     first: list[OneJob] = []
     for _ in range(scale.repetitions):

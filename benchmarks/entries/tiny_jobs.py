@@ -32,7 +32,7 @@ async def until_idle(bench: Bench) -> None:
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
-    count = scale.of(3000, 600)
+    count = scale.of(3000, 300)
     live: list[float] = []
     backlog: list[float] = []
     for _ in range(scale.repetitions):

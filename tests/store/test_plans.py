@@ -50,6 +50,8 @@ HOT = [
     ("sweep.return_items", {"job_items_pkey"}),
     ("control.skip_items", {"items_live", "job_items_pkey"}),
     ("items.items_by_row", {"job_items_pkey"}),
+    ("items.items_by_row_and_status", {"job_items_pkey"}),
+    ("items.problem_items", {"items_problem"}),
     ("items.live_items", {"items_live"}),
     ("items.results", {"job_items_pkey"}),
     ("jobs.get_job", {"jobs_pkey"}),

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from penstock.model.states import ItemStatus
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("items")
+_PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -20,7 +22,8 @@ async def by_row(
     """Items after a row, in row order; None: of every status."""
     if statuses is None:
         return await conn.fetch(_sql.items_by_row, job_id, after_row, limit)
-    return await conn.fetch(_sql.items_by_row_and_status, job_id, after_row, list(statuses), limit)
+    wanted = _sql.problem_items if _PROBLEMS >= set(statuses) else _sql.items_by_row_and_status
+    return await conn.fetch(wanted, job_id, after_row, list(statuses), limit)
 
 
 async def live(
