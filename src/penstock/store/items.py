@@ -22,7 +22,7 @@ async def by_row(
     """Items after a row, in row order; None: of every status."""
     if statuses is None:
         return await conn.fetch(_sql.items_by_row, job_id, after_row, limit)
-    wanted = _sql.problem_items if _PROBLEMS >= set(statuses) else _sql.items_by_row_and_status
+    wanted = _sql.problem_items if set(statuses) <= _PROBLEMS else _sql.items_by_row_and_status
     return await conn.fetch(wanted, job_id, after_row, list(statuses), limit)
 
 
