@@ -78,7 +78,7 @@ class Settings(BaseSettings):
 
     # For operators and tests
     failpoint: str = Field(
-        "", description="Test only: `name:action[:count]`, see docs/reliability.md."
+        "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
     )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
 

@@ -162,7 +162,7 @@ def progress_follows_the_total(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def claims_are_impatient(patch: pytest.MonkeyPatch, db: Database) -> None:
-    rewrite(patch, "claims", "pick_items", "i.due_at <= now()",
+    rewrite(patch, "claims", "pick_items", "i.due_at <= statement_timestamp()",
             "i.due_at <= now() + interval '1 hour'")  # fmt: skip
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
 import asyncpg
 import orjson
 import pytest
@@ -134,10 +132,11 @@ async def test_a_claim_of_many_jobs_settles_what_it_still_holds(tried: Tried) ->
     [
         (Child("k" * 10_000, {}), "INTERNAL_ERROR"),
         (Child("k", object()), "INTERNAL_ERROR"),
+        (Child("k", {}, group="g" * 10_000), "INTERNAL_ERROR"),
         # What only the database refuses is found by splitting, as a crash would be.
-        (Child("k", {}, group=secrets.token_hex(20_000)), "WORKER_CRASHED"),
+        (Child("k\0", {}), "WORKER_CRASHED"),
     ],
-    ids=["key", "input", "group"],
+    ids=["key", "input", "group", "nul"],
 )
 async def test_a_result_that_cannot_be_stored_is_found_and_set_aside(
     tried: Tried, scripted: dict[str, Scripted], child: Child, code: str

@@ -59,7 +59,7 @@ async def job_of(
         yield content
 
     blob = await ctx.blobs.put(chunks(), len(content))
-    file = FileRef(uuid4(), "file.csv", blob.sha256, blob.size, "text/csv")
+    file = FileRef(uuid4(), "file.csv", blob.sha256, blob.size, "text/csv", blob.key)
     return Job(uuid4(), 1, pipeline.name, made, file)
 
 

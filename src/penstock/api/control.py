@@ -52,6 +52,7 @@ async def _change(
     """One audited change. A job that already is as asked for is left alone."""
     lane = None
     async with api.db.scoped(who.scope) as conn:
+        await load_job(conn, job_id)
         # All who change a job's state but its settles hold this lock, so what we see stays true.
         await claims.lock_claims(conn)
         job = await load_job(conn, job_id)

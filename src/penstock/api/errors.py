@@ -15,8 +15,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from penstock.engine.settle import TRY_AGAIN
 from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
-from penstock.store.database import CONNECTION_ERRORS
 
 STATUSES = {
     "INVALID_JSON": 400,
@@ -105,7 +105,7 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _routing)
     app.add_exception_handler(asyncpg.DiskFullError, _disk_full)
-    for kind in (*CONNECTION_ERRORS, asyncpg.DeadlockDetectedError):
+    for kind in TRY_AGAIN:
         app.add_exception_handler(kind, _database_away)
 
 

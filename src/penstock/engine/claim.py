@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +14,14 @@ from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
 from penstock.model.ids import new_id
 from penstock.store import claims
 from penstock.store.claims import Candidate, Lease, Served, Turn, Work
-from penstock.store.database import Connection, Database
+from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 
 # Empty-handed choices a single claim corrects before it gives up for now.
 _MOST_TRIES = 16
+_MOST_RESTS = 4
+_MOST_ORGS = 64
+_LOAD_TRIES = 8
+_LOAD_PAUSE_S = 0.5
 _MOST_NEIGHBOURS = 400
 _MOST_GROUPS = 32
 # What ingest and finish are expected to take, before anyone knows better.
@@ -59,6 +65,7 @@ async def claim(
     """The next claim, or None when nothing is due. ``usual_ms`` is what stages took elsewhere."""
     began = time.monotonic()
     empty_handed: list[int] = []
+    rests: Counter[int] = Counter()
     for _ in range(_MOST_TRIES):
         async with db.transaction() as conn:
             await claims.lock_claims(conn)
@@ -73,14 +80,31 @@ async def claim(
                 # Alone in its transaction: it locks a job, and those are locked in order.
                 await claims.rest_stage(conn, work)
         if leases:
-            break
-    else:
-        return None
-    # The inputs are read outside the claim lock: a stopped reader must not hold up everyone.
-    async with db.acquire() as conn:
-        jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
-        items = await claims.load_items(conn, leases) if work.kind == "items" else []
-    return Claim(turn, work, leases, lease, jobs, items, began)
+            jobs, items = await _load(db, work, leases)
+            return Claim(turn, work, leases, lease, jobs, items, began)
+        rests[turn.org_id] += 1
+        if rests[turn.org_id] == _MOST_RESTS:
+            # Others must not wait until all its idle stages have been looked at.
+            empty_handed.append(turn.org_id)
+    return None
+
+
+async def _load(
+    db: Database, work: Work, leases: Sequence[Lease]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Jobs and items of a claim, read outside the claim lock: a stopped reader must not hold up
+    everyone. The claim stands already, so a lost connection is tried again."""
+    for tries_left in range(_LOAD_TRIES - 1, -1, -1):
+        try:
+            async with db.acquire() as conn:
+                jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
+                items = await claims.load_items(conn, leases) if work.kind == "items" else []
+            return jobs, items
+        except CONNECTION_ERRORS:
+            if not tries_left:
+                raise
+            await asyncio.sleep(_LOAD_PAUSE_S)
+    raise AssertionError("unreachable")
 
 
 async def _take(
@@ -98,7 +122,7 @@ async def _take(
         return [], 0
     expected = sum(lease.expected_ms for lease in leases)
     lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
-    await claims.open_leases(conn, turn, work, leases, worker, lease)
+    await claims.open_leases(conn, turn, work, leases, worker, lease, in_turn=served.job_id is None)
     return leases, lease
 
 
@@ -107,8 +131,8 @@ async def _choose(
 ) -> tuple[Turn, Work] | None:
     """Whose turn it is and at what; orgs that turn out to have nothing are noted."""
     if served.job_id is not None:
-        return await claims.choose_stage_of_job(conn, served.job_id)
-    for _ in range(_MOST_TRIES):
+        return await claims.choose_stage_of_job(conn, served.job_id, limits.pipelines)
+    for _ in range(_MOST_ORGS):
         turn = await claims.choose_org(
             conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap,
             not_these=empty_handed,
@@ -151,8 +175,7 @@ async def _lease_items(
         # Who shares a claim dies together: suspects only with their like, and few of them.
         if not found or found[0].crashes != crashes or room <= 0:
             continue
-        rows, floor = choose_rows(found, most)
-        rows = rows[:room]
+        rows, floor = choose_rows(found, min(most, room))
         room -= len(rows)
         # Only the first stage is filled in row order; later ones must be looked through whole.
         floor = floor if one.position == 0 else 0

@@ -33,7 +33,8 @@ class Heartbeat:
     """Extends what is held, and raises the stop sign of what was lost."""
 
     def __init__(self, db: Database, worker: str, log: Log, shortest_lease_ms: float) -> None:
-        self._pause = min(_BEAT_SECONDS, shortest_lease_ms / 1000 / _BEATS_PER_LEASE)
+        self._patience = shortest_lease_ms / 1000 / _BEATS_PER_LEASE
+        self._pause = min(_BEAT_SECONDS, self._patience)
         self._db = db
         self._worker = worker
         self._log = log
@@ -70,10 +71,12 @@ class Heartbeat:
     async def _beat_until_ended(self) -> None:
         connection: Connection | None = None
         while not self._ended.wait(0 if connection is None else self._pause):
+            # Before and after: neither a slow beat nor a slow connect may outlast a lease unseen.
+            self._fence()
             try:
                 if connection is None:
-                    connection = await self._db.connect()
-                await asyncio.wait_for(self._beat(connection), 5)
+                    connection = await self._db.connect(timeout=self._patience)
+                await asyncio.wait_for(self._beat(connection), self._patience)
             except Exception as error:  # a missed beat is survivable, a dead thread is not
                 self._log.warning("heartbeat missed", error=repr(error))
                 await _abandon(connection)

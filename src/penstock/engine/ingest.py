@@ -49,14 +49,15 @@ class Ingest:
         self._traits = Traits()
         self._timer = Timer()
 
-    async def run(self, may_go_on: Callable[[], bool]) -> None:
-        """Read and store until the end, or until others need the worker; then it goes on later."""
+    async def run(self, must_yield: Callable[[float], bool]) -> None:
+        """Read and store until the end, or until ``must_yield`` after so many seconds; then it
+        goes on later."""
         try:
             pipeline = self._parts.pipeline(self._row["pipeline"])
             job = self._parts.job(self._row)
             self._traits = pipeline.traits(job.config)
             cursor = from_json(self._row["ingest_cursor"])
-            # Time never stops the reading itself; `may_go_on` does, between batches.
+            # Time never stops the reading itself; `must_yield` does, between batches.
             ctx = stage_context(self._parts, self._stop, float("inf"), self._parts.log)
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
@@ -64,7 +65,7 @@ class Ingest:
                     await self._store(batch)
                     ctx.batch_rows = self._sizer.rows
                     self._parts.failpoints.reach("between_batches")
-                    if self._stop.reason is not None or self._takes_too_long(may_go_on):
+                    if self._stop.reason is not None or must_yield(self._timer.ms / 1000):
                         return await self._yield()
             learned = await pipeline.after_ingest(job, cursor or {}, ctx)
             await self._end(learned)
@@ -79,9 +80,6 @@ class Ingest:
             await fail_or_retry(
                 self._parts, self._lease.id, self._row, jobs.INGEST, error, self._worker
             )
-
-    def _takes_too_long(self, may_go_on: Callable[[], bool]) -> bool:
-        return self._timer.ms > 2 * self._parts.settings.worker_target_slice_ms and not may_go_on()
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]
@@ -136,7 +134,7 @@ class Ingest:
         async with self._parts.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
-            written = await stored.end_ingest(conn, self._row["id"], learned, None, self._worker)
+            written = await stored.end_ingest(conn, self._row["id"], learned, self._worker)
             await self._charge(conn)
         await self._wake(written.lanes)
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import UUID
 
 from penstock.engine.parts import Parts
 from penstock.engine.worker import Worker
+from penstock.model.errors import Unavailable
 from penstock.store.claims import Served
+
+# Each one takes a thread and a connection; a page that asks again and again must not take all.
+MOST_AT_ONCE = 4
+_room = asyncio.Semaphore(MOST_AT_ONCE)
 
 
 async def kickoff(parts: Parts, job_id: UUID, duration_ms: int) -> int:
     """Slices of this job worked within the time; 0 when nothing of it was due."""
-    worker = Worker(parts, Served(job_id=job_id), sweeps=False, announces=False)
-    async with worker:
+    if _room.locked():
+        raise Unavailable(
+            "SERVICE_UNAVAILABLE", f"{MOST_AT_ONCE} kickoffs run already. Try again soon."
+        )
+    async with _room, Worker(parts, Served(job_id=job_id), sweeps=False, announces=False) as worker:
         return await worker.run_for(duration_ms / 1000)

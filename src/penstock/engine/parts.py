@@ -46,7 +46,12 @@ class Parts:
         file = None
         if row["file_id"] is not None:
             file = FileRef(
-                row["file_id"], row["file_name"], row["sha256"], row["size"], row["media_type"]
+                row["file_id"],
+                row["file_name"],
+                row["sha256"],
+                row["size"],
+                row["media_type"],
+                row["blob_key"],
             )
         counters = {
             name: row[name]

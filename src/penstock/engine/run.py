@@ -11,7 +11,7 @@ from typing import Any
 from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.parts import Parts
-from penstock.model.errors import ChildCrashed, ItemError, PermanentError
+from penstock.model.errors import ChildCrashed, ItemError, PenstockError, PermanentError
 from penstock.model.outcomes import Fail, NotFound, Outcome, Retry
 from penstock.model.pipeline import CpuFunction, Item, Stage
 from penstock.store.database import from_json
@@ -129,7 +129,7 @@ async def _run_stage(
         failure = Fail(ItemError.of(error))
     except Exception as error:
         ctx.log.error("stage failed", stage=stage.name, error=repr(error))
-        failure = Retry(ItemError.of(error))
+        failure = _retry(error)
     else:
         if len(outcomes) == len(batch):
             return outcomes
@@ -163,6 +163,12 @@ async def _run_in_child(
             outcomes = [Fail(ItemError.of(error))] * len(piece)
         except Exception as error:
             ctx.log.error("stage failed", error=repr(error))
-            outcomes = [Retry(ItemError.of(error))] * len(piece)
+            outcomes = [_retry(error)] * len(piece)
         for index, outcome in zip(place, outcomes, strict=True):
             worked.outcomes[index] = outcome
+
+
+def _retry(error: Exception) -> Retry:
+    """Never sooner than whoever refused asked for."""
+    after = error.retry_after_ms if isinstance(error, PenstockError) else None
+    return Retry(ItemError.of(error), after_ms=after)

@@ -120,6 +120,7 @@ class _Writing:
         self._held = held
         self._position = claimed.work.position
         self._stages = {row["id"]: _stages_of(parts, row) for row in claimed.jobs}
+        self._spawns = {row["id"]: _may_spawn(parts, row) for row in claimed.jobs}
         errors, not_found = parts.settings.max_attempts_error, parts.settings.max_attempts_not_found
         self._policies = {
             job_id: _policy_at(stages, self._position).bounded(errors, not_found)
@@ -175,6 +176,7 @@ class _Writing:
             )  # fmt: skip
             normalized = None if to.normalized is None else to_json(to.normalized)
             result = None if to.result is None else to_json(to.result)
+            shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)
             for effect in to.effects:
                 to_json(dict(effect.data))
@@ -184,11 +186,12 @@ class _Writing:
                 wrong, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
                 chance=chance,
             )  # fmt: skip
-            normalized, result, born = None, None, []
+            assert to.error is not None
+            normalized, result, born, shown = None, None, [], to_json(to.error.as_json())
         self._settled.append((
             row["job_id"], row["row_no"], row["slice_id"], row["generation"], to.status.value,
             to.stage, to.attempts, -1.0 if to.delay_ms is None else float(to.delay_ms),
-            normalized, result, None if to.error is None else to_json(to.error.as_json()),
+            normalized, result, shown,
         ))  # fmt: skip
         if born:
             self.children.setdefault(row["job_id"], []).extend(born)
@@ -198,10 +201,14 @@ class _Writing:
         if not to.spawn:
             return []
         places = {stage.name: place for place, stage in enumerate(stages)}
+        if not self._spawns[row["job_id"]]:
+            raise ValueError("the pipeline has children but its traits do not say so")
         for child in to.spawn:
             to_json(child.input)
             if not isinstance(child.key, str) or not 0 < len(child.key) <= _LONGEST_KEY:
                 raise ValueError(f"a child's key must be text of 1 to {_LONGEST_KEY} characters")
+            if len(child.group or "") > _LONGEST_KEY:
+                raise ValueError(f"a group's name has at most {_LONGEST_KEY} characters")
         return [
             NewChild(
                 row["row_no"],
@@ -232,10 +239,9 @@ class _Writing:
     def _learn(self, elapsed_ms: float) -> None:
         """Time per item, from items whose time tells something; suspects go in tiny claims."""
         if self.measured and not self._claim.suspect:
-            worked = len(self._settled)
             for move in self.moves.values():
                 if self._position in move.stages:
-                    move.stages[self._position].item_ms = elapsed_ms / max(worked, 1)
+                    move.stages[self._position].item_ms = elapsed_ms / self.measured
 
     async def items(self, conn: Connection) -> None:
         """Write the items: settled, released, and those that took a child process down."""
@@ -294,6 +300,14 @@ def _stages_of(parts: Parts, row: Any) -> Sequence[Stage]:
         return pipeline.stages(parse_config(pipeline, row["config"]))
     except PermanentError:
         return ()
+
+
+def _may_spawn(parts: Parts, row: Any) -> bool:
+    try:
+        pipeline = parts.pipeline(row["pipeline"])
+        return pipeline.traits(parse_config(pipeline, row["config"])).spawns
+    except PermanentError:
+        return False
 
 
 def _policy_at(stages: Sequence[Stage], position: int) -> RetryPolicy:

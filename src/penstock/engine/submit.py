@@ -58,7 +58,7 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
             return replay
     pipeline = parts.pipeline(order.pipeline)
     config = _valid_config(pipeline, order)
-    file = await _file(parts, conn, pipeline, order)
+    file = await _file(parts, conn, who, pipeline, order)
     rows = None if pipeline.traits(config).learns else pipeline.inline(config)
     if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
         rows = None
@@ -125,7 +125,9 @@ def _valid_config(pipeline: Pipeline, order: Order) -> Any:
         ) from error
 
 
-async def _file(parts: Parts, conn: Connection, pipeline: Pipeline, order: Order) -> Any:
+async def _file(
+    parts: Parts, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
+) -> Any:
     """The file's row, if the pipeline can make anything of the file at first sight."""
     if order.file_id is None:
         if pipeline.needs_file:
@@ -137,7 +139,8 @@ async def _file(parts: Parts, conn: Connection, pipeline: Pipeline, order: Order
     if not pipeline.needs_file:
         raise BadInput("INVALID_PARAMETERS", f"Pipeline {pipeline.name} takes no file.")
     file = await jobs.get_file(conn, order.file_id)
-    if file is None:
+    # An admin sees other orgs' files, but a job of theirs must not carry one into their own org.
+    if file is None or file["org_id"] != who.org_id:
         raise NotThere("FILE_NOT_FOUND", f"There is no file {order.file_id}.")
     pipeline.check(await parts.blobs.head(file["blob_key"]), file["size"], file["name"])
     return file

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
+
+import asyncpg
 
 from penstock.engine import ending
 from penstock.engine.liveness import Liveness
@@ -19,6 +23,8 @@ _MOST_AT_ONCE = 200
 _MOST_CRASHES = 3
 # A worker is lost after this many leases without a heartbeat.
 _SILENT_LEASES = 2
+_TIDY_SECONDS = 600.0
+_HALF_MADE_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class Sweeper:
         self._parts = parts
         self._host = host
         self._liveness = liveness
+        self._next_tidying = 0.0
 
     async def run_once(self) -> Swept:
         settings = self._parts.settings
@@ -42,15 +49,30 @@ class Sweeper:
             for client in await workers.end_frozen(conn, settings.lock_floor_ms):
                 self._parts.log.warning("frozen client was cut off", client=client)
             gone = await slices.expired(conn, settings.lock_floor_ms, _MOST_AT_ONCE)
-        for slice_id in gone:
-            await self._return(slice_id, holder_is_dead=False)
+        await self._return_all(gone, holder_is_dead=False)
         dead = await self._bury_local_workers()
         async with self._parts.db.transaction() as conn:
             lost = await workers.silent(conn, settings.lock_cap_ms * _SILENT_LEASES)
             for worker in lost:
                 await workers.tell(conn, "worker.lost", worker, {"reason": "no heartbeat"})
-            await workers.forget(conn)
+        if time.monotonic() > self._next_tidying:
+            self._next_tidying = time.monotonic() + _TIDY_SECONDS
+            await self._tidy()
         return Swept(len(gone), (*dead, *lost))
+
+    async def _tidy(self) -> None:
+        """What is old and nobody's: rows of workers long gone, keys, half-made uploads."""
+        async with self._parts.db.transaction() as conn:
+            await workers.forget(conn)
+        await self._parts.blobs.sweep(_HALF_MADE_SECONDS)
+
+    async def _return_all(self, ids: Sequence[UUID], *, holder_is_dead: bool) -> None:
+        for slice_id in ids:
+            try:
+                await self._return(slice_id, holder_is_dead=holder_is_dead)
+            except asyncpg.PostgresError as error:
+                # One that cannot be returned must not keep the others.
+                self._parts.log.error("lease could not be taken back", error=repr(error))
 
     async def _bury_local_workers(self) -> list[str]:
         """Leases of a worker known to be dead need not run out first."""
@@ -62,8 +84,7 @@ class Sweeper:
         for worker in dead:
             async with self._parts.db.acquire() as conn:
                 held = await slices.of_worker(conn, worker)
-            for slice_id in held:
-                await self._return(slice_id, holder_is_dead=True)
+            await self._return_all(held, holder_is_dead=True)
             async with self._parts.db.transaction() as conn:
                 await workers.stop(conn, worker)
                 await workers.tell(conn, "worker.lost", worker, {"reason": "the process died"})

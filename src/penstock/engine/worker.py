@@ -88,6 +88,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._load = Load()
         self._quiet_until = 0.0
+        self._deadline: float | None = None
         self._heartbeat = Heartbeat(parts.db, self.id, parts.log, settings.lock_floor_ms)
         self._sweeps = sweeps
         self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
@@ -95,21 +96,22 @@ class Worker:
     async def __aenter__(self) -> Worker:
         if self._liveness is not None:
             self._liveness.announce()
-        async with self._parts.db.transaction() as conn:
-            await workers.register(conn, self.id, self._host, os.getpid(), self._slots)
+            async with self._parts.db.transaction() as conn:
+                await workers.register(conn, self.id, self._host, os.getpid(), self._slots)
         self._heartbeat.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._drain()
-        self._heartbeat.stop()
+        await asyncio.to_thread(self._heartbeat.stop)
+        if self._liveness is None:
+            return
         try:
             async with self._parts.db.transaction() as conn:
                 await workers.stop(conn, self.id)
         except TRY_AGAIN as error:
             self._parts.log.warning("could not say good-bye", error=repr(error))
-        if self._liveness is not None:
-            self._liveness.leave()
+        self._liveness.leave()
 
     def stop(self) -> None:
         """Claim nothing more; what runs is finished or released."""
@@ -146,9 +148,9 @@ class Worker:
 
     async def run_for(self, seconds: float) -> int:
         """Claims, one after the other, for a while; answers how many. Nothing starts after it."""
-        deadline = time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds
         done = 0
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := self._deadline - time.monotonic()) > 0:
             self._time_box = left
             if not await self.run_once():
                 break
@@ -229,7 +231,7 @@ class Worker:
         try:
             match claimed.work.kind:
                 case "ingest":
-                    await Ingest(self._parts, claimed, stop, self.id).run(self._has_free_slot)
+                    await Ingest(self._parts, claimed, stop, self.id).run(self._must_yield)
                 case "finish":
                     await finish(self._parts, claimed, stop, self.id)
                 case _ if claimed.leases[0].group is not None:
@@ -253,8 +255,12 @@ class Worker:
         settings = self._parts.settings
         return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
 
-    def _has_free_slot(self) -> bool:
-        return len(self._running) < self._slots
+    def _must_yield(self, seconds: float) -> bool:
+        """An ingest ends with the time it was given, or makes room once all slots are taken."""
+        if self._deadline is not None:
+            return time.monotonic() > self._deadline
+        target = self._parts.settings.worker_target_slice_ms / 1000
+        return seconds > 2 * target and len(self._running) >= self._slots
 
     async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
         """Each group in order and on its own, all of them side by side."""
@@ -272,7 +278,13 @@ class Worker:
             )
             for lease in claimed.leases
         ]
-        await asyncio.gather(*(self._work_items(part, stop) for part in parts))
+        # All of them to their end: one left behind would work on without its lease being kept.
+        ends = await asyncio.gather(
+            *(self._work_items(part, stop) for part in parts), return_exceptions=True
+        )
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
 
     async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
         """In pieces of about half a second, each settled on its own: progress is seen while it is
@@ -303,7 +315,8 @@ class Worker:
         patience = piece.lease_ms / 1000
         settled = await settle(self._parts, piece, worked, self.id, patience, last=last)
         if not settled.held:
-            self._parts.log.warning("lease was lost, nothing written", job=str(piece.work.job_id))
+            # Expected after a cancel; whoever took it otherwise has said so.
+            self._parts.log.info("lease was lost, nothing written", job=str(piece.work.job_id))
             return False
         if settled.measured:
             stage = (piece.work.pipeline, piece.work.stage)

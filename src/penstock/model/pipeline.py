@@ -52,6 +52,7 @@ class FileRef:
     sha256: str
     size: int
     media_type: str
+    blob_key: str
 
 
 @dataclass(frozen=True, slots=True)

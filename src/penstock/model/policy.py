@@ -76,9 +76,10 @@ class RetryPolicy:
     def bounded(self, errors: int, not_found: int) -> RetryPolicy:
         """The same with an installation's own numbers for what nobody foresaw or found."""
         unforeseen = replace(DEFAULT_RULES["INTERNAL_ERROR"], retries=errors)
-        return RetryPolicy(
-            {"INTERNAL_ERROR": unforeseen, **self.rules}, replace(self.not_found, retries=not_found)
-        )
+        looked = self.not_found
+        if looked is NOT_FOUND:
+            looked = replace(looked, retries=not_found)
+        return RetryPolicy({"INTERNAL_ERROR": unforeseen, **self.rules}, looked)
 
     def rule(self, code: str) -> RetryRule:
         """A code nobody listed is permanent: guessing would repeat side effects."""

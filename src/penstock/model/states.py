@@ -23,7 +23,6 @@ class ItemStatus(StrEnum):
     SKIPPED = "SKIPPED"
 
 
-LIVE_JOB_STATES = frozenset({JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING})
 TERMINAL_JOB_STATES = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 TERMINAL_ITEM_STATUSES = frozenset(
     {ItemStatus.DONE, ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}

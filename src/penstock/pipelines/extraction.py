@@ -62,7 +62,7 @@ class Extraction(Pipeline):
         """A file with a header alone gives one empty batch, so that the header is known."""
         if job.file is None:
             raise BadInput("INVALID_PARAMETERS", "An extraction needs a file")
-        path = str(ctx.blobs.path(job.file.sha256))
+        path = str(ctx.blobs.path(job.file.blob_key))
         kept = dict(cursor) if cursor else None
         async with aclosing(ctx.children.stream(read_csv, path, kept, dict(ctx.limits))) as stream:
             head: CsvHead = await anext(stream)

@@ -99,8 +99,10 @@ async def choose_stage(
     return None if row is None else _work(row)
 
 
-async def choose_stage_of_job(conn: Connection, job_id: UUID) -> tuple[Turn, Work] | None:
-    row = await conn.fetchrow(_sql.choose_stage_of_job, job_id)
+async def choose_stage_of_job(
+    conn: Connection, job_id: UUID, known: Sequence[str]
+) -> tuple[Turn, Work] | None:
+    row = await conn.fetchrow(_sql.choose_stage_of_job, job_id, known)
     if row is None:
         return None
     return Turn(row["org_id"], row["weight"], row["vstart"]), _work(row)
@@ -110,8 +112,9 @@ async def choose_neighbours(
     conn: Connection, org_id: int, work: Work, most: int, served: Served
 ) -> list[Work]:
     rows = await conn.fetch(
-        _sql.choose_neighbours, org_id, work.pipeline, work.stage, work.job_id, most, served.lanes
-    )
+        _sql.choose_neighbours, org_id, work.pipeline, work.stage, work.job_id, most, served.lanes,
+        work.position,
+    )  # fmt: skip
     return [_work(row) for row in rows]
 
 
@@ -149,13 +152,21 @@ async def pick_groups(
 
 
 async def open_leases(
-    conn: Connection, turn: Turn, work: Work, leases: Sequence[Lease], worker: str, lease_ms: float
+    conn: Connection,
+    turn: Turn,
+    work: Work,
+    leases: Sequence[Lease],
+    worker: str,
+    lease_ms: float,
+    *,
+    in_turn: bool = True,
 ) -> None:
-    """Write the leases of a claim: items marked, slices opened, stages and jobs told."""
+    """Write the leases of a claim: items marked, slices opened, stages and jobs told. A claim out
+    of turn, by a worker that serves one job only, leaves virtual time where it is."""
     marked = await conn.fetchval(
         _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
         lease_ms, turn.vstart, *_columns(leases), [lease.group for lease in leases],
-        [lease.expected_ms for lease in leases],
+        [lease.expected_ms for lease in leases], turn.vstart if in_turn else None,
     )  # fmt: skip
     if marked != sum(len(lease.rows) for lease in leases):
         raise RuntimeError(f"claimed {leases}, but marked {marked} items")

@@ -124,9 +124,11 @@ class Database:
             "timezone": "UTC",
         }
 
-    async def connect(self) -> asyncpg.Connection[asyncpg.Record]:
+    async def connect(self, timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
         """A connection of its own, outside the pool."""
-        connection = await asyncpg.connect(self._dsn, server_settings=self._settings(), timeout=10)
+        connection = await asyncpg.connect(
+            self._dsn, server_settings=self._settings(), timeout=timeout
+        )
         await self._take_role(connection)
         return connection
 

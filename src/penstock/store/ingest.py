@@ -53,15 +53,10 @@ async def save_batch(
 
 
 async def end_ingest(
-    conn: Connection,
-    job_id: UUID,
-    context: Mapping[str, Any],
-    header: Sequence[str] | None,
-    worker: str,
+    conn: Connection, job_id: UUID, context: Mapping[str, Any], worker: str
 ) -> Written:
     """All rows are in; a job without rows is complete by this."""
-    shown = None if header is None else to_json(list(header))
-    await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)), shown)
+    await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)))
     await conn.execute(_sql.open_first_stage, job_id)
     return await write_moves(conn, {job_id: JobMove()}, worker)
 

@@ -112,7 +112,9 @@ async def yield_whole(
     attempts: int,
     error: Any = None,
 ) -> None:
-    """Ingest or finish goes on later; ``error`` says why, where it failed."""
+    """Ingest or finish goes on later; ``error`` says why, where it failed. The job is locked in a
+    statement of its own: one that waited for it would judge the stages as they were before."""
+    await conn.fetch(_settle.lock_jobs, [job_id])
     await conn.execute(_ingest.yield_stage, job_id, position, after_ms)
     shown = None if error is None else to_json(error)
     await conn.execute(_ingest.yield_job, job_id, attempts, shown)

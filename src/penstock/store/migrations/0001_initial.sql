@@ -337,6 +337,8 @@ GRANT SELECT ON workers, org_time TO penstock_admin;
 GRANT INSERT ON files, jobs, job_stages, job_items, job_errors, events, idempotency_keys, audit
     TO penstock_api, penstock_admin;
 GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstock_admin;
+-- Only to lock them in order before they are deleted.
+GRANT UPDATE (expires_at) ON slices TO penstock_api, penstock_admin;
 GRANT DELETE ON slices, idempotency_keys TO penstock_api, penstock_admin;
 
 -- What the API needs across orgs: these return just that and nothing else.

@@ -1,12 +1,14 @@
 -- name: lock_claims
--- One claim at a time: pause, cancel and priority wait for it, and no cap is passed twice.
+-- One claim at a time: pause, cancel and priority wait for it, and no cap is passed twice. What
+-- follows asks for the statement's time: the transaction's is that of before the wait.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
 
 -- name: choose_org
 -- The org with the lowest start tag plus what it already holds, among those with work due.
 WITH RECURSIVE live AS MATERIALIZED (
-    SELECT org_id, sum(expected_ms) AS expected_ms, count(*) AS slices,
-           count(*) FILTER (WHERE worker = $1) AS mine
+    -- Slices claimed together count once: many tiny jobs are one piece of work.
+    SELECT org_id, sum(expected_ms) AS expected_ms, count(DISTINCT (worker, claimed_at)) AS slices,
+           count(DISTINCT claimed_at) FILTER (WHERE worker = $1) AS mine
     FROM slices GROUP BY org_id
 ), waiting (org_id, ready_at) AS (
     (SELECT org_id, ready_at FROM jobs
@@ -25,14 +27,14 @@ JOIN orgs o ON o.id = w.org_id
 JOIN org_time t ON t.org_id = w.org_id
 CROSS JOIN virtual_clock s
 LEFT JOIN live l ON l.org_id = w.org_id
-WHERE w.ready_at <= now()
+WHERE w.ready_at <= statement_timestamp()
   AND coalesce(l.slices, 0) < $2 AND coalesce(l.mine, 0) < $3
   AND w.org_id <> ALL ($4::bigint[])
   -- LIMIT keeps this a probe per org: without it all stages of all jobs ever would be hashed.
   AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL) OR (
       SELECT true FROM jobs j JOIN job_stages st ON st.job_id = j.id
       WHERE j.org_id = w.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
-        AND j.ready_at <= now() AND st.ready_at <= now()
+        AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp()
         AND ($5::text[] IS NULL OR j.lane = ANY ($5))
         AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
         AND ($7::text[] IS NULL OR st.name = ANY ($7))
@@ -42,16 +44,16 @@ LIMIT 1
 
 -- name: choose_stage
 -- The org's next work: priority, then the job served least recently; ingest first, then late stages.
-SELECT j.id AS job_id, j.pipeline, j.grouped, j.generation, st.position, st.kind, st.name AS stage,
+SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
        st.pending, st.floor, st.avg_ms, st.avg_bytes
 FROM jobs j
 CROSS JOIN LATERAL (
     SELECT * FROM job_stages s
-    WHERE s.job_id = j.id AND s.ready_at <= now() AND ($4::text[] IS NULL OR s.name = ANY ($4))
+    WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp() AND ($4::text[] IS NULL OR s.name = ANY ($4))
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
 ) AS st
 WHERE j.org_id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
-  AND j.ready_at <= now()
+  AND j.ready_at <= statement_timestamp()
   AND ($2::text[] IS NULL OR j.lane = ANY ($2))
   AND ($3::text[] IS NULL OR j.pipeline = ANY ($3))
 ORDER BY j.priority DESC, j.served_at, j.id
@@ -59,7 +61,7 @@ LIMIT 1
 
 -- name: choose_stage_of_job
 -- The same, for a worker that serves one job only.
-SELECT j.id AS job_id, j.org_id, j.pipeline, j.grouped, j.generation, st.position, st.kind,
+SELECT j.id AS job_id, j.org_id, j.pipeline, j.grouped, st.position, st.kind,
        st.name AS stage, st.pending, st.floor, st.avg_ms, st.avg_bytes, o.weight,
        greatest(t.vt, c.v) AS vstart
 FROM jobs j
@@ -67,19 +69,20 @@ JOIN orgs o ON o.id = j.org_id
 JOIN org_time t ON t.org_id = j.org_id
 CROSS JOIN virtual_clock c
 CROSS JOIN LATERAL (
-    SELECT * FROM job_stages s WHERE s.job_id = j.id AND s.ready_at <= now()
+    SELECT * FROM job_stages s WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp()
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
 ) AS st
-WHERE j.id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+WHERE j.id = $1 AND j.pipeline = ANY ($2::text[])
+  AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
 
 -- name: choose_neighbours
 -- Small jobs of the same org, pipeline and stage, to share a claim with the one chosen.
-SELECT j.id AS job_id, j.pipeline, j.grouped, j.generation, st.position, st.kind, st.name AS stage,
+SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
        st.pending, st.floor, st.avg_ms, st.avg_bytes
 FROM jobs j
-JOIN job_stages st ON st.job_id = j.id AND st.name = $3 AND st.kind = 'items'
+JOIN job_stages st ON st.job_id = j.id AND st.position = $7 AND st.name = $3 AND st.kind = 'items'
 WHERE j.org_id = $1 AND j.pipeline = $2 AND j.state IN ('queued', 'running') AND NOT j.paused
-  AND NOT j.grouped AND j.ready_at <= now() AND st.ready_at <= now() AND st.pending > 0
+  AND NOT j.grouped AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp() AND st.pending > 0
   AND j.priority = (SELECT priority FROM jobs WHERE id = $4) AND j.id <> $4
   AND ($6::text[] IS NULL OR j.lane = ANY ($6))
 ORDER BY j.served_at, j.id
@@ -93,7 +96,7 @@ FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[])
 CROSS JOIN LATERAL (
     (SELECT i.row_no, i.crashes, false AS fresh FROM job_items i
      WHERE i.job_id = w.job_id AND i.stage = w.stage AND i.status = 'PENDING'
-       AND i.due_at IS NOT NULL AND i.group_key IS NULL AND i.due_at <= now()
+       AND i.due_at IS NOT NULL AND i.group_key IS NULL AND i.due_at <= statement_timestamp()
      ORDER BY i.due_at, i.row_no LIMIT w.size)
     UNION ALL
     (SELECT i.row_no, i.crashes, true FROM job_items i
@@ -121,12 +124,12 @@ WITH RECURSIVE groups (group_key) AS (
         WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key = g.group_key
         ORDER BY i.row_no LIMIT 1
     ) AS head
-    WHERE (head.due_at IS NULL OR head.due_at <= now())
+    WHERE (head.due_at IS NULL OR head.due_at <= statement_timestamp())
       AND NOT EXISTS (SELECT 1 FROM slices s
                       WHERE s.pipeline = $3 AND s.stage = $4 AND s.group_key = g.group_key)
     LIMIT $5
 )
-SELECT f.group_key, t.row_no, t.crashes, coalesce(t.due_at <= now(), true) AS due
+SELECT f.group_key, t.row_no, t.crashes, coalesce(t.due_at <= statement_timestamp(), true) AS due
 FROM free f CROSS JOIN LATERAL (
     SELECT i.row_no, i.crashes, i.due_at FROM job_items i
     WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key = f.group_key
@@ -142,13 +145,13 @@ WITH lease AS MATERIALIZED (
     SELECT * FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
         AS l (id, job_id, row_nos, group_key, expected_ms)
 ), clock AS (
-    UPDATE virtual_clock SET v = greatest(v, $8)
+    UPDATE virtual_clock SET v = greatest(v, $14)
 ), opened AS (
     INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, group_key, worker,
                         row_nos, expires_at, expected_ms, vstart)
     SELECT l.id, $1, l.job_id, $2, $3, $4, $5, l.group_key, $6,
            string_to_array(l.row_nos, ',')::integer[],
-           now() + $7 * interval '1 millisecond', l.expected_ms, $8
+           statement_timestamp() + $7 * interval '1 millisecond', l.expected_ms, $8
     FROM lease l
 ), marked AS (
     UPDATE job_items i SET status = 'PROCESSING', slice_id = l.id, updated_at = now()
@@ -201,9 +204,13 @@ UPDATE job_stages st SET ready_at = coalesce(
           (SELECT min(due_at) FROM job_items i
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.due_at IS NOT NULL
              AND i.group_key IS NULL),
+          (SELECT min(due_at) FROM job_items i
+           WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
+             AND i.group_key IS NOT NULL AND i.due_at > now()),
           -- A group may be held by another job: look again soon.
           (SELECT now() + interval '500 milliseconds' FROM job_items i
-           WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key IS NOT NULL
+           WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
+             AND i.group_key IS NOT NULL AND (i.due_at IS NULL OR i.due_at <= now())
            LIMIT 1)),
     'infinity')
 WHERE st.job_id = $1 AND st.position = $2 AND st.ready_at <= now()

@@ -13,8 +13,12 @@ RETURNING id, org_id, seq, lane
 -- name: drop_slices
 -- Every lease of a job that is to end: its workers can write nothing from now on. One that is ending
 -- already keeps the lease under which its items are skipped.
-DELETE FROM slices s USING jobs j
-WHERE s.job_id = $1 AND j.id = s.job_id AND j.state IN ('queued', 'running')
+WITH held AS MATERIALIZED (
+    SELECT s.id FROM slices s JOIN jobs j ON j.id = s.job_id
+    WHERE s.job_id = $1 AND j.state IN ('queued', 'running')
+    ORDER BY s.id FOR UPDATE OF s
+)
+DELETE FROM slices s USING held WHERE s.id = held.id
 RETURNING s.id
 
 -- name: begin_ending

@@ -12,7 +12,7 @@ WHERE job_id = $1 AND position = 0
 -- name: end_ingest
 -- Every row is stored. What the whole input taught is kept for the stages.
 UPDATE jobs SET ingest_done = true, context = context || $2::jsonb,
-    header = coalesce($3::jsonb, header), bytes_read = bytes_total, attempts = 0
+    bytes_read = bytes_total, attempts = 0
 WHERE id = $1
 
 -- name: open_first_stage

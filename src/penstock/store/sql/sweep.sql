@@ -11,9 +11,13 @@ ORDER BY expires_at LIMIT $2
 SELECT id FROM slices WHERE worker = $1
 
 -- name: take_expired
--- The sweeper's fence: the slice is gone for whoever held it.
-DELETE FROM slices WHERE id = $1 AND ($2 OR expires_at < now())
-RETURNING id, kind, job_id, org_id, position, stage, worker, row_nos
+-- The sweeper's fence: the slice is gone for whoever held it. One that is locked is being written
+-- to by its holder this moment, and nobody may wait for that with the claim lock in hand.
+WITH gone AS MATERIALIZED (
+    SELECT id FROM slices WHERE id = $1 AND ($2 OR expires_at < now()) FOR UPDATE SKIP LOCKED
+)
+DELETE FROM slices s USING gone WHERE s.id = gone.id
+RETURNING s.id, s.kind, s.job_id, s.org_id, s.position, s.stage, s.worker, s.row_nos
 
 -- name: return_items
 -- Items whose worker died wait again; one that died alone three times is set aside. One that saw two
