@@ -24,7 +24,8 @@ def configure_logging(level: str, *, json: bool | None = None) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # A line and its end in one write: several processes share the file.
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
     )
 
 

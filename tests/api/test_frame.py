@@ -41,7 +41,8 @@ async def test_answers_carry_an_id_and_safe_headers(client: httpx2.AsyncClient) 
 
 
 async def test_problems_of_the_router(client: httpx2.AsyncClient) -> None:
-    for path in ("/", "/api", "/api/", "/api/jobs/", "/docs", "/redoc", "/api/jobs/a/b/c"):
+    assert (await client.get("/")).json()["openapi"] == "/openapi.json"
+    for path in ("/api", "/api/", "/api/jobs/", "/docs", "/redoc", "/api/jobs/a/b/c"):
         problem = refused(await client.get(path), 404, "NOT_FOUND")
         assert problem.instance == path
     odd = await client.get("/api/%00%ff%0a?x", headers={"Host": "["})
@@ -128,6 +129,7 @@ async def test_the_document_names_every_route(app: FastAPI, client: httpx2.Async
     document = (await client.get("/openapi.json")).json()
     assert document["openapi"].startswith("3.1")
     assert sorted(document["paths"]) == [
+        "/api/events",
         *("/api/files", "/api/jobs", "/api/jobs/{job_id}", "/api/jobs/{job_id}/cancel"),
         *("/api/jobs/{job_id}/events", "/api/jobs/{job_id}/export", "/api/jobs/{job_id}/items"),
         *("/api/jobs/{job_id}/kickoff", "/api/jobs/{job_id}/pause", "/api/jobs/{job_id}/resume"),

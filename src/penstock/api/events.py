@@ -1,4 +1,4 @@
-"""What happened to a job, by polling."""
+"""What happened, to one job or to all one may see, by polling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from penstock.api.access import ApiParts, JobId, Reader
 from penstock.api.answers import answer
-from penstock.api.schemas import EventPage, EventsQuery
+from penstock.api.schemas import AllEvents, AllEventsQuery, EventPage, EventsQuery
 from penstock.api.shapes import event_shape, load_job
 from penstock.store import jobs
 
@@ -26,3 +26,17 @@ async def list_events(
         rows = await jobs.events_of(conn, job_id, query.since, query.limit)
     following = rows[-1]["seq"] if rows else query.since
     return answer({"items": [event_shape(row, job_id) for row in rows], "next": following})
+
+
+@router.get("/events", summary="List events of all jobs", responses={200: {"model": AllEvents}})
+async def list_all_events(
+    api: ApiParts, who: Reader, query: Annotated[AllEventsQuery, Query()]
+) -> Response:
+    """Events of every job you may see, in the order they were committed; nothing that comes later
+    sorts before what was read. An admin also hears of workers. Ask again with `next`."""
+    xid, event_id = map(int, query.since.split("-"))
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await jobs.all_events(conn, (str(xid), event_id), query.limit)
+    following = f"{rows[-1]['xid']}-{rows[-1]['id']}" if rows else query.since
+    shown = [event_shape(row, row["job_id"]) for row in rows]
+    return answer({"items": shown, "next": following})

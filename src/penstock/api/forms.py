@@ -53,7 +53,7 @@ async def received_form(
 async def _read(request: Request, parts: Parts, allowed: frozenset[str], form: Form) -> None:
     limit = parts.settings.max_file_bytes
     if declared_length(request) > limit + FORM_BYTES:
-        raise BadInput("FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes", limit=limit)
+        raise BadInput("FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes.", limit=limit)
     reader = PartReader(paced(request), _boundary(request))
     room = FIELD_BYTES
     async for head in reader.parts():

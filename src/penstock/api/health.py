@@ -48,6 +48,19 @@ class Pulse:
             return None
 
 
+@router.get("/", include_in_schema=False)
+async def root() -> Response:
+    """What stands at the address `make up` prints, for whoever opens it."""
+    shown = {
+        "name": "Penstock",
+        "version": __version__,
+        "health": "/health",
+        "api": "/api",
+        "openapi": "/openapi.json",
+    }
+    return answer(shown)
+
+
 @router.get("/health", summary="Health", responses={200: {"model": Health}, 503: {"model": Health}})
 async def health(request: Request) -> Response:
     """`degraded` without a worker, with a long queue, or (503) without a database."""

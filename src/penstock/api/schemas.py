@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
@@ -115,16 +117,21 @@ class ItemPage(Shape):
 
 class EventShape(Shape):
     event: str
-    job_id: UUID
+    job_id: UUID | None
     worker_id: str | None
     data: dict[str, Any]
     timestamp: datetime
-    seq: int = Field(description="Numbered without gaps within the job.")
+    seq: int | None = Field(description="Numbered without gaps within the job.")
 
 
 class EventPage(Shape):
     items: list[EventShape]
     next: int = Field(description="Pass as `since` to hear what happens after.")
+
+
+class AllEvents(Shape):
+    items: list[EventShape]
+    next: str = Field(description="Pass as `since` to hear what happens after.")
 
 
 class Kickoff(Shape):
@@ -163,9 +170,16 @@ class Problem(Shape):
 
 def _as_number(given: Any) -> Any:
     """A word or digits, as forms send them."""
+    number = given
     if isinstance(given, str):
-        return PRIORITIES.get(given, int(given) if given.isascii() and given.isdigit() else given)
-    return given
+        number = PRIORITIES.get(given, int(given) if _WHOLE.fullmatch(given) else None)
+    if type(number) is not int or not 0 <= number <= MAX_PRIORITY:
+        words = ", ".join(PRIORITIES)
+        raise PydanticCustomError("priority", f"use a number from 0 to {MAX_PRIORITY}, or {words}")
+    return number
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
 class JobOrder(Shape):
@@ -213,6 +227,11 @@ class ItemsQuery(Shape):
 
 class EventsQuery(Shape):
     since: int = Field(0, ge=0, le=2**63 - 1, description="Events after this number.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class AllEventsQuery(Shape):
+    since: str = Field("0-0", pattern=r"^[0-9]{1,18}-[0-9]{1,18}$", description="A `next`.")
     limit: int = Field(100, ge=1, le=1000)
 
 

@@ -85,6 +85,7 @@ def _progress_shape(row: Any) -> dict[str, Any]:
         rows_done=row["total"] - row["pending"] - row["processing"],
         rows_total=row["total"],
         elapsed_ms=row["elapsed_ms"] or 0,
+        skipped=row["skipped"],
         state=state_of(row),
     )
 
@@ -129,10 +130,10 @@ def named_cells(text: str, header: Sequence[str]) -> Any:
     return named
 
 
-def event_shape(row: Any, job_id: UUID) -> Mapping[str, Any]:
+def event_shape(row: Any, job_id: UUID | None) -> Mapping[str, Any]:
     return {
         "event": row["event"],
-        "jobId": str(job_id),
+        "jobId": None if job_id is None else str(job_id),
         "workerId": row["worker"],
         "data": stored(row["data"]),
         "timestamp": row["created_at"],

@@ -48,7 +48,7 @@ class LocalBlobs:
                 gathered += chunk
                 if upload.size + len(gathered) > limit:
                     raise BadInput(
-                        "FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes", limit=limit
+                        "FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes.", limit=limit
                     )
                 if len(gathered) >= WRITE_BYTES:
                     await asyncio.to_thread(upload.write, gathered)

@@ -128,9 +128,9 @@ async def _create_key(org: str, plan: Plan | None, role: Role, email: str, name:
     from penstock.cli.session import transaction
     from penstock.store import accounts
 
-    _require_address(email)
     async with transaction() as conn:
         row = await accounts.ensure_org(conn, org, plan)
+        _require_address(email)
         _tell_of_plan(row, plan)
         owner = await accounts.ensure_user(conn, row["id"], email, role)
         return await accounts.create_key(conn, row["id"], owner["id"], name)

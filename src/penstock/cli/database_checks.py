@@ -33,10 +33,10 @@ async def database_checks(settings: Settings) -> list[Check]:
 
 
 async def _look(conn: Connection, settings: Settings, api_dsn: str) -> list[Check]:
-    version = conn.get_server_version()
+    version = await conn.fetchval("SHOW server_version")
     whose = "PENSTOCK_DATABASE_URL" if settings.database_url else "embedded"
     found = [
-        ok("Database", f"PostgreSQL {version.major}.{version.minor} ({whose}) answers."),
+        ok("Database", f"PostgreSQL {version.split()[0]} ({whose}) answers."),
         await _durability(conn),
         _owner(conn),
         await _migrations(conn, settings.database_schema),

@@ -19,11 +19,23 @@ from penstock.store.database import Connection, Database
 _LOOK_S = 0.25
 
 
-async def listed(state: str | None, pipeline: str | None, limit: int) -> list[Any]:
+async def listed(
+    state: str | None, pipeline: str | None, limit: int
+) -> tuple[list[Any], list[str]]:
+    """Jobs, and what is worth a note beside them."""
     quiet_logs()
     states = None if state is None else [state]
-    async with opened(Settings()) as session, session.db.acquire() as conn:
-        return await jobs.list_jobs(conn, states=states, pipeline=pipeline, limit=limit)
+    settings = Settings()
+    async with opened(settings) as session, session.db.acquire() as conn:
+        found = await jobs.list_jobs(conn, states=states, pipeline=pipeline, limit=limit)
+        queue = await jobs.queue_state(conn)
+    notes = []
+    if not found:
+        where = "the database" if settings.database_url else settings.data_dir
+        notes.append(f"No such jobs in {where}.")
+    if queue["depth"] and not queue["workers"]:
+        notes.append("No worker is running, so nothing moves: start one with `penstock up`.")
+    return found, notes
 
 
 async def found(job_id: UUID) -> dict[str, Any]:

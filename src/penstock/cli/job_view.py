@@ -27,7 +27,8 @@ def progress_of(row: Any) -> dict[str, Any]:
     finished = row["done"] + row["error"] + row["not_found"] + row["skipped"]
     return describe(
         percent=row["percent"], stage=row["stage"], rows_done=finished, rows_total=row["total"],
-        elapsed_ms=row["elapsed_ms"] or 0, state=state_of(row),
+        elapsed_ms=row["elapsed_ms"] or 0, skipped=row["skipped"],
+        state=state_of(row),
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def list_jobs(
     from penstock.cli import job_view
     from penstock.cli.job_control import listed
 
-    found = asyncio.run(listed(state, pipeline, limit))
+    found, notes = asyncio.run(listed(state, pipeline, limit))
     if json:
         shown.as_json([job_view.as_json(row) for row in found])
         return
@@ -50,6 +50,8 @@ def list_jobs(
     ]  # fmt: skip
     head = ("ID", "STATE", "DONE", "ROWS", "FAILED", "PIPELINE", "ORG", "CREATED (UTC)", "NAME")
     shown.columns(head, rows)
+    for note in notes:
+        shown.note(note)
 
 
 @app.command("show")

@@ -73,5 +73,7 @@ def parse_config(pipeline: Pipeline, text: str) -> Any:
 
 def first_problem(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"config.{where}: {first['msg']}" if where else str(first["msg"])
+    where = ".".join(("config", *(str(part) for part in first["loc"])))
+    if first["type"] == "extra_forbidden":
+        return f"{where}: there is no such field"
+    return f"{where}: {str(first['msg']).removeprefix('Value error, ')}"

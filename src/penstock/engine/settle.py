@@ -78,8 +78,9 @@ async def settle(
             # What the driver itself cannot encode it reports like a lost connection.
             is_passing = isinstance(error, TRY_AGAIN) and not isinstance(error, asyncpg.DataError)
             if is_passing and timer.ms / 1000 <= patience:
-                parts.log.warning("settle will be tried again", error=repr(error))
-                await asyncio.sleep(0.2)
+                if tries == 1:
+                    parts.log.warning("settle will be tried again", error=repr(error))
+                await asyncio.sleep(min(0.2 * tries, 2.0))
                 continue
             if is_passing or not any(worked.outcomes):
                 raise

@@ -49,9 +49,9 @@ def check_head(head: bytes, size: int, name: str) -> None:
     filled = (row for row in csv.reader(io.StringIO(text, newline="")) if _has_content(row))
     lines = len(list(islice(filled, 2)))
     if lines == 0:
-        raise BadInput("EMPTY_FILE", f"{name} is empty")
+        raise BadInput("EMPTY_FILE", f"{name} is empty: send a header and at least one row.")
     if lines == 1:
-        raise BadInput("NO_ROWS", "The file has a header but no rows")
+        raise BadInput("NO_ROWS", "The file has a header but no rows: nothing to do.")
 
 
 def read_csv(

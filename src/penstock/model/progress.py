@@ -24,6 +24,7 @@ def describe(
     rows_total: int,
     elapsed_ms: int,
     state: str,
+    skipped: int = 0,
 ) -> dict[str, Any]:
     """Progress as events and the API tell it."""
     remaining: int | None = None
@@ -34,7 +35,7 @@ def describe(
     return {
         "percent": round(percent, 1),
         "stage": stage,
-        "message": _message(state, stage, rows_done, rows_total),
+        "message": _message(state, stage, rows_done, rows_total, skipped),
         "rowsDone": rows_done,
         "rowsTotal": rows_total,
         "elapsedMs": elapsed_ms,
@@ -42,7 +43,7 @@ def describe(
     }
 
 
-def _message(state: str, stage: str | None, rows_done: int, rows_total: int) -> str:
+def _message(state: str, stage: str | None, rows_done: int, rows_total: int, skipped: int) -> str:
     match state:
         case "queued" | "delayed":
             return "Waiting for a worker"
@@ -53,4 +54,6 @@ def _message(state: str, stage: str | None, rows_done: int, rows_total: int) -> 
                 f", in {stage}" if stage else ""
             )
         case _:
-            return f"{state.capitalize()}: {rows_done:,} of {rows_total:,} rows finished"
+            left_out = f", {skipped:,} skipped" if skipped else ""
+            worked = f"{rows_done - skipped:,} of {rows_total:,} rows finished{left_out}"
+            return f"{state.capitalize()}: {worked}"

@@ -142,7 +142,7 @@ class Database:
         while True:
             try:
                 self._pool = await asyncpg.create_pool(
-                    self._dsn, min_size=1, max_size=self._size, timeout=10, init=self._take_role,
+                    self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._take_role,
                     reset=_as_it_is, server_settings=self._settings(),
                     max_inactive_connection_lifetime=60,
                 )  # fmt: skip
