@@ -74,10 +74,12 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     after: list[list[float]] = []
     async with lab.bench() as bench:
         job_id = await backlog(bench, items)
+        await lab.checkpoint()
         await claims(bench, 10)
         before += [await claims(bench, count) for _ in range(scale.repetitions)]
         await finish_all(bench, job_id)
         await backlog(bench, (scale.repetitions + 1) * count * _SLICE)
+        await lab.checkpoint()
         await claims(bench, 10)
         after += [await claims(bench, count) for _ in range(scale.repetitions)]
     lines = []

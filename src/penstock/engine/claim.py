@@ -175,7 +175,7 @@ async def _lease_items(
         # Who shares a claim dies together: suspects only with their like, and few of them.
         if not found or found[0].crashes != crashes or room <= 0:
             continue
-        rows, floor = choose_rows(found, min(most, room))
+        rows, floor = choose_rows(found, most, room)
         room -= len(rows)
         # Only the first stage is filled in row order; later ones must be looked through whole.
         floor = floor if one.position == 0 else 0
@@ -192,12 +192,15 @@ def company(crashes: int, size: int) -> int:
     return max(1, size // 8) if crashes else size
 
 
-def choose_rows(candidates: Sequence[Candidate], size: int) -> tuple[list[int], int]:
-    """Rows to take and the new floor: what is due first, an item that saw a crash apart."""
+def choose_rows(
+    candidates: Sequence[Candidate], size: int, room: int | None = None
+) -> tuple[list[int], int]:
+    """Rows to take and the new floor: what is due first, an item that saw a crash apart. ``room``
+    is what others have left of the claim."""
     if not candidates:
         return [], 0
     worst = candidates[0].crashes
-    size = company(worst, size)
+    size = min(company(worst, size), size if room is None else room)
     chosen: list[Candidate] = []
     for candidate in candidates:
         if len(chosen) == size or candidate.crashes != worst:

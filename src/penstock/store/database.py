@@ -139,16 +139,18 @@ class Database:
     async def open(self, patience: float = 60) -> Database:
         """Open the pool, waiting while the server starts or recovers."""
         deadline = time.monotonic() + patience
+        self._pool = await asyncpg.create_pool(
+            self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._take_role,
+            reset=_as_it_is, server_settings=self._settings(), max_inactive_connection_lifetime=60,
+        )  # fmt: skip
         while True:
             try:
-                self._pool = await asyncpg.create_pool(
-                    self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._take_role,
-                    reset=_as_it_is, server_settings=self._settings(),
-                    max_inactive_connection_lifetime=60,
-                )  # fmt: skip
+                # A pool without a floor connects on demand: ask, to know that someone answers.
+                await self._pool.fetchval("SELECT 1", timeout=10)
                 return self
             except CONNECTION_ERRORS as error:
                 if time.monotonic() > deadline:
+                    await self.close()
                     raise Unavailable(
                         "DB_UNAVAILABLE", f"PostgreSQL did not answer for {patience:.0f} s: {error}"
                     ) from error
