@@ -64,7 +64,9 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
         rows = None
     job = _new_job(who, order, pipeline, config, file, rows)
     await jobs.add_job(conn, job)
-    body = await _answer(conn, job.id)
+    position, wait = await parts.queue.place(conn)
+    answer = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
+    body = orjson.dumps(answer).decode()
     if order.idempotency_key is not None:
         await jobs.add_key(
             conn, who.org_id, who.user_id, order.idempotency_key, digest, job.id, body
@@ -144,16 +146,6 @@ async def _file(
         raise NotThere("FILE_NOT_FOUND", f"There is no file {order.file_id}.")
     pipeline.check(await parts.blobs.head(file["blob_key"]), file["size"], file["name"])
     return file
-
-
-async def _answer(conn: Connection, job_id: UUID) -> str:
-    state = await jobs.queue_state(conn)
-    # Our own job is among the waiting ones already.
-    position = max(int(state["waiting"]), 1)
-    slots = max(int(state["slots"]), 1)
-    wait = round((position - 1) * float(state["avg_job_ms"] or 0) / slots)
-    body = {"jobId": str(job_id), "position": position, "estimatedWaitMs": wait}
-    return orjson.dumps(body).decode()
 
 
 def _digest(order: Order) -> bytes:
