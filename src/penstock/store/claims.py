@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from penstock.store.database import Connection
@@ -63,8 +63,7 @@ class Lease:
     suspect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     row_no: int
     crashes: int
     fresh: bool
@@ -133,8 +132,8 @@ async def pick_items(
         [w.floor for w in works], list(sizes),
     )  # fmt: skip
     picked: dict[UUID, list[Candidate]] = {}
-    for job_id, row_no, crashes, fresh in rows:
-        picked.setdefault(job_id, []).append(Candidate(row_no, crashes, fresh))
+    for place, *candidate in rows:
+        picked.setdefault(works[place - 1].job_id, []).append(Candidate._make(candidate))
     return picked
 
 

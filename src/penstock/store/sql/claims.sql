@@ -90,9 +90,9 @@ LIMIT $5
 
 -- name: pick_items
 -- Candidates of each job: what is due, then fresh rows in order. The caller decides which to take.
-SELECT w.job_id, c.row_no, c.crashes, c.fresh
+SELECT w.place::integer, c.row_no, c.crashes, c.fresh
 FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[])
-    AS w (job_id, stage, floor, size)
+    WITH ORDINALITY AS w (job_id, stage, floor, size, place)
 CROSS JOIN LATERAL (
     (SELECT i.row_no, i.crashes, false AS fresh FROM job_items i
      WHERE i.job_id = w.job_id AND i.stage = w.stage AND i.status = 'PENDING'
