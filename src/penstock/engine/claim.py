@@ -38,6 +38,8 @@ class Limits:
     org_cap: int
     own_cap: int
     pipelines: Sequence[str]
+    # Too much is waiting already: an ingest is taken only by who finds nothing else to do.
+    holds_ingest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +134,27 @@ async def _choose(
     """Whose turn it is and at what; orgs that turn out to have nothing are noted."""
     if served.job_id is not None:
         return await claims.choose_stage_of_job(conn, served.job_id, limits.pipelines)
+    if limits.holds_ingest:
+        others = await _choose_by_turn(conn, worker, served, limits, list(empty_handed), True)
+        if others is not None:
+            return others
+    return await _choose_by_turn(conn, worker, served, limits, empty_handed, False)
+
+
+async def _choose_by_turn(
+    conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int],
+    no_ingest: bool,
+) -> tuple[Turn, Work] | None:  # fmt: skip
     for _ in range(_MOST_ORGS):
         turn = await claims.choose_org(
             conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap,
-            not_these=empty_handed,
+            not_these=empty_handed, no_ingest=no_ingest,
         )  # fmt: skip
         if turn is None:
             return None
-        work = await claims.choose_stage(conn, turn.org_id, served, limits.pipelines)
+        work = await claims.choose_stage(
+            conn, turn.org_id, served, limits.pipelines, no_ingest=no_ingest
+        )
         if work is not None:
             return turn, work
         empty_handed.append(turn.org_id)

@@ -81,20 +81,28 @@ async def choose_org(
     org_cap: int,
     own_cap: int,
     not_these: Sequence[int],
+    no_ingest: bool = False,
 ) -> Turn | None:
     row = await conn.fetchrow(
         _sql.choose_org, worker, org_cap, own_cap, list(not_these),
-        served.lanes, served.pipelines, served.stages,
+        served.lanes, served.pipelines, served.stages, no_ingest,
     )  # fmt: skip
     return None if row is None else Turn(row["org_id"], row["weight"], row["vstart"])
 
 
 async def choose_stage(
-    conn: Connection, org_id: int, served: Served, known: Sequence[str]
+    conn: Connection,
+    org_id: int,
+    served: Served,
+    known: Sequence[str],
+    *,
+    no_ingest: bool = False,
 ) -> Work | None:
     """``known`` pipelines only: a newer version may have submitted others."""
     pipelines = [name for name in known if served.pipelines is None or name in served.pipelines]
-    row = await conn.fetchrow(_sql.choose_stage, org_id, served.lanes, pipelines, served.stages)
+    row = await conn.fetchrow(
+        _sql.choose_stage, org_id, served.lanes, pipelines, served.stages, no_ingest
+    )
     return None if row is None else _work(row)
 
 

@@ -4,7 +4,8 @@
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
 
 -- name: choose_org
--- The org with the lowest start tag plus what it already holds, among those with work due.
+-- The org with the lowest start tag plus what it already holds, among those with work due. With $8
+-- only orgs that have more than ingests to do; a queued job that has yet to be read has nothing else.
 WITH RECURSIVE live AS MATERIALIZED (
     -- Slices claimed together count once: many tiny jobs are one piece of work.
     SELECT org_id, sum(expected_ms) AS expected_ms, count(DISTINCT (worker, claimed_at)) AS slices,
@@ -31,9 +32,10 @@ WHERE w.ready_at <= statement_timestamp()
   AND coalesce(l.slices, 0) < $2 AND coalesce(l.mine, 0) < $3
   AND w.org_id <> ALL ($4::bigint[])
   -- LIMIT keeps this a probe per org: without it all stages of all jobs ever would be hashed.
-  AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL) OR (
+  AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND NOT $8::boolean) OR (
       SELECT true FROM jobs j JOIN job_stages st ON st.job_id = j.id
       WHERE j.org_id = w.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+        AND NOT ($8 AND (st.kind = 'ingest' OR (j.state = 'queued' AND NOT j.ingest_done)))
         AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp()
         AND ($5::text[] IS NULL OR j.lane = ANY ($5))
         AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
@@ -43,16 +45,19 @@ ORDER BY greatest(t.vt, s.v) + coalesce(l.expected_ms, 0) / o.weight, t.vt, w.or
 LIMIT 1
 
 -- name: choose_stage
--- The org's next work: priority, then the job served least recently; ingest first, then late stages.
+-- The org's next work: priority, then the job served least recently; ingest first, or with $5 not at
+-- all, then late stages.
 SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
        st.pending, st.floor, st.avg_ms, st.avg_bytes
 FROM jobs j
 CROSS JOIN LATERAL (
     SELECT * FROM job_stages s
     WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp() AND ($4::text[] IS NULL OR s.name = ANY ($4))
+      AND NOT ($5::boolean AND s.kind = 'ingest')
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
 ) AS st
 WHERE j.org_id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+  AND NOT ($5 AND j.state = 'queued' AND NOT j.ingest_done)
   AND j.ready_at <= statement_timestamp()
   AND ($2::text[] IS NULL OR j.lane = ANY ($2))
   AND ($3::text[] IS NULL OR j.pipeline = ANY ($3))
