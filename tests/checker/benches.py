@@ -92,7 +92,7 @@ class Tried(Bench):
         async with self.parts.db.acquire() as conn:
             await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
             held = int(await conn.fetchval("SELECT count(*) FROM slices"))
-        sweeper = Sweeper(self.parts, "elsewhere")
+        sweeper = Sweeper(self.parts)
 
         async def swept() -> bool:
             return held == 0 or (await sweeper.run_once()).slices > 0

@@ -27,6 +27,7 @@ def test_migrate_tells_what_it_did_and_doctor_agrees(lone_cli: Cli) -> None:
     assert after["ok"] is True
     states = by_name(after)
     assert states.pop("Workers") == "warn"
+    assert states.pop("Services") == "warn"
     assert set(states.values()) == {"ok"}
     assert {"Python", "Disk space", "Durability", "Migrations", "Tenancy", "Port"} <= set(states)
 

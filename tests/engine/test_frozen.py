@@ -49,7 +49,7 @@ async def test_frozen_between_the_messages_of_one_statement(tried: Tried, frozen
     frozen.send_prepare(b"", b"SELECT 1")
     frozen.send_flush_request()
     frozen.flush()
-    sweeper = Sweeper(tried.parts, "elsewhere")
+    sweeper = Sweeper(tried.parts)
 
     async def sweep() -> None:
         while True:

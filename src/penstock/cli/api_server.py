@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import getpid
+from socket import gethostname
 
 import uvicorn
 
@@ -11,6 +14,7 @@ from penstock import wiring
 from penstock.api.app import create_app
 from penstock.cli.process import begin_process, on_stop
 from penstock.cli.session import opened
+from penstock.engine.leader import Leader
 from penstock.logs import get_logger
 from penstock.settings import Settings
 from penstock.supervisor.address import base_url, require_free_port
@@ -44,7 +48,13 @@ async def serve_api(settings: Settings) -> None:
             )
             on_stop(server.leave)
             get_logger().info("api serves", url=base_url(settings.host, settings.port))
-            await server.serve()
+            # An installation may have no worker for a while; the services run all the same.
+            leading = asyncio.create_task(Leader(parts, f"{gethostname()}:{getpid()}:api").run())
+            try:
+                await server.serve()
+            finally:
+                leading.cancel()
+                await asyncio.gather(leading, return_exceptions=True)
         finally:
             await api_db.close()
 

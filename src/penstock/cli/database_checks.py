@@ -8,12 +8,13 @@ from penstock.cli.finding import Check, fail, ok, warn
 from penstock.cli.session import owner_database
 from penstock.model.errors import NotThere, PermanentError
 from penstock.settings import Settings
-from penstock.store import accounts, jobs
+from penstock.store import accounts, jobs, leaders
 from penstock.store.bootstrap import FIRST_ORG
 from penstock.store.database import Connection, Scope
 from penstock.store.migrate import check_server, migrate
 
 _NOBODY = Scope(org_id=0)
+_SILENT_SECONDS = 15
 
 
 async def database_checks(settings: Settings) -> list[Check]:
@@ -43,7 +44,8 @@ async def _look(conn: Connection, settings: Settings, api_dsn: str) -> list[Chec
     ]
     if any(check.status == "fail" for check in found):
         return found
-    return [*found, await _tenancy(conn, settings, api_dsn), await _workers(conn)]
+    tenancy = await _tenancy(conn, settings, api_dsn)
+    return [*found, tenancy, await _workers(conn), await _services(conn)]
 
 
 async def _durability(conn: Connection) -> Check:
@@ -103,3 +105,12 @@ async def _workers(conn: Connection) -> Check:
     if not state["workers"]:
         return warn("Workers", "none runs.", "`penstock up` or `penstock worker` starts some.")
     return ok("Workers", f"{state['workers']} with {state['slots']} slots; {state['depth']} jobs.")
+
+
+async def _services(conn: Connection) -> Check:
+    """Recovery needs somebody who leads; while nothing runs there is nothing to recover."""
+    for leader in await leaders.listed(conn):
+        if leader["silent_s"] < _SILENT_SECONDS:
+            return ok("Services", f"{leader['worker']} leads since {leader['took_at']:%F %T} UTC.")
+    todo = "`penstock up`, `penstock worker` or `penstock api` takes over within seconds."
+    return warn("Services", "nobody leads: expired leases are not taken back.", todo)

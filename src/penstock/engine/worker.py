@@ -17,11 +17,13 @@ from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.heartbeat import Heartbeat
 from penstock.engine.ingest import Ingest
+from penstock.engine.leader import Leader
 from penstock.engine.liveness import Liveness
 from penstock.engine.parts import Parts
 from penstock.engine.run import run_items
+from penstock.engine.services import run_service
 from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
-from penstock.engine.sweep import Sweeper
+from penstock.engine.undertaker import Undertaker
 from penstock.model.adaptive import ClaimBounds, ewma
 from penstock.store import claims, workers
 from penstock.store.claims import Served
@@ -122,7 +124,7 @@ class Worker:
         """Work until stopped, or until ``until`` says so while nothing runs."""
         # Items come and go by the thousand and hold no cycles: look for those less often.
         gc.set_threshold(10_000, 20, 50)
-        sweeping = asyncio.create_task(self._sweep()) if self._sweeps else None
+        beside = self._beside()
         try:
             while not self._stopping.is_set():
                 claimed = None
@@ -138,8 +140,9 @@ class Worker:
                     return
                 await self._rest()
         finally:
-            if sweeping is not None:
-                sweeping.cancel()
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
 
     async def run_once(self) -> bool:
         """One claim, worked and settled here and now; False if there was nothing to do."""
@@ -347,18 +350,15 @@ class Worker:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _sweep(self) -> None:
-        sweeper = Sweeper(self._parts, self._host, self._liveness)
-        while True:
-            try:
-                await sweeper.run_once()
-            except TRY_AGAIN as error:
-                self._parts.log.warning("sweep will be tried again", error=repr(error))
-            except Exception as error:
-                # A bug met once must not leave this worker without a sweeper for good.
-                self._parts.log.error("sweep failed", error=repr(error), exc_info=True)
-            spread = 0.5 + self._parts.chance.random()
-            await asyncio.sleep(self._parts.settings.sweep_ms / 1000 * spread)
+    def _beside(self) -> list[asyncio.Task[None]]:
+        """What runs beside the work: the services if this one leads, and this machine's dead."""
+        if not self._sweeps:
+            return []
+        beside = [asyncio.create_task(Leader(self._parts, self.id).run())]
+        if self._liveness is not None:
+            undertaker = Undertaker(self._parts, self._host, self._liveness)
+            beside.append(asyncio.create_task(run_service(self._parts, undertaker)))
+        return beside
 
 
 def _piece_size(claimed: Claim) -> int:

@@ -1,0 +1,51 @@
+"""Work beside the way, done once for the whole installation by whoever leads.
+
+A service is a frozen Config, a name, a pause and `run_once`. Everything it does must be safe when
+done twice: for a moment after a takeover two processes may believe that they lead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from penstock.engine.parts import Parts
+from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.sweep import Sweeper, SweeperConfig
+from penstock.engine.tidy import Tidier
+
+
+class Service(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def every_ms(self) -> int: ...
+
+    async def run_once(self) -> object: ...
+
+
+def background_services(parts: Parts) -> Sequence[Service]:
+    """Everything the leader runs."""
+    return [Sweeper(parts, SweeperConfig.of(parts.settings)), Tidier(parts)]
+
+
+async def run_service(
+    parts: Parts, service: Service, *, may_run: Callable[[], bool] = lambda: True
+) -> None:
+    """For good: a bug met once must not leave the installation without the service."""
+    while True:
+        if may_run():
+            try:
+                await service.run_once()
+            except TRY_AGAIN as error:
+                parts.log.warning(
+                    "service will be tried again", service=service.name, error=repr(error)
+                )
+            except Exception as error:
+                parts.log.error(
+                    "service failed", service=service.name, error=repr(error), exc_info=True
+                )
+        spread = 0.5 + parts.chance.random()
+        await asyncio.sleep(service.every_ms / 1000 * spread)

@@ -1,0 +1,36 @@
+"""Workers of this machine that died: known at once, so that their leases need not run out first.
+
+Runs in every worker, not with the leader: only this machine's kernel knows who of it is dead.
+"""
+
+from __future__ import annotations
+
+from penstock.engine.liveness import Liveness
+from penstock.engine.parts import Parts
+from penstock.engine.sweep import return_all
+from penstock.store import slices, workers
+
+
+class Undertaker:
+    name = "undertaker"
+
+    def __init__(self, parts: Parts, host: str, liveness: Liveness) -> None:
+        self._parts = parts
+        self._host = host
+        self._liveness = liveness
+        self.every_ms = parts.settings.sweep_ms
+
+    async def run_once(self) -> list[str]:
+        """Answers whom it found dead."""
+        async with self._parts.db.acquire() as conn:
+            candidates = await workers.local(conn, self._host)
+        dead = [worker for worker in candidates if self._liveness.is_dead(worker)]
+        for worker in dead:
+            async with self._parts.db.acquire() as conn:
+                held = await slices.of_worker(conn, worker)
+            await return_all(self._parts, held, holder_is_dead=True)
+            async with self._parts.db.transaction() as conn:
+                await workers.stop(conn, worker)
+                await workers.tell(conn, "worker.lost", worker, {"reason": "the process died"})
+            self._liveness.forget(worker)
+        return dead

@@ -1,0 +1,40 @@
+"""Which session leads. The lock decides; the row says who, and when it was last heard of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("leaders")
+
+
+async def lives(conn: Connection, name: str, stale_ms: float) -> bool:
+    return bool(await conn.fetchval(_sql.leader_lives, name, stale_ms))
+
+
+async def end_stale(conn: Connection, name: str, stale_ms: float) -> list[str]:
+    """Cut off a leader that holds the lock but no longer beats; answers who it was."""
+    rows = await conn.fetch(_sql.end_stale_leader, name, stale_ms)
+    return [row["worker"] or f"backend {row['pid']}" for row in rows]
+
+
+async def take(conn: Connection, name: str, worker: str) -> bool:
+    """Lead for as long as this connection lives, unless someone else does."""
+    if not await conn.fetchval(_sql.try_to_lead, name):
+        return False
+    await conn.execute(_sql.take_lead, name, worker)
+    return True
+
+
+async def beat(conn: Connection, name: str) -> bool:
+    return bool(await conn.fetchval(_sql.beat_leader, name))
+
+
+async def resign(conn: Connection, name: str) -> None:
+    await conn.execute(_sql.resign, name)
+
+
+async def listed(conn: Connection) -> list[Any]:
+    return await conn.fetch(_sql.list_leaders)
