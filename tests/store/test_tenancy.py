@@ -24,7 +24,7 @@ TENANT_TABLES = {
         "idempotency_keys",
         "workers",
     ),
-    *("jobs", "job_stages", "job_items", "job_errors", "slices", "events"),
+    *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
 }
 
 

@@ -63,6 +63,15 @@ def _writer(who: Reader) -> Principal:
 Writer = Annotated[Principal, Depends(_writer)]
 
 
+def _admin(who: Reader) -> Principal:
+    if who.role != "admin":
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may do this.")
+    return who
+
+
+Admin = Annotated[Principal, Depends(_admin)]
+
+
 def no_such_job() -> NotThere:
     """The same for an id that is unknown, someone else's, or no id at all."""
     return NotThere("NOT_FOUND", "There is no such job.")

@@ -64,6 +64,7 @@ class JobShape(Shape):
     state: ShownState
     priority: int
     lane: str
+    lane_paused: bool = Field(description="Its lane stands still: an admin paused it.")
     org: str
     user_id: int
     file: FileShape | None
@@ -241,3 +242,21 @@ class KickoffQuery(Shape):
 
 class ExportQuery(Shape):
     format: str = "csv"
+
+
+class LaneShape(Shape):
+    lane: str
+    jobs: int = Field(description="Live jobs.")
+    running: int
+    paused: bool
+    paused_at: datetime | None
+    paused_by: str | None
+    reason: str | None
+
+
+class LanePage(Shape):
+    items: list[LaneShape]
+
+
+class PauseLaneQuery(Shape):
+    reason: str = Field("", max_length=500, description="Shown beside the paused lane.")

@@ -42,6 +42,7 @@ def job_shape(row: Any) -> dict[str, Any]:
         "state": state_of(row),
         "priority": row["priority"],
         "lane": row["lane"],
+        "lanePaused": row["lane_paused"],
         "org": row["org"],
         "userId": row["user_id"],
         "file": _file_shape(row),

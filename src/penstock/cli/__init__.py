@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import accounts, config, doctor, extract, jobs, migrate, serve
+from penstock.cli import accounts, config, doctor, extract, jobs, lanes, migrate, serve
 
 app = typer.Typer(
     name="penstock",
@@ -26,6 +26,7 @@ app.command("extract")(extract.extract)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(lanes.app, name="lanes")
 app.add_typer(accounts.orgs, name="orgs")
 app.add_typer(accounts.users, name="users")
 app.add_typer(accounts.keys, name="keys")

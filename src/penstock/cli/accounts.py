@@ -59,6 +59,37 @@ def list_orgs(json: shown.Json = False) -> None:
         shown.columns(("ORG", "PLAN", "CREATED"), [list(org.values()) for org in found])
 
 
+@orgs.command("set")
+def set_org(
+    name: Annotated[str, typer.Argument(help="Name of the org.")],
+    plan: Annotated[Plan | None, typer.Option(help="Its share and its lane from now on.")] = None,
+    max_slices: Annotated[
+        int | None,
+        typer.Option(min=0, help="Running slices it may hold; 0: as many as any org."),
+    ] = None,
+    shared_jobs: Annotated[
+        bool | None,
+        typer.Option("--shared-jobs/--own-jobs", help="Whether members see each other's jobs."),
+    ] = None,
+    json: shown.Json = False,
+) -> None:
+    """Change an org. Jobs that wait already stay in their lane."""
+    org = asyncio.run(_set_org(name, plan, max_slices, shared_jobs))
+    if json:
+        shown.as_json(org)
+    else:
+        openness = "shared" if org["sharedJobs"] else "each member's own"
+        shown.fields(
+            [
+                ("Org", org["org"]),
+                ("Plan", org["plan"]),
+                ("Weight", org["weight"]),
+                ("Most slices", org["maxSlices"] or "as any org"),
+                ("Jobs are", openness),
+            ]
+        )
+
+
 @users.command("create")
 def create_user(
     email: Email,
@@ -112,6 +143,19 @@ async def _list_orgs() -> list[dict[str, str]]:
         {"org": row["name"], "plan": row["plan"], "createdAt": row["created_at"].isoformat()}
         for row in rows
     ]
+
+
+async def _set_org(
+    name: str, plan: Plan | None, max_slices: int | None, shared_jobs: bool | None
+) -> dict[str, Any]:
+    from penstock.cli.session import local_admin, transaction
+    from penstock.store import accounts
+
+    async with transaction() as conn:
+        by = await local_admin(conn)
+        row = await accounts.set_org(conn, name, plan, max_slices, shared_jobs, by_user=by.user_id)
+    return {"org": row["name"], "plan": row["plan"], "weight": row["weight"],
+            "maxSlices": row["max_slices"], "sharedJobs": row["shared_jobs"]}  # fmt: skip
 
 
 async def _create_user(email: str, org: str, role: Role) -> None:

@@ -41,6 +41,7 @@ def as_json(row: Any, errors: Mapping[str, int] | None = None) -> dict[str, Any]
         "state": state_of(row),
         "priority": row["priority"],
         "lane": row["lane"],
+        "lanePaused": row["lane_paused"],
         "org": row["org"],
         "file": _file(row),
         "config": from_json(row["config"]),

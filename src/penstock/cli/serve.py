@@ -43,15 +43,27 @@ def api(host: Host = None, port: Port = None) -> None:
     uvloop.run(serve_api(chosen(host=host, port=port)))
 
 
-def worker(lanes: Names = "", pipelines: Names = "", stages: Names = "") -> None:
-    """Run one worker process. SIGTERM ends it after its slices are finished or given back."""
+def worker(
+    lanes: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B",
+            help="Serve these lanes only: standard, basic, default, enterprise (all enterprise "
+            "orgs), priority.ORG (one of them); `*` stands for any text.",
+        ),
+    ] = "",
+    pipelines: Names = "",
+    stages: Names = "",
+) -> None:
+    """Run one worker process. SIGTERM ends it after its slices are finished or given back.
+
+    A worker told what to serve shares its time fairly among the orgs that wait for just that."""
     import uvloop
 
-    from penstock.cli.worker_server import serve_worker
+    from penstock.cli.worker_server import serve_worker, served_by
     from penstock.settings import Settings
-    from penstock.store.claims import Served
 
-    served = Served(_names(lanes), _names(pipelines), _names(stages))
+    served = served_by(_names(lanes), _names(pipelines), _names(stages))
     uvloop.run(serve_worker(Settings(), served))
 
 

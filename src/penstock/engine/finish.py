@@ -32,7 +32,7 @@ async def finish(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> N
                 return
             events = await end_jobs(conn, [job.id], to_json(dict(summary)))
             await write_events(conn, events, worker)
-            await slices.charge(conn, claimed.turn.org_id, claimed.turn.vstart, timer.ms)
+            await slices.charge(conn, claimed.turn, timer.ms)
     except Exception as error:
         await fail_or_retry(parts, lease.id, row, jobs.FINISH, error, worker)
 

@@ -149,8 +149,7 @@ class Ingest:
             await self._charge(conn)
 
     async def _charge(self, conn: Any) -> None:
-        turn = self._claim.turn
-        await slices.charge(conn, turn.org_id, turn.vstart, self._timer.ms)
+        await slices.charge(conn, self._claim.turn, self._timer.ms)
 
     async def _wake(self, lanes: frozenset[str]) -> None:
         for lane in lanes:

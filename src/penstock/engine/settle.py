@@ -106,7 +106,7 @@ async def _settle_once(
         await writing.items(conn)
         written = await write_moves(conn, writing.moves, worker, writing.children)
         share = worked.work_ms * len(held) / len(ids)
-        await slices.charge(conn, claimed.turn.org_id, claimed.turn.vstart, share)
+        await slices.charge(conn, claimed.turn, share)
         parts.failpoints.reach("before_commit")
     parts.failpoints.reach("after_commit")
     return Settled(True, written, writing.measured, writing.opened)

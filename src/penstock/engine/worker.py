@@ -25,6 +25,7 @@ from penstock.engine.services import run_service
 from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
 from penstock.engine.undertaker import Undertaker
 from penstock.model.adaptive import ClaimBounds, ewma
+from penstock.model.fairness import serves_one_org
 from penstock.store import claims, workers
 from penstock.store.claims import Served
 
@@ -75,7 +76,8 @@ class Worker:
         self.id = f"{self._host}:{os.getpid()}:{secrets.token_hex(3)}"
         self._slots = settings.worker_slots
         # One slot is kept free of any single org, so that a newcomer never waits for a whole slice.
-        alone = self._served.job_id is not None or self._slots == 1
+        one_org = self._served.job_id is not None or serves_one_org(self._served.lanes)
+        alone = one_org or self._slots == 1
         # Nothing of a slice starts after twice its target.
         self._time_box = 2 * settings.worker_target_slice_ms / 1000
         self._limits = Limits(

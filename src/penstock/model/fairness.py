@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 PLAN_WEIGHTS: Final[Mapping[str, int]] = {
@@ -15,6 +15,8 @@ PLAN_WEIGHTS: Final[Mapping[str, int]] = {
 PRIORITIES: Final[Mapping[str, int]] = {"high": 10, "medium": 5, "low": 0}
 DEFAULT_PRIORITY: Final = PRIORITIES["medium"]
 MAX_PRIORITY: Final = 100
+# Lanes that orgs share; each enterprise org has one of its own besides.
+SHARED_LANES: Final = ("standard", "basic", "default")
 
 
 def lane_of(plan: str, org_name: str) -> str:
@@ -28,6 +30,25 @@ def lane_of(plan: str, org_name: str) -> str:
             return "basic"
         case _:
             return "default"
+
+
+def lane_pattern(name: str) -> str:
+    """A LIKE pattern of the lanes a worker is told to serve: `enterprise` stands for the lanes of
+    all enterprise orgs, `*` for any text."""
+    if name == "enterprise":
+        name = "priority.*"
+    for special in ("\\", "%", "_"):
+        name = name.replace(special, f"\\{special}")
+    return name.replace("*", "%")
+
+
+def serves_one_org(patterns: Sequence[str] | None) -> bool:
+    """Whether all these lanes are one enterprise org's own."""
+    return (
+        patterns is not None
+        and len(set(patterns)) == 1
+        and (patterns[0].startswith("priority.") and "%" not in patterns[0].replace("\\%", ""))
+    )
 
 
 def start_tag(virtual_time: float, system_time: float) -> float:

@@ -97,6 +97,27 @@ async def find_org(conn: Connection, name: str) -> Any:
     return row
 
 
+async def set_org(
+    conn: Connection, name: str, plan: str | None, max_slices: int | None,
+    shared_jobs: bool | None, *, by_user: int,
+) -> Any:  # fmt: skip
+    """Change what is given; 0 slices take the cap away."""
+    before = await find_org(conn, name)
+    weight = None if plan is None else PLAN_WEIGHTS[plan]
+    after = await conn.fetchrow(
+        _sql.change_org, before["id"], plan, weight, max_slices, shared_jobs
+    )
+    await audit(
+        conn, before["id"], by_user, "org.change", f"org:{name}", before=_told(before),
+        after=_told(after),
+    )  # fmt: skip
+    return after
+
+
+def _told(org: Any) -> dict[str, Any]:
+    return {name: org[name] for name in ("plan", "weight", "max_slices", "shared_jobs")}
+
+
 async def create_key(
     conn: Connection, org_id: int, user_id: int, name: str = "", expires_at: datetime | None = None
 ) -> str:

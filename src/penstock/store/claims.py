@@ -16,12 +16,20 @@ _settle = load("settle")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Which work a worker takes; None: all."""
+    """Which work a worker takes; None: all. Lanes are LIKE patterns (`model.fairness`)."""
 
     lanes: Sequence[str] | None = None
     pipelines: Sequence[str] | None = None
     stages: Sequence[str] | None = None
     job_id: UUID | None = None
+
+    @property
+    def pool(self) -> str:
+        """Workers that serve the same share their time among orgs; '' are those that serve all."""
+        parts = (("lanes", self.lanes), ("pipelines", self.pipelines), ("stages", self.stages))
+        return " ".join(
+            f"{what}={','.join(sorted(set(names)))}" for what, names in parts if names is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class Turn:
     org_id: int
     weight: int
     vstart: float
+    pool: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +94,9 @@ async def choose_org(
 ) -> Turn | None:
     row = await conn.fetchrow(
         _sql.choose_org, worker, org_cap, own_cap, list(not_these),
-        served.lanes, served.pipelines, served.stages, no_ingest,
+        served.lanes, served.pipelines, served.stages, no_ingest, served.pool,
     )  # fmt: skip
-    return None if row is None else Turn(row["org_id"], row["weight"], row["vstart"])
+    return None if row is None else Turn(row["org_id"], row["weight"], row["vstart"], served.pool)
 
 
 async def choose_stage(
@@ -174,6 +183,7 @@ async def open_leases(
         _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
         lease_ms, turn.vstart, *_columns(leases), [lease.group for lease in leases],
         [lease.expected_ms for lease in leases], turn.vstart if in_turn else None,
+        turn.pool,
     )  # fmt: skip
     if marked != sum(len(lease.rows) for lease in leases):
         raise RuntimeError(f"claimed {leases}, but marked {marked} items")

@@ -6,20 +6,26 @@ CREATE TABLE orgs (
     plan        text NOT NULL DEFAULT 'standard'
                 CHECK (plan IN ('enterprise', 'premium', 'standard', 'basic', 'trial')),
     weight      smallint NOT NULL DEFAULT 2 CHECK (weight > 0),
+    -- Running slices this org may hold; unset: as many as any org.
+    max_slices  integer CHECK (max_slices > 0),
     shared_jobs boolean NOT NULL DEFAULT false,
     created_at  timestamptz NOT NULL DEFAULT now()
 );
 
--- Virtual time apart from the org: it changes with every settle, the org hardly ever.
+-- Virtual time apart from the org: it changes with every settle, the org hardly ever. Workers that
+-- serve only some lanes, pipelines or stages are a pool of their own, and each pool shares its own
+-- time; '' are the workers that serve everything.
 CREATE TABLE org_time (
-    org_id bigint PRIMARY KEY REFERENCES orgs ON DELETE CASCADE,
-    vt     double precision NOT NULL DEFAULT 0
+    org_id bigint NOT NULL REFERENCES orgs ON DELETE CASCADE,
+    pool   text NOT NULL DEFAULT '',
+    vt     double precision NOT NULL DEFAULT 0,
+    PRIMARY KEY (org_id, pool)
 ) WITH (fillfactor = 50);
 
 -- Where the last claim started in virtual time: whoever comes back from idle starts there.
 CREATE TABLE virtual_clock (
-    one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    v   double precision NOT NULL DEFAULT 0
+    pool text PRIMARY KEY DEFAULT '',
+    v    double precision NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 INSERT INTO virtual_clock DEFAULT VALUES;
@@ -154,6 +160,7 @@ CREATE TABLE slices (
     position    smallint NOT NULL,
     group_key   text,
     worker      text NOT NULL,
+    pool        text NOT NULL DEFAULT '',
     -- Which rows it holds, so that an expired one is found without an index on job_items.
     row_nos     integer[] NOT NULL DEFAULT '{}',
     claimed_at  timestamptz NOT NULL DEFAULT now(),
@@ -268,6 +275,14 @@ CREATE TABLE audit (
 
 CREATE INDEX audit_listed ON audit (org_id, id DESC);
 
+-- A lane in here stands still: nothing of it is claimed until it is taken out.
+CREATE TABLE paused_lanes (
+    lane      text PRIMARY KEY,
+    user_id   bigint REFERENCES users,
+    reason    text NOT NULL DEFAULT '',
+    paused_at timestamptz NOT NULL DEFAULT now()
+);
+
 -- Tenancy: the API's role sees the org it was given for this transaction, and nothing without one.
 -- `penstock.owner` narrows it to one user's own rows.
 
@@ -291,6 +306,7 @@ ALTER TABLE events ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE workers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE paused_lanes ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_org ON orgs TO penstock_api USING (id = (SELECT current_org()));
 CREATE POLICY own_org ON users TO penstock_api USING (org_id = (SELECT current_org()));
@@ -328,6 +344,11 @@ CREATE POLICY all_orgs ON events TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON idempotency_keys TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON workers TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON audit TO penstock_admin USING (true);
+-- The lane of an enterprise org carries its name, which is no other org's business.
+CREATE POLICY own_org ON paused_lanes FOR SELECT TO penstock_api
+    USING (lane NOT LIKE 'priority.%'
+           OR lane = 'priority.' || (SELECT name FROM orgs WHERE id = (SELECT current_org())));
+CREATE POLICY all_orgs ON paused_lanes TO penstock_admin USING (true);
 
 GRANT SELECT ON orgs, users, files, jobs, job_stages, slices, job_items, job_errors, events,
     idempotency_keys, audit TO penstock_api, penstock_admin;
@@ -340,6 +361,9 @@ GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstoc
 -- Only to lock them in order before they are deleted.
 GRANT UPDATE (expires_at) ON slices TO penstock_api, penstock_admin;
 GRANT DELETE ON slices, idempotency_keys TO penstock_api, penstock_admin;
+
+GRANT SELECT ON paused_lanes TO penstock_api, penstock_admin;
+GRANT INSERT, DELETE ON paused_lanes TO penstock_admin;
 
 -- What the API needs across orgs: these return just that and nothing else.
 

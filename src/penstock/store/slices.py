@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from penstock.store.claims import Turn
 from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
 
@@ -69,8 +70,8 @@ async def return_items(
     return [row["status"] for row in changed]
 
 
-async def charge(conn: Connection, org_id: int, vstart: float, actual_ms: float) -> None:
-    await conn.execute(_settle.charge_org, org_id, vstart, actual_ms)
+async def charge(conn: Connection, turn: Turn, actual_ms: float) -> None:
+    await conn.execute(_settle.charge_org, turn.org_id, turn.vstart, actual_ms, turn.pool)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ SELECT user_id, org_id, email, role, org, plan, shared_jobs FROM principal_of($1
 
 -- name: find_org
 -- An org by name.
-SELECT id, name, plan, weight FROM orgs WHERE name = $1
+SELECT id, name, plan, weight, max_slices, shared_jobs FROM orgs WHERE name = $1
 
 -- name: list_orgs
 -- All tenants, by name.
@@ -14,9 +14,17 @@ SELECT name, plan, created_at FROM orgs ORDER BY name
 -- A tenant.
 INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight
 
+-- name: change_org
+-- Another plan with its weight, another cap, another openness; what is NULL stays.
+UPDATE orgs SET plan = coalesce($2, plan), weight = coalesce($3, weight),
+    max_slices = CASE WHEN $4::integer IS NULL THEN max_slices ELSE nullif($4, 0) END,
+    shared_jobs = coalesce($5, shared_jobs)
+WHERE id = $1
+RETURNING id, name, plan, weight, max_slices, shared_jobs
+
 -- name: add_org_time
 -- It starts where the others are: being new is no advantage.
-INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock
+INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock WHERE pool = ''
 
 -- name: find_user
 -- A user by e-mail.

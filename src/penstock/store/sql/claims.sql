@@ -4,13 +4,17 @@
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
 
 -- name: choose_org
--- The org with the lowest start tag plus what it already holds, among those with work due. With $8
--- only orgs that have more than ingests to do; a queued job that has yet to be read has nothing else.
+-- The org with the lowest start tag plus what it already holds, among those with work due. Time is
+-- shared within a pool of workers; the cap on running slices holds over all of them. With $8 only orgs
+-- that have more than ingests to do; a queued job that has yet to be read has nothing else.
 WITH RECURSIVE live AS MATERIALIZED (
     -- Slices claimed together count once: many tiny jobs are one piece of work.
-    SELECT org_id, sum(expected_ms) AS expected_ms, count(DISTINCT (worker, claimed_at)) AS slices,
+    SELECT org_id, sum(expected_ms) FILTER (WHERE pool = $9) AS expected_ms,
+           count(DISTINCT (worker, claimed_at)) AS slices,
            count(DISTINCT claimed_at) FILTER (WHERE worker = $1) AS mine
     FROM slices GROUP BY org_id
+), shut AS MATERIALIZED (
+    SELECT array_agg(lane) AS lanes FROM paused_lanes
 ), waiting (org_id, ready_at) AS (
     (SELECT org_id, ready_at FROM jobs
      WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused
@@ -22,26 +26,30 @@ WITH RECURSIVE live AS MATERIALIZED (
         ORDER BY org_id, ready_at LIMIT 1
     ) AS next
 )
-SELECT w.org_id, o.weight, greatest(t.vt, s.v) AS vstart
+SELECT w.org_id, o.weight, coalesce(greatest(t.vt, c.v), 0) AS vstart
 FROM waiting w
 JOIN orgs o ON o.id = w.org_id
-JOIN org_time t ON t.org_id = w.org_id
-CROSS JOIN virtual_clock s
+CROSS JOIN shut
+LEFT JOIN org_time t ON t.org_id = w.org_id AND t.pool = $9
+LEFT JOIN virtual_clock c ON c.pool = $9
 LEFT JOIN live l ON l.org_id = w.org_id
 WHERE w.ready_at <= statement_timestamp()
-  AND coalesce(l.slices, 0) < $2 AND coalesce(l.mine, 0) < $3
+  AND coalesce(l.slices, 0) < coalesce(o.max_slices, $2) AND coalesce(l.mine, 0) < $3
   AND w.org_id <> ALL ($4::bigint[])
   -- LIMIT keeps this a probe per org: without it all stages of all jobs ever would be hashed.
-  AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND NOT $8::boolean) OR (
+  AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND NOT $8::boolean
+        AND shut.lanes IS NULL) OR (
       SELECT true FROM jobs j JOIN job_stages st ON st.job_id = j.id
       WHERE j.org_id = w.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
         AND NOT ($8 AND (st.kind = 'ingest' OR (j.state = 'queued' AND NOT j.ingest_done)))
         AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp()
-        AND ($5::text[] IS NULL OR j.lane = ANY ($5))
+        AND ($5::text[] IS NULL OR j.lane LIKE ANY ($5))
         AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
         AND ($7::text[] IS NULL OR st.name = ANY ($7))
+        AND (shut.lanes IS NULL OR j.state = 'cancelling' OR j.lane <> ALL (shut.lanes))
       LIMIT 1))
-ORDER BY greatest(t.vt, s.v) + coalesce(l.expected_ms, 0) / o.weight, t.vt, w.org_id
+ORDER BY coalesce(greatest(t.vt, c.v), 0) + coalesce(l.expected_ms, 0) / o.weight,
+    t.vt NULLS FIRST, w.org_id
 LIMIT 1
 
 -- name: choose_stage
@@ -59,8 +67,9 @@ CROSS JOIN LATERAL (
 WHERE j.org_id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
   AND NOT ($5 AND j.state = 'queued' AND NOT j.ingest_done)
   AND j.ready_at <= statement_timestamp()
-  AND ($2::text[] IS NULL OR j.lane = ANY ($2))
+  AND ($2::text[] IS NULL OR j.lane LIKE ANY ($2))
   AND ($3::text[] IS NULL OR j.pipeline = ANY ($3))
+  AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
 ORDER BY j.priority DESC, j.served_at, j.id
 LIMIT 1
 
@@ -68,17 +77,18 @@ LIMIT 1
 -- The same, for a worker that serves one job only.
 SELECT j.id AS job_id, j.org_id, j.pipeline, j.grouped, st.position, st.kind,
        st.name AS stage, st.pending, st.floor, st.avg_ms, st.avg_bytes, o.weight,
-       greatest(t.vt, c.v) AS vstart
+       coalesce(greatest(t.vt, c.v), 0) AS vstart
 FROM jobs j
 JOIN orgs o ON o.id = j.org_id
-JOIN org_time t ON t.org_id = j.org_id
-CROSS JOIN virtual_clock c
+LEFT JOIN org_time t ON t.org_id = j.org_id AND t.pool = ''
+LEFT JOIN virtual_clock c ON c.pool = ''
 CROSS JOIN LATERAL (
     SELECT * FROM job_stages s WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp()
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
 ) AS st
 WHERE j.id = $1 AND j.pipeline = ANY ($2::text[])
   AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+  AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
 
 -- name: choose_neighbours
 -- Small jobs of the same org, pipeline and stage, to share a claim with the one chosen.
@@ -89,7 +99,8 @@ JOIN job_stages st ON st.job_id = j.id AND st.position = $7 AND st.name = $3 AND
 WHERE j.org_id = $1 AND j.pipeline = $2 AND j.state IN ('queued', 'running') AND NOT j.paused
   AND NOT j.grouped AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp() AND st.pending > 0
   AND j.priority = (SELECT priority FROM jobs WHERE id = $4) AND j.id <> $4
-  AND ($6::text[] IS NULL OR j.lane = ANY ($6))
+  AND ($6::text[] IS NULL OR j.lane LIKE ANY ($6))
+  AND NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane)
 ORDER BY j.served_at, j.id
 LIMIT $5
 
@@ -150,13 +161,14 @@ WITH lease AS MATERIALIZED (
     SELECT * FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
         AS l (id, job_id, row_nos, group_key, expected_ms)
 ), clock AS (
-    UPDATE virtual_clock SET v = greatest(v, $14)
+    INSERT INTO virtual_clock (pool, v) SELECT $15, $14::double precision WHERE $14 IS NOT NULL
+    ON CONFLICT (pool) DO UPDATE SET v = greatest(virtual_clock.v, excluded.v)
 ), opened AS (
     INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, group_key, worker,
-                        row_nos, expires_at, expected_ms, vstart)
+                        row_nos, expires_at, expected_ms, vstart, pool)
     SELECT l.id, $1, l.job_id, $2, $3, $4, $5, l.group_key, $6,
            string_to_array(l.row_nos, ',')::integer[],
-           statement_timestamp() + $7 * interval '1 millisecond', l.expected_ms, $8
+           statement_timestamp() + $7 * interval '1 millisecond', l.expected_ms, $8, $15
     FROM lease l
 ), marked AS (
     UPDATE job_items i SET status = 'PROCESSING', slice_id = l.id, updated_at = now()

@@ -28,7 +28,8 @@ INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($1, $2, 1, 'job.qu
 -- One job as the API shows it.
 SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
-       coalesce(j.due_at > now(), false) AS delayed
+       coalesce(j.due_at > now(), false) AS delayed,
+       EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 WHERE j.id = $1
 
@@ -36,7 +37,8 @@ WHERE j.id = $1
 -- Newest first, by keyset; states as people see them (`model.states.shown_state`).
 SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
-       coalesce(j.due_at > now(), false) AS delayed
+       coalesce(j.due_at > now(), false) AS delayed,
+       EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 WHERE ($1::uuid IS NULL OR j.id < $1)
   AND ($2::text[] IS NULL OR CASE

@@ -152,8 +152,10 @@ UPDATE jobs SET seq = seq + $2 WHERE id = $1 RETURNING seq, org_id
 
 -- name: charge_org
 -- An org's virtual time moves by what its slice took, divided by its weight. Locked last.
-UPDATE org_time t SET vt = greatest(t.vt, $2) + $3 / o.weight
-FROM orgs o WHERE t.org_id = $1 AND o.id = t.org_id
+INSERT INTO org_time (org_id, pool, vt)
+SELECT id, $4, $2::double precision + $3::double precision / weight FROM orgs WHERE id = $1
+ON CONFLICT (org_id, pool) DO UPDATE
+SET vt = greatest(org_time.vt, $2) + $3 / (SELECT weight FROM orgs WHERE id = $1)
 
 -- name: ready_finish
 -- All items are terminal: the summary may be made.

@@ -1,0 +1,20 @@
+-- name: list_lanes
+-- Lanes with live jobs and lanes that stand still. Counted up to a bound, as the depth is.
+SELECT lane, count(j.state) AS jobs, count(*) FILTER (WHERE j.state = 'running') AS running,
+       p.paused_at, p.reason, u.email AS paused_by
+FROM (SELECT lane, state FROM jobs
+      WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing LIMIT 20001) AS j
+FULL JOIN paused_lanes p USING (lane)
+LEFT JOIN users u ON u.id = p.user_id
+GROUP BY lane, p.paused_at, p.reason, u.email
+ORDER BY lane
+
+-- name: pause_lane
+-- Nothing of the lane is claimed from now on; what runs goes on.
+INSERT INTO paused_lanes (lane, user_id, reason) VALUES ($1, $2, $3)
+ON CONFLICT (lane) DO NOTHING
+RETURNING lane
+
+-- name: resume_lane
+-- The lane goes on.
+DELETE FROM paused_lanes WHERE lane = $1 RETURNING lane
