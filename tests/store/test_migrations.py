@@ -25,6 +25,9 @@ UNION ALL SELECT 'policy ' || tablename || ' ' || policyname || ' ' || roles::te
        || coalesce(qual, '') FROM pg_policies WHERE schemaname = current_schema()
 UNION ALL SELECT 'grant ' || table_name || ' ' || grantee || ' ' || privilege_type
 FROM information_schema.role_table_grants WHERE table_schema = current_schema()
+UNION ALL SELECT 'column grant ' || attrelid::regclass || '.' || attname || ' ' || attacl::text
+FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND attacl IS NOT NULL
 ORDER BY 1
 """
 

@@ -27,6 +27,15 @@ SELECT j.id, n, j.org_id, j.user_id, 'noop', CASE WHEN j.pending > 0 THEN 'PENDI
 FROM jobs j, generate_series(1, 100) n;
 INSERT INTO events (org_id, job_id, seq, event)
 SELECT org_id, id, n, 'job.progress' FROM jobs, generate_series(1, 20) n;
+INSERT INTO dead_letters (id, org_id, user_id, job_id, pipeline, name, config, priority, attempts,
+                          code, message, signature, first_failed_at, last_failed_at)
+SELECT gen_random_uuid(), 1 + n % 50, 1 + n % 50, gen_random_uuid(), 'noop', '', '{}', 5, 1, 'X',
+       'x', 'noop:X:' || n % 700, now(), now() - n * interval '1 second'
+FROM generate_series(1, 10000) n;
+INSERT INTO dead_letter_groups (org_id, signature, user_id, open, first_failed_at, last_failed_at,
+                                newest)
+SELECT org_id, signature, user_id, count(*), now(), now(), min(id::text)::uuid
+FROM dead_letters GROUP BY org_id, signature, user_id;
 ANALYZE;
 """
 
@@ -57,8 +66,23 @@ HOT = [
     ("jobs.get_job", {"jobs_pkey"}),
     ("jobs.job_events", {"events_seq"}),
     ("jobs.all_events", {"events_commit_order"}),
+    # As an admin sees them: over all orgs.
+    ("dead_letters.list_letters", {"dead_letters_of_all"}),
+    ("dead_letters.list_groups", {"dead_letter_groups_of_all", "dead_letters_pkey"}),
+    ("dead_letters.pick_open", {"dead_letters_of_all"}),
+    ("dead_letters.count_open", {"dead_letters_of_all"}),
+    ("dead_letters.close_letters", {"dead_letters_pkey"}),
+    ("dead_letters.leave_groups", {"dead_letter_groups_pkey"}),
+    ("dead_letters.drop_old_letters", {"dead_letters_of_all", "dead_letters_pkey"}),
 ]
-LARGE = ("job_items", "jobs", "job_stages", "events")
+LARGE = ("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups")
+# What a tenant's row-level security makes of a statement.
+TENANTS = [
+    ("dead_letters.list_letters", {"dead_letters_listed"}),
+    ("dead_letters.list_alike", {"dead_letters_alike"}),
+    ("dead_letters.list_groups", {"dead_letter_groups_pkey", "dead_letters_pkey"}),
+    ("dead_letters.pick_open", {"dead_letters_listed"}),
+]
 
 
 @pytest.fixture
@@ -81,9 +105,15 @@ async def generic_plan(conn: Connection, sql: str) -> str:
     return "\n".join(row[0] for row in rows)
 
 
-async def test_hot_statements_use_their_indexes(seeded: Connection) -> None:
+@pytest.mark.parametrize(("role", "hot"), [(None, HOT), ("penstock_api", TENANTS)])
+async def test_hot_statements_use_their_indexes(
+    seeded: Connection, role: str | None, hot: list[tuple[str, set[str]]]
+) -> None:
+    if role is not None:
+        await seeded.execute(f"SET ROLE {role}")
+        await seeded.execute("SELECT set_config('penstock.org', '1', false)")
     problems = []
-    for name, indexes in HOT:
+    for name, indexes in hot:
         family, statement = name.split(".")
         sql = getattr(load(family), statement)
         plan = await generic_plan(seeded, sql)
@@ -91,6 +121,7 @@ async def test_hot_statements_use_their_indexes(seeded: Connection) -> None:
         scanned = {table for table in LARGE if f"Seq Scan on {table} " in plan}
         if missing or scanned:
             problems.append(f"{name}: misses {missing or '-'}, scans {scanned or '-'}\n{plan}")
+    await seeded.execute("RESET ROLE")
     assert not problems, "\n\n".join(problems)
 
 

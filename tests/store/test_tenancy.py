@@ -25,6 +25,7 @@ TENANT_TABLES = {
         "workers",
     ),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
+    *("dead_letters", "dead_letter_groups"),
 }
 
 
@@ -118,6 +119,8 @@ async def test_the_api_cannot_read_key_hashes_or_change_accounts(
         "UPDATE org_time SET vt = 0",
         "DELETE FROM events",
         "UPDATE orgs SET plan = 'enterprise'",
+        "SELECT trace FROM dead_letters",
+        "UPDATE dead_letters SET org_id = 1",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with api_db.scoped(bench.who.scope) as conn:

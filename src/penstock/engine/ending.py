@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -9,12 +11,13 @@ from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.policy import JOB, RetryPolicy
-from penstock.store import claims, jobs, slices
+from penstock.store import claims, dead_letters, jobs, slices
 from penstock.store.database import Connection
 
 # Open items skipped in the transaction that ends the job; more are left to a worker.
 MOST_SKIPPED_AT_ONCE = 2000
 _POSTPONED_MS = 500
+_LONGEST_TRACE = 16_000
 _POLICY = RetryPolicy()
 
 
@@ -23,23 +26,40 @@ async def cancel(conn: Connection, job_id: UUID) -> str | None:
     return await _end(conn, job_id, "cancelled", None)
 
 
-async def fail(conn: Connection, job_id: UUID, error: ItemError, worker: str) -> str | None:
-    return await _end(conn, job_id, "failed", error, worker)
+async def fail(
+    conn: Connection, job_id: UUID, error: ItemError, worker: str | None, *, runs: int = 1,
+    trace: str | None = None,
+) -> str | None:  # fmt: skip
+    """Fail for good, as `cancel` cancels, and write the letter of it. ``runs``: how many runs came
+    to nothing with this failure."""
+    return await _end(conn, job_id, "failed", _Failure(error, worker, runs, trace))
 
 
-async def _end(
-    conn: Connection, job_id: UUID, ending: str, error: ItemError | None, worker: str | None = None
-) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: ItemError
+    worker: str | None
+    runs: int
+    trace: str | None
+
+
+async def _end(conn: Connection, job_id: UUID, ending: str, failure: _Failure | None) -> str | None:
+    error = None if failure is None else failure.error
     begun = await jobs.begin_ending(
         conn, job_id, ending, None if error is None else error.as_json()
     )
     if begun is None:
         return None
-    lane, open_items = begun
-    if open_items <= MOST_SKIPPED_AT_ONCE:
+    if failure is not None:
+        # Only one can begin the ending, so there is one letter for each failure.
+        await dead_letters.add_letter(
+            conn, job_id, begun.pipeline, failure.error,
+            runs=failure.runs, trace=failure.trace, worker=failure.worker,
+        )  # fmt: skip
+    if begun.open_items <= MOST_SKIPPED_AT_ONCE:
         await jobs.skip_open_items(conn, job_id, skip_reason(ending, error), MOST_SKIPPED_AT_ONCE)
-        await jobs.end_ending(conn, job_id, worker)
-    return lane
+        await jobs.end_ending(conn, job_id, None if failure is None else failure.worker)
+    return begun.lane
 
 
 def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
@@ -69,7 +89,7 @@ async def fail_or_retry(
         if not await slices.take(conn, [slice_id]):
             return
         if permanent or attempts > JOB.retries:
-            lane = await fail(conn, job_row["id"], shown, worker)
+            lane = await fail(conn, job_row["id"], shown, worker, trace=trace_of(error))
         # One that is ending already must come to its end, however often that is tried.
         if lane is None:
             delay = JOB.delay_ms(
@@ -89,6 +109,11 @@ async def fail_or_retry(
             )  # fmt: skip
     if lane is not None:
         await parts.broker.wake(lane)
+
+
+def trace_of(error: BaseException) -> str:
+    """Where it was raised: the last lines, if there are too many."""
+    return "".join(traceback.format_exception(error))[-_LONGEST_TRACE:]
 
 
 async def _postpone(parts: Parts, slice_id: UUID, job_row: Any, position: int) -> None:

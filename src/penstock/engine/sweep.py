@@ -102,7 +102,7 @@ async def _return_whole(conn: Connection, lost: slices.Expired) -> set[str]:
     crashes = await slices.count_crash(conn, lost.job_id, lost.position)
     if crashes >= _MOST_CRASHES:
         died = ItemError("WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}")
-        failed = await ending.fail(conn, lost.job_id, died, lost.worker)
+        failed = await ending.fail(conn, lost.job_id, died, lost.worker, runs=crashes)
         if failed is not None:
             return {failed}
     # Also one that is ending already: it must come to its end.

@@ -52,13 +52,14 @@ def to_json(value: Any) -> str:
     try:
         text = orjson.dumps(value, default=_plain).decode()
     except orjson.JSONEncodeError:
-        return orjson.dumps(_clean(value), default=_plain).decode()
+        return orjson.dumps(clean(value), default=_plain).decode()
     if "\\u0000" in text:
-        return orjson.dumps(_clean(value), default=_plain).decode()
+        return orjson.dumps(clean(value), default=_plain).decode()
     return text
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
+    """The same without what PostgreSQL cannot hold in a text."""
     if isinstance(value, str):
         return (
             value.replace("\0", "\ufffd")
@@ -66,9 +67,9 @@ def _clean(value: Any) -> Any:
             .decode("utf-8", "replace")
         )
     if isinstance(value, Mapping):
-        return {_clean(key): _clean(inner) for key, inner in value.items()}
+        return {clean(key): clean(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(inner) for inner in value]
+        return [clean(inner) for inner in value]
     return value
 
 

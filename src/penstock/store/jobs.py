@@ -172,12 +172,20 @@ async def _flag(conn: Connection, statement: str, job_id: UUID, event: str) -> s
     return str(row["lane"])
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A job that begins to end."""
+
+    lane: str
+    pipeline: str
+    open_items: int
+
+
 async def begin_ending(
     conn: Connection, job_id: UUID, ending: str, error: Mapping[str, Any] | None
-) -> tuple[str, int] | None:
-    """Cancel or fail: when this commits, nothing of the job starts any more. Answers its lane and
-    how many items are open. Leases go first: a settle under way is waited for, a later one is
-    lost."""
+) -> Begun | None:
+    """Cancel or fail: when this commits, nothing of the job starts any more. Leases go first: a
+    settle under way is waited for, a later one is lost."""
     await conn.execute(_claims.lock_claims)
     await conn.fetch(_control.drop_slices, job_id)
     row = await conn.fetchrow(
@@ -188,7 +196,7 @@ async def begin_ending(
     told = to_json({"state": "cancelling", "ending": ending})
     await write_events(conn, [(row["org_id"], job_id, row["seq"], "job.status", told)], None)
     await conn.execute(_control.shut_stages, job_id)
-    return row["lane"], row["open"]
+    return Begun(row["lane"], row["pipeline"], row["open"])
 
 
 async def skip_open_items(

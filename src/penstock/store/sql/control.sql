@@ -26,7 +26,7 @@ RETURNING s.id
 UPDATE jobs SET state = 'cancelling', ending = $2, paused = false, updated_at = now(),
     last_error = coalesce($3::jsonb, last_error), stage = NULL, ready_at = now(), seq = seq + 1
 WHERE id = $1 AND state IN ('queued', 'running')
-RETURNING id, org_id, seq, lane, pending + processing AS open
+RETURNING id, org_id, seq, lane, pipeline, pending + processing AS open
 
 -- name: shut_stages
 -- Only the finish of an ending job can be claimed.

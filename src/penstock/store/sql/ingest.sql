@@ -12,7 +12,7 @@ WHERE job_id = $1 AND position = 0
 -- name: end_ingest
 -- Every row is stored. What the whole input taught is kept for the stages.
 UPDATE jobs SET ingest_done = true, context = context || $2::jsonb,
-    bytes_read = bytes_total, attempts = 0
+    bytes_read = bytes_total, attempts = 0, first_failed_at = NULL
 WHERE id = $1
 
 -- name: open_first_stage
@@ -27,6 +27,8 @@ WHERE job_id = $1 AND position = $2
 -- name: yield_job
 -- … and so does its job; a failure that will be tried again is shown on it.
 UPDATE jobs j SET attempts = $2, last_error = coalesce($3::jsonb, j.last_error), updated_at = now(),
+    first_failed_at = CASE WHEN $3::jsonb IS NULL THEN j.first_failed_at
+                           ELSE coalesce(j.first_failed_at, now()) END,
     served_at = now(), state = CASE WHEN j.state = 'running' AND $3::jsonb IS NOT NULL
         AND j.processing = 0 THEN 'queued' ELSE j.state END,
     ready_at = (SELECT min(ready_at) FROM job_stages WHERE job_id = j.id)
