@@ -11,9 +11,9 @@ from typing import Any
 from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.parts import Parts
-from penstock.model.errors import ChildCrashed, ItemError, PenstockError, PermanentError
+from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.outcomes import Fail, NotFound, Outcome, Retry
-from penstock.model.pipeline import CpuFunction, Item, Stage
+from penstock.model.pipeline import CpuFunction, Item, Stage, retry_of
 from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
@@ -34,6 +34,17 @@ class Worked:
     outcomes: list[Outcome | None]
     crashed: list[list[int]] = field(default_factory=list)
     work_ms: float = 0
+
+    def part(self, start: int, stop: int) -> Worked:
+        """What came of some of the items, which took their share of the time."""
+        crashed = [
+            [index - start for index in piece if start <= index < stop] for piece in self.crashed
+        ]
+        return Worked(
+            self.outcomes[start:stop],
+            [piece for piece in crashed if piece],
+            self.work_ms * (stop - start) / max(len(self.outcomes), 1),
+        )
 
 
 async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float) -> Worked:
@@ -129,7 +140,7 @@ async def _run_stage(
         failure = Fail(ItemError.of(error))
     except Exception as error:
         ctx.log.error("stage failed", stage=stage.name, error=repr(error))
-        failure = _retry(error)
+        failure = retry_of(error)
     else:
         if len(outcomes) == len(batch):
             return outcomes
@@ -163,12 +174,6 @@ async def _run_in_child(
             outcomes = [Fail(ItemError.of(error))] * len(piece)
         except Exception as error:
             ctx.log.error("stage failed", error=repr(error))
-            outcomes = [_retry(error)] * len(piece)
+            outcomes = [retry_of(error)] * len(piece)
         for index, outcome in zip(place, outcomes, strict=True):
             worked.outcomes[index] = outcome
-
-
-def _retry(error: Exception) -> Retry:
-    """Never sooner than whoever refused asked for."""
-    after = error.retry_after_ms if isinstance(error, PenstockError) else None
-    return Retry(ItemError.of(error), after_ms=after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -84,10 +84,42 @@ async def settle(
                 continue
             if is_passing or not any(worked.outcomes):
                 raise
-            # Something in these results cannot be stored. Splitting the slice finds which one.
-            parts.log.error("results could not be stored", error=repr(error))
-            everything = list(range(len(claimed.items)))
-            worked = Worked([None] * len(everything), [everything], worked.work_ms)
+            return await _settle_around(parts, claimed, worked, worker, patience, last, error)
+
+
+async def _settle_around(
+    parts: Parts, claimed: Claim, worked: Worked, worker: str, patience: float, last: bool,
+    error: BaseException,
+) -> Settled:  # fmt: skip
+    """Something in these results cannot be stored. Halving finds which; the others are settled, and
+    the one says what the database thinks of it."""
+    items = claimed.items
+    if len(items) == 1:
+        parts.log.error("a result could not be stored", error=repr(error))
+        refused = Retry(ItemError("INTERNAL_ERROR", f"This result cannot be stored: {error}"))
+        return await _settle_once(
+            parts, claimed, Worked([refused], work_ms=worked.work_ms), worker, last
+        )
+    middle = len(items) // 2
+    first = await settle(
+        parts, replace(claimed, items=items[:middle]), worked.part(0, middle), worker, patience,
+        last=False,
+    )  # fmt: skip
+    if not first.held:
+        return first
+    second = await settle(
+        parts, replace(claimed, items=items[middle:]), worked.part(middle, len(items)), worker,
+        patience, last=last,
+    )  # fmt: skip
+    return Settled(
+        second.held,
+        Written(
+            first.written.completed + second.written.completed,
+            first.written.lanes | second.written.lanes,
+        ),
+        first.measured + second.measured,
+        first.opened + second.opened,
+    )
 
 
 async def _settle_once(
@@ -127,7 +159,7 @@ class _Writing:
             job_id: _policy_at(stages, self._position).bounded(errors, not_found)
             for job_id, stages in self._stages.items()
         }
-        self.moves = {lease.job_id: JobMove() for lease in claimed.leases if lease.id in held}
+        self.moves = {row["job_id"]: JobMove() for row in claimed.items if row["slice_id"] in held}
         self.children: dict[UUID, list[NewChild]] = {}
         self.measured = 0
         self.opened = 0

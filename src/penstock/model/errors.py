@@ -1,15 +1,18 @@
-"""One taxonomy of what can go wrong.
+"""One taxonomy of what can go wrong. How often and how soon each code is tried again: `policy`.
 
-PenstockError                 code, message, category, details
+PenstockError                 code, message, category, details, perhaps a Retry-After
 ├── TransientError            may succeed when tried again
-│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED
-│   ├── Unavailable           API_TIMEOUT, SERVICE_UNAVAILABLE, DB_UNAVAILABLE, BLOB_UNAVAILABLE,
-│   │                         NETWORK_ERROR
+│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED: asked too often
+│   ├── Waiting               CIRCUIT_OPEN, and a limit of our own: not even asked, so it is no try
+│   ├── Unavailable           API_TIMEOUT, SERVICE_UNAVAILABLE, NETWORK_ERROR, DB_UNAVAILABLE,
+│   │                         BLOB_UNAVAILABLE, STORAGE_FULL, QUEUE_FULL
 │   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
 └── PermanentError            the same input fails the same way
-    ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, UNSUPPORTED_TYPE, …
-    ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND
-    └── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS
+    ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, INVALID_CONFIG, FILE_TOO_LARGE,
+    │                         UNSUPPORTED_TYPE, UNKNOWN_FIELD, and what else is wrong with an input
+    ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND, NOT_FOUND
+    ├── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS, ACCOUNT_SUSPENDED
+    └── (the engine's own)    JOB_TIMEOUT, WORKER_CRASHED, CANCELLED: decided, not raised
 
 ChildCrashed                  no answer at all: the process that worked on it died
 """
@@ -26,6 +29,8 @@ class PenstockError(Exception):
     """Something went wrong that has a name, and that a user can be told of."""
 
     category: ClassVar[Category] = "permanent"
+    # Whether it counts as a try of what it happened to.
+    counted: ClassVar[bool] = True
 
     def __init__(
         self, code: str, message: str, *, retry_after_ms: int | None = None, **details: Any
@@ -47,6 +52,12 @@ class TransientError(PenstockError):
 
 class RateLimited(TransientError):
     pass
+
+
+class Waiting(TransientError):
+    """Whoever raises this has not tried: no attempt is burned."""
+
+    counted = False
 
 
 class Unavailable(TransientError):

@@ -206,6 +206,13 @@ def each(
     return run
 
 
+def retry_of(error: Exception) -> Retry:
+    """Try again after an exception, no sooner than it says itself."""
+    if isinstance(error, PenstockError):
+        return Retry(ItemError.of(error), error.retry_after_ms, error.counted)
+    return Retry(ItemError.of(error))
+
+
 async def _guarded(
     work: Callable[[Item, Context], Awaitable[Outcome]], item: Item, ctx: Context
 ) -> Outcome:
@@ -218,5 +225,4 @@ async def _guarded(
         return Fail(ItemError.of(error))
     except Exception as error:  # whatever it is, it is this item's alone
         ctx.log.warning("item failed", row=item.row_no, error=repr(error))
-        after = error.retry_after_ms if isinstance(error, PenstockError) else None
-        return Retry(ItemError.of(error), after_ms=after)
+        return retry_of(error)
