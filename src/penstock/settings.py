@@ -56,6 +56,14 @@ class Settings(BaseSettings):
         1000, ge=10, description="How often an idle worker looks without a wake-up."
     )
     sweep_ms: int = Field(2000, ge=50, description="How often expired slices are looked for.")
+    job_limit_ms: int = Field(
+        7_200_000,
+        ge=1000,
+        description="Longest a job may be worked at without anything settled; then JOB_TIMEOUT.",
+    )
+    orphan_hours: int = Field(
+        24, ge=1, description="How long an upload that no job uses is kept, and what is half made."
+    )
     shutdown_ms: int = Field(10000, ge=0, description="Time a stopping worker gives its slices.")
 
     # Ingest

@@ -25,7 +25,7 @@ TENANT_TABLES = {
         "workers",
     ),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
-    *("dead_letters", "dead_letter_groups", "leaders"),
+    *("dead_letters", "dead_letter_groups", "leaders", "installation"),
 }
 
 

@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -20,6 +20,8 @@ HEAD_BYTES = 64 * 1024
 # Chunks are gathered up to this, so that a thread is asked once per MiB and not per chunk.
 WRITE_BYTES = 1024 * 1024
 KEY = re.compile(r"[0-9a-f]{64}")
+_HOME = re.compile(r"[0-9a-f]{2}")
+_OWNER = "installation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +73,44 @@ class LocalBlobs:
         """The first bytes, as `put` answered them."""
         return await asyncio.to_thread(_read_head, self.path(key))
 
-    async def remove(self, key: str) -> None:
+    async def remove(self, key: str, older_than_seconds: float = 0) -> bool:
         """Only for a blob that nothing refers to; one that is gone already is no error."""
-        await asyncio.to_thread(self.path(key).unlink, missing_ok=True)
+        return await asyncio.to_thread(
+            _remove_old, self.path(key), time.time() - older_than_seconds
+        )
+
+    async def keys(self, after: str, most: int) -> Sequence[str]:
+        """The next keys in order, to look through all blobs in chunks."""
+        return await asyncio.to_thread(self._keys, after, most)
+
+    def _keys(self, after: str, most: int) -> list[str]:
+        found: list[str] = []
+        homes = sorted(home for home in _names(self._folder) if _HOME.fullmatch(home))
+        for home in homes:
+            if home >= after[:2]:
+                keys = (key for key in _names(self._folder / home) if KEY.fullmatch(key))
+                found += sorted(key for key in keys if key > after)
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    async def belong_to(self, installation: str) -> bool:
+        """Whether these are that installation's blobs; the first who asks owns the folder."""
+        return await asyncio.to_thread(self._belong_to, installation)
+
+    def _belong_to(self, installation: str) -> bool:
+        with _named_errors():
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with contextlib.suppress(FileExistsError), (self._folder / _OWNER).open("x") as file:
+                file.write(installation)
+            return (self._folder / _OWNER).read_text() == installation
 
     async def sweep(self, older_than_seconds: float) -> int:
         """Remove temporary files of uploads that died; answer how many."""
         return await asyncio.to_thread(self._sweep, time.time() - older_than_seconds)
 
     def _sweep(self, before: float) -> int:
-        removed = 0
-        for path in self._temporary.glob("*"):
-            with contextlib.suppress(FileNotFoundError):
-                if path.stat().st_mtime < before:
-                    path.unlink()
-                    removed += 1
-        return removed
+        return sum(_remove_old(path, before) for path in self._temporary.glob("*"))
 
 
 class _Upload:
@@ -130,6 +154,21 @@ class _Upload:
         with contextlib.suppress(OSError):
             self._file.close()
         self._path.unlink(missing_ok=True)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+def _remove_old(path: Path, before: float) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_mtime <= before:
+            path.unlink()
+            return True
+    return False
 
 
 def _read_head(path: Path) -> bytes:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from penstock.engine.parts import Parts
+from penstock.engine.reconcile import Reconciler
 from penstock.engine.settle import TRY_AGAIN
-from penstock.engine.sweep import Sweeper, SweeperConfig
+from penstock.engine.sweep import Sweeper
 from penstock.engine.tidy import Tidier
 
 
@@ -28,7 +29,7 @@ class Service(Protocol):
 
 def background_services(parts: Parts) -> Sequence[Service]:
     """Everything the leader runs."""
-    return [Sweeper(parts, SweeperConfig.of(parts.settings)), Tidier(parts)]
+    return [Sweeper(parts), Reconciler(parts), Tidier(parts)]
 
 
 async def run_service(

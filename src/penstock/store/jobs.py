@@ -8,6 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import asyncpg
+
+from penstock.model.errors import NotThere
 from penstock.model.pipeline import Row
 from penstock.store.database import Connection, from_json, to_json
 from penstock.store.moves import final_counts, write_events
@@ -57,13 +60,19 @@ class NewJob:
 async def add_job(conn: Connection, job: NewJob) -> None:
     """The job, its stages, the rows it brings and its first event."""
     rows = job.rows or ()
-    await conn.execute(
-        _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config,
-        job.file_id, job.ip, job.priority, job.lane, job.standing, job.needs_finish,
-        any(stage.barrier for stage in job.stages), any(row.group is not None for row in rows),
-        None if job.header is None else to_json(list(job.header)), job.due_at, len(rows),
-        job.rows is not None, job.bytes_total,
-    )  # fmt: skip
+    try:
+        await conn.execute(
+            _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config,
+            job.file_id, job.ip, job.priority, job.lane, job.standing, job.needs_finish,
+            any(stage.barrier for stage in job.stages), any(row.group is not None for row in rows),
+            None if job.header is None else to_json(list(job.header)), job.due_at, len(rows),
+            job.rows is not None, job.bytes_total,
+        )  # fmt: skip
+    except asyncpg.ForeignKeyViolationError as error:
+        if error.constraint_name != "jobs_file_id_fkey":
+            raise
+        # Nobody had used it for so long that it was swept away this moment.
+        raise NotThere("FILE_NOT_FOUND", f"There is no file {job.file_id} any more.") from error
     stages = [
         (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
     ]

@@ -492,3 +492,18 @@ GRANT SELECT ON dead_letter_groups TO penstock_api, penstock_admin;
 GRANT UPDATE (state, new_job_id, reason, closed_by, closed_at) ON dead_letters
     TO penstock_api, penstock_admin;
 GRANT UPDATE (open) ON dead_letter_groups TO penstock_api, penstock_admin;
+
+-- Files that no job uses are looked for, oldest first.
+CREATE INDEX files_age ON files (created_at, id);
+CREATE INDEX jobs_file ON jobs (file_id) WHERE file_id IS NOT NULL;
+CREATE INDEX dead_letters_file ON dead_letters (file_id) WHERE file_id IS NOT NULL;
+
+-- Who the folder of blobs belongs to: nobody sweeps the blobs of another installation.
+CREATE TABLE installation (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    id  uuid NOT NULL DEFAULT gen_random_uuid()
+);
+
+INSERT INTO installation DEFAULT VALUES;
+
+ALTER TABLE installation ENABLE ROW LEVEL SECURITY;

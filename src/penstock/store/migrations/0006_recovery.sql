@@ -11,3 +11,18 @@ CREATE TABLE leaders (
 ALTER TABLE leaders ENABLE ROW LEVEL SECURITY;
 CREATE POLICY all_orgs ON leaders TO penstock_admin USING (true);
 GRANT SELECT ON leaders TO penstock_admin;
+
+-- Files that no job uses are looked for, oldest first.
+CREATE INDEX files_age ON files (created_at, id);
+CREATE INDEX jobs_file ON jobs (file_id) WHERE file_id IS NOT NULL;
+CREATE INDEX dead_letters_file ON dead_letters (file_id) WHERE file_id IS NOT NULL;
+
+-- Who the folder of blobs belongs to: nobody sweeps the blobs of another installation.
+CREATE TABLE installation (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    id  uuid NOT NULL DEFAULT gen_random_uuid()
+);
+
+INSERT INTO installation DEFAULT VALUES;
+
+ALTER TABLE installation ENABLE ROW LEVEL SECURITY;

@@ -1,0 +1,28 @@
+-- name: files_after
+-- The next files that are old enough to be missed by nobody, oldest first, and whether a job or a
+-- dead letter has them.
+SELECT f.id, f.created_at, EXISTS (SELECT 1 FROM jobs j WHERE j.file_id = f.id)
+    OR EXISTS (SELECT 1 FROM dead_letters d WHERE d.file_id = f.id) AS used
+FROM files f
+WHERE (f.created_at, f.id) > ($1, $2) AND f.created_at < now() - $3 * interval '1 hour'
+ORDER BY f.created_at, f.id LIMIT $4
+
+-- name: lock_files
+-- One that is locked is being given to a job this moment.
+SELECT id FROM files WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED
+
+-- name: drop_files
+-- Uploads that no job uses, under their locks; answers the blobs they were kept in.
+DELETE FROM files f WHERE f.id = ANY ($1::uuid[])
+  AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.file_id = f.id)
+  AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.file_id = f.id)
+RETURNING f.blob_key
+
+-- name: unnamed_blobs
+-- Which of these blobs no upload is kept in.
+SELECT k.key FROM unnest($1::text[]) AS k (key)
+WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.blob_key = k.key)
+
+-- name: installation_id
+-- Who we are, for what we leave outside the database.
+SELECT id FROM installation
