@@ -31,6 +31,19 @@ class Ordeal(Bench):
         self.sent[job_id] = Submitted(items, inputs)
         return job_id
 
+    async def sent_and_told(self) -> UUID:
+        """A tiny job, and workers are woken for it as the API does."""
+        job_id = await self.send(1)
+        await self.parts.broker.wake((await self.job(job_id))["lane"])
+        return job_id
+
+    async def value_or_nothing(self, sql: str, *args: Any) -> Any:
+        """None while the server is down or recovering."""
+        try:
+            return await self.value(sql, *args)
+        except CONNECTION_ERRORS:
+            return None
+
     async def value(self, sql: str, *args: Any) -> Any:
         async with self.parts.db.acquire() as conn:
             return await conn.fetchval(sql, *args)
@@ -71,9 +84,8 @@ class Ordeal(Bench):
         """Wait until a counter of the job is that high."""
 
         async def high() -> bool:
-            return (
-                int(await self.value(f"SELECT {column} FROM jobs WHERE id = $1", job_id)) >= least
-            )
+            sql = f"SELECT {column} FROM jobs WHERE id = $1"
+            return int(await self.value_or_nothing(sql, job_id) or 0) >= least
 
         await until(high, f"{column} of {job_id} to reach {least}", timeout=timeout)
 

@@ -35,6 +35,18 @@ async def test_a_worker_is_killed_at_its_work(
     await _clean_end(ordeal, job_id, _ITEMS)
 
 
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "elsewhere"])
+async def test_a_worker_is_killed_in_the_middle_of_a_heartbeat(
+    ordeal: Ordeal, crew: Crew, elsewhere: bool
+) -> None:
+    """Its leases are just extended, and are still its successor's within their time."""
+    job_id = await ordeal.send(_ITEMS, inline=False, workMs=10, concurrency=2)
+    victim = crew.start("in_heartbeat:kill", elsewhere=elsewhere)
+    assert await victim.dies() == -signal.SIGKILL
+    crew.start()
+    await _clean_end(ordeal, job_id, _ITEMS)
+
+
 async def test_a_worker_is_killed_between_batches_of_the_ingest(ordeal: Ordeal, crew: Crew) -> None:
     job_id = await ordeal.send(3000, inline=False)
     for _ in range(2):

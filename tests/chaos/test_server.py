@@ -1,66 +1,25 @@
-"""F4, F6: connections that are cut, and a PostgreSQL that is killed."""
+"""F4: a PostgreSQL that is killed, with everything that is under way in it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
-from pathlib import Path
+from uuid import UUID
 
 import pytest
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
+from tests.chaos.own_server import OwnServer, kill
+from tests.checker.invariants import Submitted
 from tests.checker.polling import until
 
+from penstock.engine.settle import TRY_AGAIN
 from penstock.settings import Settings
 from penstock.supervisor.postgres import EmbeddedPostgres
 
-_CUT = """
-    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-    WHERE application_name = 'penstock worker ' || $1 OR query LIKE '%penstock_work_' || $1 || '%'
-      AND pid <> pg_backend_pid()
-"""
 
-
-async def test_connections_are_cut_again_and_again(ordeal: Ordeal, crew: Crew) -> None:
-    """Every connection of every worker, the listening and the beating ones too."""
-    job_id = await ordeal.send(8000, inline=False, stages=2, workMs=0.1)
-    for _ in range(2):
-        await crew.start().is_up()
-    for share in (1, 2, 3, 4, 5):
-        await ordeal.reaches(job_id, "done", 1000 * share)
-        assert await ordeal.value(_CUT, ordeal.parts.db.schema) > 0
-    (job,) = await ordeal.ended(job_id)
-    assert (job["done"], job["total"], job["error"]) == (8000, 8000, 0)
-    assert not [hand.said() for hand in crew.hands if hand.dead]
-    await ordeal.is_clean()
-
-
-async def test_connections_are_cut_during_the_ingest(ordeal: Ordeal, crew: Crew) -> None:
-    job_id = await ordeal.send(20_000, inline=False, learns=True)
-    await crew.start(ingest_max_rows=200).is_up()
-    for share in (1, 2, 3, 4, 5):
-        await ordeal.reaches(job_id, "total", 3000 * share)
-        await ordeal.value(_CUT, ordeal.parts.db.schema)
-    (job,) = await ordeal.ended(job_id)
-    assert (job["state"], job["total"], job["done"]) == ("done", 20_000, 20_000)
-    retried = "SELECT string_agg(data::text, ' ') FROM events WHERE event = 'job.retrying'"
-    assert await ordeal.value(retried) is None
-    await ordeal.is_clean()
-
-
-class TestKilledServer:
-    """A server of the test's own, killed with all its backends."""
-
-    @pytest.fixture
-    async def server(self, tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:
-        async with EmbeddedPostgres(tmp_path / "server") as running:
-            yield running
-
-    @pytest.fixture
-    def owner_dsn(self, server: EmbeddedPostgres) -> str:
-        return server.owner_dsn
-
+class TestKilledServer(OwnServer):
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:
         return settings.model_copy(update={"ingest_max_rows": 500, "claim_max": 200})
@@ -75,15 +34,85 @@ class TestKilledServer:
         for _ in range(2):
             await crew.start().is_up()
         await ordeal.reaches(job_id, column, at)
-        assert server.pid is not None
-        os.kill(server.pid, signal.SIGKILL)
-
-        async def gone() -> bool:
-            return server.pid is None
-
-        await until(gone, "the server to die")
+        await kill(server)
         await server.start()
         (job,) = await ordeal.ended(job_id, timeout=60)
         assert (job["state"], job["done"], job["total"]) == ("done", 10_000, 10_000)
         assert not [hand.said() for hand in crew.hands if hand.dead]
         await ordeal.is_clean()
+
+    async def test_a_killed_backend_takes_all_others_along(
+        self, server: EmbeddedPostgres, ordeal: Ordeal, crew: Crew
+    ) -> None:
+        """The server then recovers by itself, without anybody starting it again."""
+        job_id = await ordeal.send(6000, inline=False, workMs=0.2)
+        for _ in range(2):
+            await crew.start().is_up()
+        for share in (1, 2):
+            await ordeal.reaches(job_id, "done", 1500 * share)
+            pid = await ordeal.value("""
+                SELECT pid FROM pg_stat_activity
+                WHERE application_name LIKE 'penstock worker%' LIMIT 1""")
+            os.kill(pid, signal.SIGKILL)
+            await _is_over(ordeal, pid)
+        (job,) = await ordeal.ended(job_id, timeout=60)
+        assert (job["state"], job["done"]) == ("done", 6000)
+        assert not [hand.said() for hand in crew.hands if hand.dead]
+        await ordeal.is_clean()
+
+    async def test_an_unknown_commit_is_settled_by_asking_with_the_same_key(
+        self, server: EmbeddedPostgres, ordeal: Ordeal, crew: Crew
+    ) -> None:
+        """Clients submit all the time; whoever hears nothing asks again. One job for each key."""
+        stop = asyncio.Event()
+        clients = [asyncio.create_task(_submit_for_ever(ordeal, n, stop)) for n in range(6)]
+
+        for _ in range(2):
+            await _accepts(ordeal, 40)
+            await kill(server)
+            await server.start()
+        await _accepts(ordeal, 40)
+        stop.set()
+        unsure = sum(await asyncio.gather(*clients))
+        assert unsure > 0
+        crew.start()
+        await ordeal.ended(*ordeal.sent, timeout=60)
+        keys = await ordeal.value("SELECT count(*) FROM idempotency_keys")
+        assert keys == len(ordeal.sent)
+        await ordeal.is_clean()
+
+
+async def _is_over(ordeal: Ordeal, backend: int) -> None:
+    """The server has noticed, recovered, and answers."""
+
+    async def recovered() -> bool:
+        left = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
+        return bool(await ordeal.value_or_nothing(left, backend) == 0)
+
+    await until(recovered, "the server to recover")
+
+
+async def _accepts(ordeal: Ordeal, jobs: int) -> None:
+    least = len(ordeal.sent) + jobs
+
+    async def enough() -> bool:
+        return len(ordeal.sent) >= least
+
+    await until(enough, "some jobs to be accepted")
+
+
+async def _submit_for_ever(ordeal: Ordeal, client: int, stop: asyncio.Event) -> int:
+    """Answers how often it did not know whether its job was accepted."""
+    unsure = number = 0
+    while not stop.is_set():
+        try:
+            job_id: UUID = await ordeal.submit(
+                "noop", {"items": 3}, idempotency_key=f"{client}.{number}"
+            )
+        except TRY_AGAIN:
+            unsure += 1
+            await asyncio.sleep(0.05)
+        else:
+            ordeal.sent[job_id] = Submitted(3, [{"row": row} for row in range(3)])
+            number += 1
+    return unsure

@@ -11,7 +11,18 @@ import os
 import signal
 
 NAMES = frozenset(
-    {"after_claim", "after_work", "before_commit", "after_commit", "between_batches", "in_finish"}
+    {
+        "after_claim",
+        "after_work",
+        "before_commit",
+        "after_commit",
+        "between_batches",
+        "in_finish",
+        # Leases are extended, the worker's own sign of life is not written yet.
+        "in_heartbeat",
+        # Expired leases were found and none is taken yet.
+        "in_sweep",
+    }
 )
 ACTIONS = frozenset({"kill", "stop", "raise"})
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from penstock.engine.context import StopSign
+from penstock.engine.failpoints import Failpoints
 from penstock.model.ports import Log
 from penstock.store import claims, workers
 from penstock.store.database import Connection, Database
@@ -32,7 +33,15 @@ class _Held:
 class Heartbeat:
     """Extends what is held, and raises the stop sign of what was lost."""
 
-    def __init__(self, db: Database, worker: str, log: Log, shortest_lease_ms: float) -> None:
+    def __init__(
+        self,
+        db: Database,
+        worker: str,
+        log: Log,
+        shortest_lease_ms: float,
+        failpoints: Failpoints,
+    ) -> None:
+        self._failpoints = failpoints
         self._patience = shortest_lease_ms / 1000 / _BEATS_PER_LEASE
         self._pause = min(_BEAT_SECONDS, self._patience)
         self._db = db
@@ -99,6 +108,8 @@ class Heartbeat:
                     held[slice_id].valid_until = now + lease / 1000
                 elif slice_id in self._held:
                     held[slice_id].stop.set("lease lost")
+        if held:
+            self._failpoints.reach("in_heartbeat")
         await workers.beat(connection, self._worker)
 
     def _fence(self) -> None:

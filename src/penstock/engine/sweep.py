@@ -59,6 +59,8 @@ class Sweeper:
             for client in await workers.end_frozen(conn, lease_ms):
                 self._parts.log.warning("frozen client was cut off", client=client)
             gone = await slices.expired(conn, lease_ms, _MOST_AT_ONCE)
+        if gone:
+            self._parts.failpoints.reach("in_sweep")
         await return_all(self._parts, gone, holder_is_dead=False)
         async with self._parts.db.transaction() as conn:
             lost = await workers.silent(conn, self._config.silent_ms)

@@ -94,7 +94,9 @@ class Worker:
         self._load = Load()
         self._quiet_until = 0.0
         self._deadline: float | None = None
-        self._heartbeat = Heartbeat(parts.db, self.id, parts.log, settings.lock_floor_ms)
+        self._heartbeat = Heartbeat(
+            parts.db, self.id, parts.log, settings.lock_floor_ms, parts.failpoints
+        )
         self._sweeps = sweeps
         self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
 

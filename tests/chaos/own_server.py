@@ -1,0 +1,41 @@
+"""A PostgreSQL of the test's own, to be killed, starved and lied to."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.checker.polling import until
+
+from penstock.supervisor.postgres import EmbeddedPostgres
+
+
+class OwnServer:
+    """Tests in a class of this kind run on a server nobody else uses."""
+
+    @pytest.fixture
+    async def server(self, tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:
+        async with EmbeddedPostgres(tmp_path / "server") as running:
+            yield running
+
+    @pytest.fixture
+    def owner_dsn(self, server: EmbeddedPostgres) -> str:
+        return server.owner_dsn
+
+    @pytest.fixture
+    def api_dsn(self, server: EmbeddedPostgres) -> str:
+        return server.api_dsn
+
+
+async def kill(server: EmbeddedPostgres) -> None:
+    """SIGKILL to the postmaster, whose backends then end by themselves."""
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
+
+    async def gone() -> bool:
+        return server.pid is None
+
+    await until(gone, "the server to die")
