@@ -10,6 +10,8 @@ import platformdirs
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from penstock.model.backpressure import Levels
+
 MEBIBYTE = 1024 * 1024
 
 
@@ -84,6 +86,27 @@ class Settings(BaseSettings):
         1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child."
     )
 
+    # Backpressure: jobs waiting, running and delayed
+    depth_healthy: int = Field(1000, ge=0, description="Most jobs of a healthy queue.")
+    depth_degraded: int = Field(
+        5000, ge=0, description="… of a degraded one, in which basic and trial jobs wait."
+    )
+    depth_critical: int = Field(
+        10000,
+        ge=0,
+        le=1_000_000,
+        description="… of a critical one, in which only enterprise may submit; above, nobody.",
+    )
+    depth_delay_ms: int = Field(
+        300_000, ge=0, description="How long jobs of small plans wait in a degraded queue."
+    )
+    depth_check_ms: int = Field(
+        2000, ge=50, description="How often the queue's level is looked at."
+    )
+    depth_alert_ms: int = Field(
+        300_000, ge=1000, description="How often an overload is told of while it lasts."
+    )
+
     # For operators and tests
     failpoint: str = Field(
         "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
@@ -97,10 +120,16 @@ class Settings(BaseSettings):
             ("lock_floor_ms", "lock_cap_ms"),
             ("ingest_min_rows", "ingest_max_rows"),
             ("db_p50_ms", "db_p95_ms"),
+            ("depth_healthy", "depth_degraded"),
+            ("depth_degraded", "depth_critical"),
         ):
             if getattr(self, low) > getattr(self, high):
                 raise ValueError(f"PENSTOCK_{low.upper()} must not exceed PENSTOCK_{high.upper()}")
         return self
+
+    @property
+    def depth_levels(self) -> Levels:
+        return Levels(self.depth_healthy, self.depth_degraded, self.depth_critical)
 
     @property
     def blob_dir(self) -> Path:

@@ -10,6 +10,7 @@ from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
 from penstock.engine.failpoints import Failpoints
 from penstock.engine.parts import Parts
+from penstock.engine.queue_glance import QueueGlance
 from penstock.guards.children import ChildPool
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
@@ -83,6 +84,7 @@ async def engine_parts(
             broker=broker,
             log=log,
             failpoints=Failpoints(settings.failpoint),
+            queue=QueueGlance(settings.depth_levels),
         )
     finally:
         await broker.close()

@@ -120,10 +120,10 @@ async def caller(app: FastAPI, db: Database) -> AsyncIterator[Caller]:
     async with AsyncExitStack() as stack:
 
         async def call(
-            org: str = "acme", role: str = "member", email: str = ""
+            org: str = "acme", role: str = "member", email: str = "", plan: str = "standard"
         ) -> httpx2.AsyncClient:
             async with db.acquire() as conn:
-                row = await accounts.ensure_org(conn, org)
+                row = await accounts.ensure_org(conn, org, plan)
                 user = await accounts.ensure_user(conn, row["id"], email or f"{role}@{org}", role)
                 key = await accounts.create_key(conn, row["id"], user["id"])
             return await stack.enter_async_context(client_of(app, key))

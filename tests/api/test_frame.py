@@ -112,12 +112,11 @@ async def test_a_full_disk(client: httpx2.AsyncClient, monkeypatch: pytest.Monke
 
 
 async def test_health_needs_no_key(app: FastAPI, client: httpx2.AsyncClient, bench: Bench) -> None:
-    async with client_of(app, None) as nobody:
+    async with client_of(app, None) as nobody, bench.worker():
         await submit_noop(client)
-        async with bench.worker():
-            health = shaped(Health, await nobody.get("/health"))
-            assert (health.status, health.version, health.database) == ("ok", __version__, "ok")
-            assert (health.workers, health.depth) == (1, 1)
+        health = shaped(Health, await nobody.get("/health"))
+        assert (health.status, health.version, health.database) == ("ok", __version__, "ok")
+        assert (health.workers, health.depth) == (1, 1)
 
 
 async def test_without_workers_health_is_degraded(app: FastAPI) -> None:
@@ -133,7 +132,7 @@ async def test_the_document_names_every_route(app: FastAPI, client: httpx2.Async
         *("/api/files", "/api/jobs", "/api/jobs/{job_id}", "/api/jobs/{job_id}/cancel"),
         *("/api/jobs/{job_id}/events", "/api/jobs/{job_id}/export", "/api/jobs/{job_id}/items"),
         *("/api/jobs/{job_id}/kickoff", "/api/jobs/{job_id}/pause", "/api/jobs/{job_id}/resume"),
-        "/health",
+        *("/health", "/health/queue"),
     ]
     for path, methods in document["paths"].items():
         for operation in methods.values():

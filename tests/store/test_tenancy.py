@@ -23,6 +23,7 @@ TENANT_TABLES = {
         "files",
         "idempotency_keys",
         "workers",
+        "intake",
     ),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
     *("dead_letters", "dead_letter_groups", "leaders", "installation"),

@@ -39,7 +39,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
         },
     )
     app.state.api = Api(parts, api_db)
-    app.state.pulse = health.Pulse(api_db, parts.log)
+    app.state.pulse = health.Pulse(api_db, parts)
     handle_errors(app)
     app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.

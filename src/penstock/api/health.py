@@ -10,42 +10,39 @@ from fastapi import APIRouter, Request, Response
 
 from penstock import __version__
 from penstock.api.answers import answer
-from penstock.api.schemas import Health
-from penstock.model.ports import Log
-from penstock.store import jobs
+from penstock.api.schemas import Health, QueueHealth
+from penstock.engine.parts import Parts
+from penstock.engine.queue_glance import Queue
+from penstock.model.backpressure import Level
+from penstock.model.errors import Unavailable
 from penstock.store.database import Database
 
 router = APIRouter(tags=["operations"])
 _FRESH_SECONDS = 1.0
 _PATIENCE_SECONDS = 3.0
-_HEALTHY_DEPTH = 1000
 
 
 class Pulse:
     """The queue's figures, asked for at most once a second, since anyone may ask here."""
 
-    def __init__(self, db: Database, log: Log) -> None:
+    def __init__(self, db: Database, parts: Parts) -> None:
         self._db = db
-        self._log = log
-        self._figures: Any = None
-        self._fresh_until = 0.0
+        self._parts = parts
+        self._away_until = 0.0
         self._asking = asyncio.Lock()
 
-    async def figures(self) -> Any:
+    async def queue(self) -> Queue | None:
         """None while the database does not answer."""
         async with self._asking:
-            if time.monotonic() >= self._fresh_until:
-                self._figures = await self._ask()
-                self._fresh_until = time.monotonic() + _FRESH_SECONDS
-            return self._figures
-
-    async def _ask(self) -> Any:
-        try:
-            async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
-                return await jobs.queue_state(conn)
-        except Exception as error:  # whatever it is, it is not healthy, and not for strangers
-            self._log.warning("database is away", error=repr(error))
-            return None
+            if time.monotonic() < self._away_until:
+                return None
+            try:
+                async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
+                    return await self._parts.queue.look(conn)
+            except Exception as error:  # whatever it is, it is not healthy, and not for strangers
+                self._parts.log.warning("database is away", error=repr(error))
+                self._away_until = time.monotonic() + _FRESH_SECONDS
+                return None
 
 
 @router.get("/", include_in_schema=False)
@@ -55,6 +52,7 @@ async def root() -> Response:
         "name": "Penstock",
         "version": __version__,
         "health": "/health",
+        "queue": "/health/queue",
         "api": "/api",
         "openapi": "/openapi.json",
     }
@@ -64,13 +62,38 @@ async def root() -> Response:
 @router.get("/health", summary="Health", responses={200: {"model": Health}, 503: {"model": Health}})
 async def health(request: Request) -> Response:
     """`degraded` without a worker, with a long queue, or (503) without a database."""
-    figures = await request.app.state.pulse.figures()
-    ok = figures is not None and figures["workers"] > 0 and figures["depth"] <= _HEALTHY_DEPTH
+    queue: Queue | None = await request.app.state.pulse.queue()
+    ok = queue is not None and queue.workers > 0 and queue.level is Level.HEALTHY
     shown = {
         "status": "ok" if ok else "degraded",
         "version": __version__,
-        "database": "unavailable" if figures is None else "ok",
-        "workers": None if figures is None else figures["workers"],
-        "depth": None if figures is None else figures["depth"],
+        "database": "unavailable" if queue is None else "ok",
+        "workers": None if queue is None else queue.workers,
+        "depth": None if queue is None else queue.depth,
+        "level": None if queue is None else queue.level,
     }
-    return answer(shown, 503 if figures is None else 200)
+    return answer(shown, 503 if queue is None else 200)
+
+
+@router.get("/health/queue", summary="Health of the queue", responses={200: {"model": QueueHealth}})
+async def queue_health(request: Request) -> Response:
+    """How full the queue is, and who is there to empty it."""
+    queue: Queue | None = await request.app.state.pulse.queue()
+    if queue is None:
+        raise Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
+    return answer(queue_shape(queue))
+
+
+def queue_shape(queue: Queue) -> dict[str, Any]:
+    return {
+        "level": queue.level,
+        "depth": queue.depth,
+        "waiting": queue.waiting,
+        "active": queue.active,
+        "delayed": queue.delayed,
+        "oldestWaitingMs": queue.oldest_ms,
+        "workers": queue.workers,
+        "slots": queue.slots,
+        "since": queue.since,
+        "deadLetters": queue.dead_letters,
+    }

@@ -14,9 +14,9 @@ from penstock.api.bodies import content_type, json_object
 from penstock.api.errors import invalid
 from penstock.api.forms import FILE, Form, received_form
 from penstock.api.schemas import JobOrder
-from penstock.engine.submit import Order, Receipt, submit
+from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.engine.uploads import Upload, keep_upload
-from penstock.model.errors import BadInput
+from penstock.model.errors import BadInput, Unavailable
 from penstock.store.accounts import Principal
 
 FORM_FIELDS = frozenset({FILE, "pipeline", "config", "priority", "name"})
@@ -27,6 +27,7 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
     """The job, committed, and a worker told of it."""
     kind, _ = content_type(request)
     key = _idempotency_key(request)
+    await _turn_away(api, who, key)
     if kind == "multipart/form-data":
         async with received_form(request, api.parts, FORM_FIELDS) as form:
             order = _order(request, _of_form(form), key, form.upload)
@@ -39,6 +40,20 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
     if not receipt.replayed:
         await api.parts.broker.wake(receipt.lane)
     return receipt
+
+
+async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
+    """Refuse at the door what `submit` would refuse whatever it is: a large file need not be read
+    for that."""
+    try:
+        async with api.db.acquire() as conn:
+            await admit(api.parts, conn, who)
+    except Unavailable:
+        if key is None:
+            raise
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            if not await is_known(conn, who, key):
+                raise
 
 
 async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:

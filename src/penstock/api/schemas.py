@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from penstock.model.backpressure import Level
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
 
@@ -75,6 +76,7 @@ class JobShape(Shape):
     last_error: dict[str, Any] | None
     attempts: int
     created_at: datetime
+    due_at: datetime | None = Field(description="It begins no sooner.")
     started_at: datetime | None
     finished_at: datetime | None
     updated_at: datetime
@@ -93,6 +95,9 @@ class Receipt(Shape):
     job_id: UUID
     position: int = Field(description="Place among the jobs that wait.")
     estimated_wait_ms: int
+    delayed_until: datetime | None = Field(
+        None, description="Only where the queue is so full that the job has to begin later."
+    )
 
 
 class ItemShape(Shape):
@@ -146,6 +151,22 @@ class Health(Shape):
     database: Literal["ok", "unavailable"]
     workers: int | None
     depth: int | None = Field(description="Jobs that wait or run.")
+    level: Level | None = Field(description="How full the queue is.")
+
+
+class QueueHealth(Shape):
+    level: Level
+    depth: int = Field(
+        description="Jobs waiting, active and delayed; paused and standing ones aside."
+    )
+    waiting: int
+    active: int
+    delayed: int
+    oldest_waiting_ms: int = Field(description="How long the job at the front has waited.")
+    workers: int
+    slots: int = Field(description="Slices all workers can hold at once.")
+    since: datetime | None = Field(description="Since when the queue is at this level.")
+    dead_letters: int = Field(description="Open ones, of all orgs.")
 
 
 class ErrorShape(Shape):

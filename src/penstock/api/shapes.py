@@ -61,6 +61,7 @@ def job_shape(row: Any) -> dict[str, Any]:
         "lastError": stored(row["last_error"]),
         "attempts": row["attempts"],
         "createdAt": row["created_at"],
+        "dueAt": row["due_at"],
         "startedAt": row["started_at"],
         "finishedAt": row["finished_at"],
         "updatedAt": row["updated_at"],

@@ -105,7 +105,8 @@ async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
             async with parts.db.transaction() as conn:
                 who = await local_admin(conn)
                 await keep_upload(parts, conn, who, upload)
-                receipt = await submit(parts, conn, who, Order(PIPELINE, wish.config, upload.id))
+                order = Order(PIPELINE, wish.config, upload.id, at_once=True)
+                receipt = await submit(parts, conn, who, order)
         except BadInput:
             await forget_upload(parts, upload)
             raise

@@ -51,6 +51,7 @@ def as_json(row: Any, errors: Mapping[str, int] | None = None) -> dict[str, Any]
         "lastError": from_json(row["last_error"]),
         "attempts": row["attempts"],
         "createdAt": row["created_at"],
+        "dueAt": row["due_at"],
         "startedAt": row["started_at"],
         "finishedAt": row["finished_at"],
         "updatedAt": row["updated_at"],

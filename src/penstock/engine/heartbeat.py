@@ -48,6 +48,8 @@ class Heartbeat:
         self._worker = worker
         self._log = log
         self._held: dict[UUID, _Held] = {}
+        # What the last beat heard of the queue.
+        self.overloaded = False
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
@@ -110,7 +112,7 @@ class Heartbeat:
                     held[slice_id].stop.set("lease lost")
         if held:
             self._failpoints.reach("in_heartbeat")
-        await workers.beat(connection, self._worker)
+        self.overloaded = await workers.beat(connection, self._worker)
 
     def _fence(self) -> None:
         """Cut off from the database: stop by our own clock before the lease is anyone else's."""

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from penstock.engine.backpressure import QueueWatch
 from penstock.engine.parts import Parts
 from penstock.engine.reconcile import Reconciler
 from penstock.engine.settle import TRY_AGAIN
@@ -29,7 +30,7 @@ class Service(Protocol):
 
 def background_services(parts: Parts) -> Sequence[Service]:
     """Everything the leader runs."""
-    return [Sweeper(parts), Reconciler(parts), Tidier(parts)]
+    return [Sweeper(parts), Reconciler(parts), Tidier(parts), QueueWatch(parts)]
 
 
 async def run_service(

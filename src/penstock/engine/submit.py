@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,9 @@ import orjson
 from pydantic import ValidationError
 
 from penstock.engine.parts import Parts, first_problem
-from penstock.model.errors import BadInput, NotThere, PermanentError
+from penstock.engine.queue_glance import Queue
+from penstock.model.backpressure import Admission, admission, retry_after_ms
+from penstock.model.errors import BadInput, NotThere, PermanentError, Unavailable
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
 from penstock.model.ids import new_id
 from penstock.model.pipeline import MOST_INLINE_ROWS, Pipeline, Row
@@ -37,6 +40,8 @@ class Order:
     idempotency_key: str | None = None
     # What the key stands for besides the fields above: the uploaded file's content.
     content_sha256: str = ""
+    # Whoever submits works on it here and now: it neither joins the queue nor waits in it.
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +63,26 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
             return replay
     pipeline = parts.pipeline(order.pipeline)
     config = _valid_config(pipeline, order)
+    traits = pipeline.traits(config)
+    queue = await parts.queue.look(conn)
+    delay = None if order.at_once or traits.standing else _verdict(parts, queue, who)
+    # No await since the look: of many at once each sees those before it.
+    if not traits.standing:
+        parts.queue.joined(delayed=delay is not None or order.due_at is not None)
+    position, wait = max(queue.waiting, 1), round(max(queue.waiting - 1, 0) * queue.job_ms)
+    if delay is not None:
+        until = await jobs.delayed_until(conn, order.due_at, parts.settings.depth_delay_ms)
+        order, wait = replace(order, due_at=until), max(wait, parts.settings.depth_delay_ms)
     file = await _file(parts, conn, who, pipeline, order)
-    rows = None if pipeline.traits(config).learns else pipeline.inline(config)
+    rows = None if traits.learns else pipeline.inline(config)
     if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
         rows = None
-    job = _new_job(who, order, pipeline, config, file, rows)
+    job = _new_job(who, order, pipeline, config, file, rows, delay)
     await jobs.add_job(conn, job)
-    position, wait = await parts.queue.place(conn)
-    answer = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
-    body = orjson.dumps(answer).decode()
+    answer: dict[str, Any] = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
+    if delay is not None:
+        answer["delayedUntil"] = job.due_at
+    body = orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
     if order.idempotency_key is not None:
         await jobs.add_key(
             conn, who.org_id, who.user_id, order.idempotency_key, digest, job.id, body
@@ -74,11 +90,51 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
     return Receipt(job.id, body, job.lane)
 
 
+async def admit(parts: Parts, conn: Connection, who: Principal) -> None:
+    """Refuse already what `submit` would refuse whatever it is."""
+    _verdict(parts, await parts.queue.look(conn), who)
+
+
+def _verdict(parts: Parts, queue: Queue, who: Principal) -> str | None:
+    """Refuse where the queue is too full for another job of this org; where it may come but has to
+    wait, answer why."""
+    verdict = admission(who.plan, queue.level)
+    if verdict is Admission.ACCEPT:
+        return None
+    found = f"The queue is at level {queue.level} with {queue.depth:,} jobs"
+    if verdict is Admission.DELAY:
+        return f"{found}, so that jobs of plan {who.plan} begin later."
+    wait = retry_after_ms(who.plan, queue.depth, parts.queue.levels, queue.job_ms)
+    raise Unavailable(
+        "QUEUE_FULL",
+        f"{found} and takes no more of plan {who.plan} for now. Nothing was kept: send the same "
+        f"request again in {math.ceil(wait / 1000)} s.",
+        retry_after_ms=wait,
+        level=queue.level,
+        depth=queue.depth,
+        plan=who.plan,
+    )
+
+
+async def is_known(conn: Connection, who: Principal, key: str) -> bool:
+    """Whether a job was accepted under this key: then it is answered, however full the queue is."""
+    return await jobs.find_key(conn, who.org_id, who.user_id, key) is not None
+
+
 def _new_job(
-    who: Principal, order: Order, pipeline: Pipeline, config: Any, file: Any, rows: list[Row] | Any
+    who: Principal,
+    order: Order,
+    pipeline: Pipeline,
+    config: Any,
+    file: Any,
+    rows: list[Row] | Any,
+    delay: str | None,
 ) -> NewJob:
     name = order.name or (file["name"] if file is not None else order.pipeline)
     traits = pipeline.traits(config)
+    told = {"pipeline": order.pipeline, "name": name[:200], "priority": order.priority}
+    if delay is not None:
+        told |= {"delayedUntil": order.due_at, "reason": delay}
     return NewJob(
         id=new_id(),
         org_id=who.org_id,
@@ -96,7 +152,7 @@ def _new_job(
         needs_finish=traits.summarizes,
         due_at=order.due_at,
         rows=rows,
-        told={"pipeline": order.pipeline, "name": name[:200], "priority": order.priority},
+        told=told,
     )
 
 

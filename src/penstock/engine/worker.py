@@ -169,7 +169,7 @@ class Worker:
 
     async def _claim(self) -> Claim | None:
         self._load.measure()
-        limits, pressure = self._limits, 1.0
+        limits, pressure = replace(self._limits, holds_ingest=self._heartbeat.overloaded), 1.0
         if self._load.busy:
             limits, pressure = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES)), 0.5
         try:
@@ -266,11 +266,13 @@ class Worker:
         return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
 
     def _must_yield(self, seconds: float) -> bool:
-        """An ingest ends with the time it was given, or makes room once all slots are taken."""
+        """An ingest ends with the time it was given, or makes room once all slots are taken or too
+        much is waiting already."""
         if self._deadline is not None:
             return time.monotonic() > self._deadline
         target = self._parts.settings.worker_target_slice_ms / 1000
-        return seconds > 2 * target and len(self._running) >= self._slots
+        crowded = len(self._running) >= self._slots or self._heartbeat.overloaded
+        return seconds > 2 * target and crowded
 
     async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
         """Each group in order and on its own, all of them side by side."""

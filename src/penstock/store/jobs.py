@@ -22,6 +22,7 @@ _claims = load("claims")
 _ingest = load("ingest")
 _settle = load("settle")
 INGEST, FINISH = -1, 1000
+_COUNTABLE = 20_001
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,14 @@ async def errors_of(conn: Connection, job_id: UUID) -> dict[str, int]:
     return {row["code"]: row["count"] for row in await conn.fetch(_sql.job_errors, job_id)}
 
 
-async def queue_state(conn: Connection) -> Any:
-    return await conn.fetchrow(_sql.queue_state)
+async def queue_state(conn: Connection, most: int = _COUNTABLE) -> Any:
+    """Depth and capacity; counts no further than ``most``."""
+    return await conn.fetchrow(_sql.queue_state, most)
+
+
+async def delayed_until(conn: Connection, due_at: datetime | None, delay_ms: int) -> datetime:
+    until: datetime = await conn.fetchval(_sql.delayed_until, due_at, delay_ms)
+    return until
 
 
 async def add_file(

@@ -260,8 +260,23 @@ CREATE TABLE workers (
     slots        smallint NOT NULL,
     started_at   timestamptz NOT NULL DEFAULT now(),
     heartbeat_at timestamptz NOT NULL DEFAULT now(),
-    stopped_at   timestamptz
-);
+    stopped_at   timestamptz,
+    -- What it says of itself: load, sizes, rates.
+    figures      jsonb NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50);
+
+-- How full the queue is, as its watch saw it last.
+CREATE TABLE intake (
+    one        boolean PRIMARY KEY DEFAULT true CHECK (one),
+    level      text NOT NULL DEFAULT 'healthy'
+               CHECK (level IN ('healthy', 'degraded', 'critical', 'overload')),
+    depth      bigint NOT NULL DEFAULT 0,
+    since      timestamptz NOT NULL DEFAULT now(),
+    checked_at timestamptz NOT NULL DEFAULT now(),
+    alerted_at timestamptz
+) WITH (fillfactor = 10);
+
+INSERT INTO intake DEFAULT VALUES;
 
 CREATE TABLE audit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -307,6 +322,7 @@ ALTER TABLE job_errors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE events ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE workers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE intake ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE paused_lanes ENABLE ROW LEVEL SECURITY;
 
@@ -345,6 +361,7 @@ CREATE POLICY all_orgs ON job_errors TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON events TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON idempotency_keys TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON workers TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON intake TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON audit TO penstock_admin USING (true);
 -- The lane of an enterprise org carries its name, which is no other org's business.
 CREATE POLICY own_org ON paused_lanes FOR SELECT TO penstock_api
@@ -356,7 +373,7 @@ GRANT SELECT ON orgs, users, files, jobs, job_stages, slices, job_items, job_err
     idempotency_keys, audit TO penstock_api, penstock_admin;
 GRANT SELECT (id, org_id, user_id, prefix, name, created_at, expires_at, revoked_at)
     ON api_keys TO penstock_api, penstock_admin;
-GRANT SELECT ON workers, org_time TO penstock_admin;
+GRANT SELECT ON workers, intake, org_time TO penstock_admin;
 GRANT INSERT ON files, jobs, job_stages, job_items, job_errors, events, idempotency_keys, audit
     TO penstock_api, penstock_admin;
 GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstock_admin;
@@ -380,29 +397,11 @@ BEGIN ATOMIC
       AND (k.expires_at IS NULL OR k.expires_at > now());
 END;
 
-CREATE FUNCTION queue_state()
-    RETURNS TABLE (depth bigint, waiting bigint, slots bigint, workers bigint, avg_job_ms double precision)
-    LANGUAGE sql STABLE SECURITY DEFINER
-BEGIN ATOMIC
-    SELECT (SELECT count(*) FROM (SELECT 1 FROM jobs
-                WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing LIMIT 20001) AS d),
-           (SELECT count(*) FROM (SELECT 1 FROM jobs
-                WHERE state = 'queued' AND NOT standing LIMIT 20001) AS w),
-           (SELECT coalesce(sum(w.slots), 0) FROM workers w
-                WHERE w.stopped_at IS NULL AND w.heartbeat_at > now() - interval '30 seconds'),
-           (SELECT count(*) FROM workers w
-                WHERE w.stopped_at IS NULL AND w.heartbeat_at > now() - interval '30 seconds'),
-           (SELECT avg(extract(epoch FROM r.finished_at - r.started_at) * 1000)
-                FROM (SELECT finished_at, started_at FROM jobs
-                      WHERE state = 'done' AND started_at IS NOT NULL
-                      ORDER BY finished_at DESC LIMIT 50) AS r);
-END;
-
 CREATE INDEX jobs_depth ON jobs (state) WHERE state IN ('queued', 'running', 'cancelling');
 CREATE INDEX jobs_recent ON jobs (finished_at DESC) WHERE state = 'done' AND started_at IS NOT NULL;
 
-REVOKE ALL ON FUNCTION principal_of(bytea), queue_state() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION principal_of(bytea), queue_state() TO penstock_api, penstock_admin;
+REVOKE ALL ON FUNCTION principal_of(bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION principal_of(bytea) TO penstock_api, penstock_admin;
 
 -- Who runs the services that the whole installation needs once. The lock is the truth and belongs to
 -- the leader's session; this row says who it is, and since when nothing was heard of it.
@@ -507,3 +506,34 @@ CREATE TABLE installation (
 INSERT INTO installation DEFAULT VALUES;
 
 ALTER TABLE installation ENABLE ROW LEVEL SECURITY;
+
+-- Paused jobs are left out: nobody works on them, so that they could keep a queue full for ever.
+-- Counting ends at `most`.
+CREATE FUNCTION queue_state(most integer DEFAULT 20001)
+    RETURNS TABLE (depth bigint, waiting bigint, active bigint, delayed bigint, oldest_ms double precision,
+                   slots bigint, workers bigint, avg_job_ms double precision, level text,
+                   since timestamptz, dead_letters bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT q.depth, q.waiting, q.active, q.delayed, q.oldest_ms, w.slots, w.workers,
+           (SELECT avg(extract(epoch FROM r.finished_at - r.started_at) * 1000)
+                FROM (SELECT finished_at, started_at FROM jobs
+                      WHERE state = 'done' AND started_at IS NOT NULL
+                      ORDER BY finished_at DESC LIMIT 50) AS r),
+           i.level, i.since, (SELECT coalesce(sum(open), 0) FROM dead_letter_groups)
+    FROM (SELECT count(*) AS depth,
+                 count(*) FILTER (WHERE state = 'queued' AND NOT later) AS waiting,
+                 count(*) FILTER (WHERE state <> 'queued') AS active,
+                 count(*) FILTER (WHERE state = 'queued' AND later) AS delayed,
+                 extract(epoch FROM now() - min(ready_at) FILTER (
+                     WHERE state = 'queued' AND ready_at <= now())) * 1000 AS oldest_ms
+          FROM (SELECT state, ready_at, coalesce(due_at > now(), false) AS later FROM jobs
+                WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing AND NOT paused
+                LIMIT most) AS live) AS q,
+         (SELECT coalesce(sum(slots), 0) AS slots, count(*) AS workers FROM workers
+          WHERE stopped_at IS NULL AND heartbeat_at > now() - interval '10 seconds') AS w,
+         intake AS i;
+END;
+
+REVOKE ALL ON FUNCTION queue_state(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION queue_state(integer) TO penstock_api, penstock_admin;

@@ -16,8 +16,9 @@ async def register(conn: Connection, worker: str, host: str, pid: int, slots: in
     await tell(conn, "worker.started", worker, {"slots": slots})
 
 
-async def beat(conn: Connection, worker: str) -> None:
-    await conn.execute(_sql.beat_worker, worker)
+async def beat(conn: Connection, worker: str) -> bool:
+    """It lives; answers whether the queue is overloaded."""
+    return bool(await conn.fetchval(_sql.beat_worker, worker))
 
 
 async def stop(conn: Connection, worker: str) -> None:

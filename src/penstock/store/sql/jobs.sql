@@ -55,7 +55,13 @@ SELECT code, count FROM job_errors WHERE job_id = $1 AND count > 0 ORDER BY coun
 
 -- name: queue_state
 -- Depth and capacity of the whole installation.
-SELECT depth, waiting, slots, workers, avg_job_ms FROM queue_state()
+SELECT depth, waiting, active, delayed, oldest_ms, slots, workers, avg_job_ms, level, since,
+       dead_letters
+FROM queue_state($1)
+
+-- name: delayed_until
+-- When a job may begin that has to wait, by the database's clock and never sooner than it asked for.
+SELECT greatest($1::timestamptz, now() + $2 * interval '1 millisecond')
 
 -- name: find_key
 -- What was answered to this idempotency key.

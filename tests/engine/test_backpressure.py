@@ -1,0 +1,107 @@
+"""The watch tells of each change once, alerts while an overload lasts, and workers hear of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from tests.checker.benches import Tried
+from tests.checker.polling import until
+
+from penstock.engine.backpressure import QueueWatch
+from penstock.engine.parts import Parts
+from penstock.settings import Settings
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    tiny = {"depth_healthy": 0, "depth_degraded": 1, "depth_critical": 2}
+    return settings.model_copy(update=tiny)
+
+
+async def told(parts: Parts) -> list[tuple[str, str]]:
+    async with parts.db.acquire() as conn:
+        rows = await conn.fetch("SELECT event, data FROM events WHERE job_id IS NULL ORDER BY id")
+    return [(row["event"], orjson.loads(row["data"])["level"]) for row in rows]
+
+
+async def noted(parts: Parts) -> Any:
+    async with parts.db.acquire() as conn:
+        return await conn.fetchrow("SELECT * FROM intake")
+
+
+def watch(parts: Parts) -> QueueWatch:
+    return QueueWatch(parts)
+
+
+async def fill(tried: Tried, jobs: int) -> None:
+    for _ in range(jobs):
+        await tried.send({"rows": 1}, at_once=True)
+
+
+async def test_each_change_is_told_once(tried: Tried) -> None:
+    looking = watch(tried.parts)
+    for _ in range(3):
+        await fill(tried, 1)
+        await looking.run_once()
+        await looking.run_once()
+    assert await told(tried.parts) == [
+        ("queue.backpressure", "degraded"),
+        ("queue.backpressure", "critical"),
+        ("queue.backpressure", "overload"),
+        ("alert.backpressure", "overload"),
+    ]
+    found = await noted(tried.parts)
+    assert (found["level"], found["depth"]) == ("overload", 3)
+    async with tried.by_hand() as worker:
+        while await worker.run_once():
+            pass
+    assert await looking.run_once() == "healthy"
+    assert (await told(tried.parts))[-1] == ("queue.backpressure", "healthy")
+
+
+async def test_an_overload_is_told_of_again_while_it_lasts(tried: Tried) -> None:
+    await fill(tried, 3)
+    looking = watch(tried.parts)
+    await looking.run_once()
+    async with tried.parts.db.acquire() as conn:
+        await conn.execute("UPDATE intake SET alerted_at = now() - interval '299 seconds'")
+        await looking.run_once()
+        await conn.execute("UPDATE intake SET alerted_at = now() - interval '301 seconds'")
+    await looking.run_once()
+    alerts = [event for event, _ in await told(tried.parts) if event == "alert.backpressure"]
+    assert len(alerts) == 2
+
+
+async def test_two_watches_tell_of_one_change_once(tried: Tried) -> None:
+    await fill(tried, 1)
+    async with tried.parts.db.transaction() as conn:
+        await conn.fetchrow("SELECT 1 FROM intake FOR UPDATE")
+    await watch(tried.parts).run_once()
+    await watch(tried.parts).run_once()
+    assert await told(tried.parts) == [("queue.backpressure", "degraded")]
+
+
+async def test_workers_hear_of_an_overload_and_of_its_end(tried: Tried) -> None:
+    async def heard(overloaded: bool) -> None:
+        await until(lambda: _is(worker._heartbeat.overloaded, overloaded), "the next beat")
+
+    async with tried.worker() as worker:
+        await fill(tried, 3)
+        await watch(tried.parts).run_once()
+        await heard(True)
+        while await worker.run_once():
+            pass
+        await watch(tried.parts).run_once()
+        await heard(False)
+        async with tried.parts.db.acquire() as conn:
+            # A watch that is gone: its last word is no order for ever.
+            await conn.execute("UPDATE intake SET level = 'overload'")
+            await heard(True)
+            await conn.execute("UPDATE intake SET checked_at = now() - interval '61 seconds'")
+            await heard(False)
+
+
+async def _is(seen: bool, wanted: bool) -> bool:
+    return seen == wanted
