@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 
@@ -15,7 +15,7 @@ from penstock.blobs.local import LocalBlobs
 from penstock.guards.children import ChildPool
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
-from penstock.model.ports import Blobs, Children, Log
+from penstock.model.ports import Blobs, Catalog, Children, KnownProduct, Log, NamedRow
 
 LIMITS = {
     "rows": 1_000_000,
@@ -27,9 +27,35 @@ LIMITS = {
 
 
 @dataclass
+class TrialCatalog:
+    """A catalog with these products in it, and rows with these names."""
+
+    products: list[KnownProduct] = field(default_factory=list)
+    named: dict[str, list[NamedRow]] = field(default_factory=dict)
+
+    async def find(
+        self, org_id: int, source: str, source_ids: Sequence[str], skus: Sequence[str],
+        gtins: Sequence[str],
+    ) -> Sequence[KnownProduct]:  # fmt: skip
+        return [
+            one
+            for one in self.products
+            if (one.source == source and one.source_id in source_ids)
+            or one.sku in skus
+            or one.gtin in gtins
+        ]
+
+    async def rows_named(
+        self, job_id: UUID, keys: Sequence[str]
+    ) -> Mapping[str, Sequence[NamedRow]]:
+        return {key: self.named[key] for key in keys if key in self.named}
+
+
+@dataclass
 class TrialContext:
     blobs: Blobs
     children: Children
+    catalog: Catalog = field(default_factory=TrialCatalog)
     log: Log = field(default_factory=structlog.get_logger)
     batch_rows: int = 64
     item_timeout_ms: int = 5000

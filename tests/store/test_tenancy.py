@@ -26,7 +26,15 @@ TENANT_TABLES = {
         "intake",
     ),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
-    *("dead_letters", "dead_letter_groups", "leaders", "installation"),
+    *(
+        "dead_letters",
+        "dead_letter_groups",
+        "leaders",
+        "products",
+        "product_changes",
+        "job_keys",
+        "installation",
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, FastAPI
 
 from penstock import __version__
-from penstock.api import control, events, export, files, health, items, jobs, queues
+from penstock.api import control, events, export, files, health, items, jobs, queues, undo
 from penstock.api.access import Api, principal
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
@@ -44,7 +44,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.
     keyed = APIRouter(prefix="/api", dependencies=[Depends(principal)])
-    for resource in (files, jobs, items, control, export, events, queues):
+    for resource in (files, jobs, items, control, export, events, queues, undo):
         keyed.include_router(resource.router)
     app.include_router(keyed)
     app.include_router(health.router)

@@ -281,3 +281,19 @@ class LanePage(Shape):
 
 class PauseLaneQuery(Shape):
     reason: str = Field("", max_length=500, description="Shown beside the paused lane.")
+
+
+class Refusal(Shape):
+    product_id: UUID
+    row_no: int
+    source: str | None = None
+    source_id: str | None = None
+    reason: str
+
+
+class Undone(Shape):
+    restored: int = Field(description="Products put back as they were.")
+    deleted: int = Field(description="Products that the job had made.")
+    refused_count: int
+    refused: list[Refusal] = Field(description="Changed since, left alone; the first 1,000.")
+    more: bool = Field(description="There is more to undo: ask again.")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from penstock.engine.parts import Parts
-from penstock.model.ports import Blobs, Children, Log
+from penstock.model.ports import Blobs, Catalog, Children, Log
+from penstock.store.products import StoredCatalog
 
 
 @dataclass(slots=True)
@@ -28,6 +29,7 @@ class StageContext:
     log: Log
     blobs: Blobs
     children: Children
+    catalog: Catalog
     item_timeout_ms: int
     limits: Mapping[str, int]
     stop: StopSign
@@ -59,6 +61,7 @@ def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> Sta
         log=log,
         blobs=parts.blobs,
         children=parts.children,
+        catalog=StoredCatalog(parts.db),
         item_timeout_ms=settings.item_timeout_ms,
         limits={
             "batch_bytes": settings.ingest_max_batch_bytes,

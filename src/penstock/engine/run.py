@@ -35,6 +35,11 @@ class Worked:
     crashed: list[list[int]] = field(default_factory=list)
     work_ms: float = 0
 
+    def with_outcome(self, places: set[int], outcome: Outcome) -> Worked:
+        """The same, but for the items in these places."""
+        outcomes = [outcome if n in places else one for n, one in enumerate(self.outcomes)]
+        return Worked(outcomes, self.crashed, self.work_ms)
+
     def part(self, start: int, stop: int) -> Worked:
         """What came of some of the items, which took their share of the time."""
         crashed = [

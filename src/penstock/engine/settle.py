@@ -16,18 +16,21 @@ from penstock.engine.context import Timer
 from penstock.engine.parts import Parts, parse_config
 from penstock.engine.run import BREATH, Worked
 from penstock.model.decide import Transition, decide
-from penstock.model.effects import Emit
+from penstock.model.effects import Effect, Emit, NameRow, UpsertProduct
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
-from penstock.store import slices
+from penstock.store import products, slices
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
 from penstock.store.moves import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
 # Longer ones would not fit into the index that keeps them unique.
 _LONGEST_KEY = 500
+_PRODUCT_CHANGED = ItemError(
+    "PRODUCT_CHANGED", "The product was changed while this row was worked on"
+)
 # The server's fault alone: lost, full, stopped, out of memory, or two that blocked each other.
 TRY_AGAIN = (
     *CONNECTION_ERRORS,
@@ -135,6 +138,11 @@ async def _settle_once(
         if held != ids:
             # Virtual time and counters follow what is written, so a lost lease changes neither.
             writing = await _Writing(parts, claimed, held).decide(worked)
+        late = await writing.products(conn)
+        if late:
+            # Their stage looks at the catalog again; that is no try.
+            again = worked.with_outcome(late, Retry(_PRODUCT_CHANGED, after_ms=0, counted=False))
+            writing = await _Writing(parts, claimed, held).decide(again)
         await writing.items(conn)
         written = await write_moves(conn, writing.moves, worker, writing.children)
         share = worked.work_ms * len(held) / len(ids)
@@ -166,6 +174,8 @@ class _Writing:
         self._settled: list[tuple[Any, ...]] = []
         self._released: list[tuple[Any, ...]] = []
         self._crashed: list[list[Any]] = []
+        self._names: dict[UUID, dict[int, NameRow]] = {}
+        self._products: dict[UUID, list[products.Asked]] = {}
 
     async def decide(self, worked: Worked) -> _Writing:
         """Every item's transition, with a breath now and then for the others in this process."""
@@ -212,7 +222,7 @@ class _Writing:
             shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)
             for effect in to.effects:
-                to_json(dict(effect.data))
+                _must_be_json(effect)
         except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
             to = decide(
@@ -268,6 +278,11 @@ class _Writing:
             match effect:
                 case Emit(event, data):
                     move.events.append((event, {"rowNo": row["row_no"], **data}))
+                case NameRow():
+                    self._names.setdefault(row["job_id"], {})[row["row_no"]] = effect
+                case UpsertProduct():
+                    asked = products.Asked(row["row_no"], effect)
+                    self._products.setdefault(row["job_id"], []).append(asked)
 
     def _learn(self, elapsed_ms: float) -> None:
         """Time per item, from items whose time tells something; suspects go in tiny claims."""
@@ -276,9 +291,24 @@ class _Writing:
                 if self._position in move.stages:
                     move.stages[self._position].item_ms = elapsed_ms / self.measured
 
+    async def products(self, conn: Connection) -> set[int]:
+        """Write the products, in the order of their jobs; answers the items, by their place in the
+        claim, whose product was changed since their stage looked at it."""
+        orgs = {row["id"]: row["org_id"] for row in self._claim.jobs}
+        late: set[tuple[UUID, int]] = set()
+        for job_id in sorted(self._products):
+            asked = self._products[job_id]
+            rows = await products.write_products(conn, orgs[job_id], job_id, asked)
+            late |= {(job_id, row_no) for row_no in rows}
+        items = enumerate(self._claim.items)
+        return {n for n, row in items if late and (row["job_id"], row["row_no"]) in late}
+
     async def items(self, conn: Connection) -> None:
         """Write the items: settled, released, and those that took a child process down."""
         await slices.settle_items(conn, self._settled)
+        orgs = {row["id"]: row["org_id"] for row in self._claim.jobs}
+        for job_id, names in self._names.items():
+            await products.write_names(conn, orgs[job_id], job_id, names)
         await slices.release_items(conn, self._released)
         for piece in self._crashed:
             for job_id, slice_id in {(row["job_id"], row["slice_id"]) for row in piece}:
@@ -324,6 +354,21 @@ async def return_crashed(
             move.count("pending", 1)
             move.stage(position).pending += 1
             move.stage(position).wait(0)
+
+
+def _must_be_json(effect: Effect) -> None:
+    """Before the transaction, so that a bad effect is its own item's fault."""
+    match effect:
+        case Emit(_, data):
+            to_json(dict(data))
+        case UpsertProduct():
+            to_json(dict(effect.data))
+            to_json(dict(effect.lineage))
+            if not 0 < len(effect.source_id) <= _LONGEST_KEY:
+                raise ValueError(f"a product's source id has 1 to {_LONGEST_KEY} characters")
+        case NameRow(keys):
+            if any(len(key) > _LONGEST_KEY for key in keys):
+                raise ValueError(f"a row's name has at most {_LONGEST_KEY} characters")
 
 
 def _stages_of(parts: Parts, row: Any) -> Sequence[Stage]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,4 +15,28 @@ class Emit:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-Effect = Emit
+@dataclass(frozen=True, slots=True)
+class NameRow:
+    """What this row calls itself (`sku:A-1`), instead of what it said before, so that a later stage
+    finds rows that mean the same. ``filled`` lets it prefer the most complete one."""
+
+    keys: Sequence[str]
+    filled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UpsertProduct:
+    """Write a product exactly as given, if it still is in the version that the stage saw (None:
+    there was none). If not, nothing of the item is written and its stage runs again."""
+
+    source: str
+    source_id: str
+    data: Mapping[str, Any]
+    lineage: Mapping[str, Any] = field(default_factory=dict)
+    sku: str | None = None
+    gtin: str | None = None
+    published: bool = True
+    seen_version: int | None = None
+
+
+Effect = Emit | NameRow | UpsertProduct

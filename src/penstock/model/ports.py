@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from uuid import UUID
 
 
 class Log(Protocol):
@@ -56,12 +58,52 @@ class Broker(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class KnownProduct:
+    """A product of the catalog as a stage sees it."""
+
+    id: UUID
+    source: str
+    source_id: str
+    sku: str | None
+    gtin: str | None
+    version: int
+    published: bool
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRow:
+    """A row of the job that calls itself by some name, and how many fields it fills."""
+
+    row_no: int
+    filled: int
+
+
+class Catalog(Protocol):
+    """What stages may know of products and of the job's other rows. Changes are effects."""
+
+    async def find(
+        self,
+        org_id: int,
+        source: str,
+        source_ids: Sequence[str],
+        skus: Sequence[str],
+        gtins: Sequence[str],
+    ) -> Sequence[KnownProduct]: ...
+
+    async def rows_named(
+        self, job_id: UUID, keys: Sequence[str]
+    ) -> Mapping[str, Sequence[NamedRow]]: ...
+
+
 class Context(Protocol):
     """What a stage may use. It never sees the database, the lease or the broker."""
 
     log: Log
     blobs: Blobs
     children: Children
+    catalog: Catalog
     batch_rows: int
     item_timeout_ms: int
     limits: Mapping[str, int]

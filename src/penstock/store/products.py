@@ -1,0 +1,201 @@
+"""The catalog: products under the fence, before-images, and what stages may read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from penstock.model.effects import NameRow, UpsertProduct
+from penstock.model.ids import new_id
+from penstock.model.ports import KnownProduct, NamedRow
+from penstock.store.database import Connection, Database, from_json, to_json
+from penstock.store.queries import load
+
+_sql = load("products")
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A product that a row wants written."""
+
+    row_no: int
+    effect: UpsertProduct
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return (self.effect.source, self.effect.source_id)
+
+
+async def write_products(
+    conn: Connection, org_id: int, job_id: UUID, asked: Sequence[Asked]
+) -> set[int]:
+    """Write what is still as the stage saw it, with before-images; answers the rows whose product
+    is not, of which nothing was written."""
+    by_name: dict[tuple[str, str], Asked] = {}
+    late: set[int] = set()
+    for one in asked:
+        # The second row of one name in a settle has not seen what the first one writes.
+        if by_name.setdefault(one.name, one) is not one:
+            late.add(one.row_no)
+    names = list(by_name)
+    locked = await conn.fetch(
+        _sql.lock_products, org_id, [name[0] for name in names], [name[1] for name in names]
+    )
+    known = {(row["source"], row["source_id"]): row for row in locked}
+    new: list[Asked] = []
+    changed: list[tuple[Any, Asked]] = []
+    for name, one in by_name.items():
+        row = known.get(name)
+        if (None if row is None else row["version"]) != one.effect.seen_version:
+            late.add(one.row_no)
+        elif row is None:
+            new.append(one)
+        else:
+            changed.append((row, one))
+    images = await _insert(conn, org_id, job_id, new, late)
+    images += await _update(conn, job_id, changed)
+    if images:
+        columns = [list(column) for column in zip(*images, strict=True)]
+        await conn.execute(_sql.keep_images, job_id, org_id, *columns)
+    return late
+
+
+_Image = tuple[UUID, int, str | None, int]
+
+
+async def _insert(
+    conn: Connection, org_id: int, job_id: UUID, new: Sequence[Asked], late: set[int]
+) -> list[_Image]:
+    if not new:
+        return []
+    ids = {new_id(): one for one in new}
+    effects = [one.effect for one in ids.values()]
+    rows = await conn.fetch(
+        _sql.insert_products, org_id, job_id, list(ids), [e.source for e in effects],
+        [e.source_id for e in effects], *_columns(effects), [one.row_no for one in ids.values()],
+    )  # fmt: skip
+    written = {row["id"] for row in rows}
+    late |= {one.row_no for product, one in ids.items() if product not in written}
+    return [(product, ids[product].row_no, None, 1) for product in written]
+
+
+async def _update(
+    conn: Connection, job_id: UUID, changed: Sequence[tuple[Any, Asked]]
+) -> list[_Image]:
+    if not changed:
+        return []
+    await conn.execute(
+        _sql.update_products, job_id, [row["id"] for row, _ in changed],
+        *_columns([one.effect for _, one in changed]), [one.row_no for _, one in changed],
+    )  # fmt: skip
+    return [(row["id"], one.row_no, row["image"], row["version"] + 1) for row, one in changed]
+
+
+def _columns(effects: Sequence[UpsertProduct]) -> tuple[list[Any], ...]:
+    return (
+        [e.sku for e in effects],
+        [e.gtin for e in effects],
+        [e.published for e in effects],
+        [to_json(e.data) for e in effects],
+        [to_json(e.lineage) for e in effects],
+    )
+
+
+async def write_names(
+    conn: Connection, org_id: int, job_id: UUID, names: Mapping[int, NameRow]
+) -> None:
+    """What rows call themselves, instead of what they said before."""
+    await conn.execute(_sql.forget_row_keys, job_id, list(names))
+    rows = [(row, key, name.filled) for row, name in names.items() for key in name.keys]
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        await conn.execute(_sql.add_row_keys, job_id, org_id, *columns)
+
+
+class StoredCatalog:
+    """Implements `model.ports.Catalog`: reads only, in short statements of their own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def find(
+        self, org_id: int, source: str, source_ids: Sequence[str], skus: Sequence[str],
+        gtins: Sequence[str],
+    ) -> Sequence[KnownProduct]:  # fmt: skip
+        found: dict[UUID, KnownProduct] = {}
+        longest = max(len(source_ids), len(skus), len(gtins))
+        for start in range(0, longest, _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            async with self._db.acquire() as conn:
+                rows = await conn.fetch(
+                    _sql.find_products, org_id, source, list(source_ids[part]), list(skus[part]),
+                    list(gtins[part]),
+                )  # fmt: skip
+            for row in rows:
+                values = {**dict(row), "data": from_json(row["data"])}
+                found[row["id"]] = KnownProduct(**values)
+        return list(found.values())
+
+    async def rows_named(
+        self, job_id: UUID, keys: Sequence[str]
+    ) -> Mapping[str, Sequence[NamedRow]]:
+        named: dict[str, list[NamedRow]] = {}
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_sql.rows_by_key, job_id, list(keys))
+        for row in rows:
+            named.setdefault(row["key"], []).append(NamedRow(row["row_no"], row["filled"]))
+        return named
+
+
+@dataclass(slots=True)
+class Undone:
+    """What an undo did. ``refused`` products were changed by someone else since."""
+
+    restored: int = 0
+    deleted: int = 0
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    last: UUID | None = None
+
+    @property
+    def looked_at(self) -> int:
+        return self.restored + self.deleted + len(self.refused)
+
+
+async def undo_some(conn: Connection, job_id: UUID, after: UUID, most: int) -> Undone:
+    """Put back the next products of a job that nobody has changed since."""
+    await conn.execute(_sql.lock_undo, str(job_id))
+    changes = await conn.fetch(_sql.changes_to_undo, job_id, after, most)
+    ids = [change["product_id"] for change in changes]
+    now = {row["id"]: row for row in await conn.fetch(_sql.lock_changed, ids)}
+    undone = Undone(last=ids[-1] if ids else None)
+    images: list[str] = []
+    made: list[UUID] = []
+    for change in changes:
+        product = now.get(change["product_id"])
+        if product is None or product["version"] != change["version"]:
+            undone.refused.append(_refusal(change, product))
+        elif change["before"] is None:
+            made.append(change["product_id"])
+        else:
+            images.append(change["before"])
+    await conn.execute(_sql.restore_products, images)
+    await conn.execute(_sql.delete_products, made)
+    refused = {one["productId"] for one in undone.refused}
+    await conn.execute(_sql.mark_undone, job_id, [one for one in ids if str(one) not in refused])
+    undone.restored, undone.deleted = len(images), len(made)
+    return undone
+
+
+def _refusal(change: Any, product: Any) -> dict[str, Any]:
+    shown = {"productId": str(change["product_id"]), "rowNo": change["row_no"]}
+    if product is None:
+        return {**shown, "reason": "It was deleted since."}
+    return {
+        **shown,
+        "source": product["source"],
+        "sourceId": product["source_id"],
+        "reason": "It was changed since.",
+    }

@@ -1,0 +1,93 @@
+-- name: lock_products
+-- Products as they are, in the order in which everybody locks them, each with its whole row.
+SELECT p.id, p.source, p.source_id, p.version, to_jsonb(p)::text AS image
+FROM products p JOIN unnest($2::text[], $3::text[]) AS k (source, source_id)
+    ON p.org_id = $1 AND p.source = k.source AND p.source_id = k.source_id
+ORDER BY p.source, p.source_id FOR UPDATE OF p
+
+-- name: insert_products
+-- New ones; one that someone else has just added is not answered.
+INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no)
+SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin, n.published, n.data::jsonb, n.lineage::jsonb,
+       $2, n.row_no
+FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::text[],
+            $10::text[], $11::integer[])
+    AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no)
+ORDER BY n.source, n.source_id
+ON CONFLICT (org_id, source, source_id) DO NOTHING
+RETURNING id
+
+-- name: update_products
+-- Known ones, locked before.
+UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data::jsonb,
+    lineage = n.lineage::jsonb, job_id = $1, row_no = n.row_no, version = p.version + 1,
+    updated_at = now()
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::integer[])
+    AS n (id, sku, gtin, published, data, lineage, row_no)
+WHERE p.id = n.id
+
+-- name: keep_images
+-- Before-images: a job's first of each product stays, unless what it did was undone since.
+INSERT INTO product_changes AS c (job_id, product_id, org_id, row_no, before, version)
+SELECT $1, n.product_id, $2, n.row_no, n.before::jsonb, n.version
+FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
+    AS n (product_id, row_no, before, version)
+ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version = excluded.version,
+    before = CASE WHEN c.undone_at IS NULL THEN c.before ELSE excluded.before END,
+    changed_at = now(), undone_at = NULL
+
+-- name: find_products
+-- Products of an org by any of their names, for a stage that compares.
+SELECT id, source, source_id, sku, gtin, version, published, data FROM products
+WHERE id = ANY (ARRAY(
+    SELECT id FROM products WHERE org_id = $1 AND source = $2 AND source_id = ANY ($3::text[])
+    UNION SELECT id FROM products WHERE org_id = $1 AND sku = ANY ($4::text[])
+    UNION SELECT id FROM products WHERE org_id = $1 AND gtin = ANY ($5::text[])))
+
+-- name: forget_row_keys
+-- A row says anew what it calls itself.
+DELETE FROM job_keys WHERE job_id = $1 AND row_no = ANY ($2::integer[])
+
+-- name: add_row_keys
+-- What rows call themselves.
+INSERT INTO job_keys (job_id, row_no, key, org_id, filled)
+SELECT $1, k.row_no, k.key, $2, k.filled
+FROM unnest($3::integer[], $4::text[], $5::smallint[]) AS k (row_no, key, filled)
+ON CONFLICT DO NOTHING
+
+-- name: rows_by_key
+-- Which rows of a job share a name, those of one name together.
+SELECT key, row_no, filled FROM job_keys WHERE job_id = $1 AND key = ANY ($2::text[])
+ORDER BY key, row_no
+
+-- name: lock_undo
+-- One undo of a job at a time.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.undo:' || current_schema() || ':' || $1, 0))
+
+-- name: changes_to_undo
+-- The next products a job changed.
+SELECT product_id, row_no, before::text AS before, version FROM product_changes
+WHERE job_id = $1 AND product_id > $2 AND undone_at IS NULL
+ORDER BY product_id LIMIT $3
+
+-- name: lock_changed
+-- What became of them since, locked in the order in which everybody locks products.
+SELECT id, version, source, source_id FROM products WHERE id = ANY ($1::uuid[])
+ORDER BY source, source_id FOR UPDATE
+
+-- name: restore_products
+-- Each exactly as it was.
+UPDATE products p SET source = b.source, source_id = b.source_id, sku = b.sku, gtin = b.gtin,
+    published = b.published, version = b.version, data = b.data, lineage = b.lineage,
+    job_id = b.job_id, row_no = b.row_no, created_at = b.created_at, updated_at = b.updated_at
+FROM unnest($1::text[]) AS t (image)
+CROSS JOIN LATERAL jsonb_populate_record(NULL::products, t.image::jsonb) AS b
+WHERE p.id = b.id
+
+-- name: delete_products
+-- Those that the job had made.
+DELETE FROM products WHERE id = ANY ($1::uuid[])
+
+-- name: mark_undone
+-- They are as they were before this job.
+UPDATE product_changes SET undone_at = now() WHERE job_id = $1 AND product_id = ANY ($2::uuid[])
