@@ -12,7 +12,7 @@ import uvicorn
 
 from penstock import wiring
 from penstock.api.app import create_app
-from penstock.cli.process import begin_process, on_stop
+from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop
 from penstock.cli.session import opened
 from penstock.engine.leader import Leader
 from penstock.logs import get_logger
@@ -46,7 +46,7 @@ async def serve_api(settings: Settings) -> None:
                     server_header=False,
                 )
             )
-            on_stop(server.leave)
+            on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE)
             get_logger().info("api serves", url=base_url(settings.host, settings.port))
             # An installation may have no worker for a while; the services run all the same.
             leading = asyncio.create_task(Leader(parts, f"{gethostname()}:{getpid()}:api").run())
@@ -67,4 +67,6 @@ class _Server(uvicorn.Server):
         yield
 
     def leave(self) -> None:
+        """Requests under way are finished; told once more, they are not waited for."""
+        self.force_exit = self.should_exit
         self.should_exit = True

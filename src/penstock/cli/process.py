@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import threading
 from collections.abc import Callable
 
 from penstock.logs import configure_logging, get_logger
 from penstock.settings import Settings
 from penstock.supervisor.children import watch_parent
+
+# For saying good-bye and closing connections, after the work has come to its end.
+SECONDS_TO_CLOSE = 10.0
 
 
 def begin_process(settings: Settings) -> None:
@@ -19,10 +24,25 @@ def begin_process(settings: Settings) -> None:
     logging.basicConfig(handlers=[_ToOurs()], level=logging.WARNING, force=True)
 
 
-def on_stop(stop: Callable[[], None]) -> None:
+def on_stop(stop: Callable[[], None], most_seconds: float) -> None:
+    """Every SIGTERM or SIGINT calls ``stop``. Whatever then hangs (a database that is away, a stage
+    that will not be cancelled), the process is gone ``most_seconds`` after the first."""
     loop = asyncio.get_running_loop()
+    last_resort = threading.Timer(most_seconds, _leave, [most_seconds])
+    last_resort.daemon = True
+
+    def stop_in_time() -> None:
+        if not last_resort.is_alive():
+            last_resort.start()
+        stop()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop_in_time)
+
+
+def _leave(seconds: float) -> None:
+    get_logger().error("did not come to an end in time and leaves as it is", seconds=seconds)
+    os._exit(1)
 
 
 class _ToOurs(logging.Handler):

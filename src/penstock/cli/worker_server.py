@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from penstock import wiring
 from penstock.cli.errors import USAGE, CliError
-from penstock.cli.process import begin_process, on_stop
+from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop
 from penstock.cli.session import opened
 from penstock.engine.worker import Worker
 from penstock.model.fairness import SHARED_LANES, lane_pattern
@@ -44,7 +44,7 @@ async def serve_worker(settings: Settings, served: Served) -> None:
         wiring.engine_parts(settings, session.addresses.owner_dsn, name="worker") as parts,
         Worker(parts, served) as worker,
     ):
-        on_stop(worker.stop)
+        on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE)
         parts.log.info("worker serves", worker=worker.id, slots=settings.worker_slots)
         await worker.run()
         parts.log.info("worker stops", worker=worker.id)

@@ -16,10 +16,16 @@ class StopSign:
     """Raised by the heartbeat when a slice is lost, by shutdown, or by time."""
 
     reason: str | None = None
+    # What is done from now on can no longer be written.
+    lost: bool = False
+    raised_at: float = 0.0
 
-    def set(self, reason: str) -> None:
+    def set(self, reason: str, *, lost: bool = False) -> None:
         if self.reason is None:
             self.reason = reason
+        if lost and not self.lost:
+            self.raised_at = time.monotonic()
+            self.lost = True
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ _BEAT_SECONDS = 1.0
 _BEATS_PER_LEASE = 3
 # Stop working this long before the lease ends by our own clock: whoever comes next is not met.
 _MARGIN = 0.5
+_PARTING_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -60,7 +61,8 @@ class Heartbeat:
     def stop(self) -> None:
         self._ended.set()
         if self._thread.is_alive():
-            self._thread.join(timeout=5)
+            # It may wait for a server that does not answer, and ends with the process then.
+            self._thread.join(timeout=_PARTING_SECONDS)
 
     def hold(
         self, ids: Sequence[UUID], lease_ms: float, hard_seconds: float, stop: StopSign
@@ -109,7 +111,7 @@ class Heartbeat:
                 if slice_id in kept:
                     held[slice_id].valid_until = now + lease / 1000
                 elif slice_id in self._held:
-                    held[slice_id].stop.set("lease lost")
+                    held[slice_id].stop.set("lease lost", lost=True)
         if held:
             self._failpoints.reach("in_heartbeat")
         self.overloaded = await workers.beat(connection, self._worker)
@@ -120,7 +122,7 @@ class Heartbeat:
         with self._lock:
             for held in self._held.values():
                 if now > held.valid_until - _MARGIN:
-                    held.stop.set("lease ran out")
+                    held.stop.set("lease ran out", lost=True)
 
 
 async def _abandon(connection: Connection | None) -> None:

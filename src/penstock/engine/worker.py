@@ -23,19 +23,19 @@ from penstock.engine.parts import Parts
 from penstock.engine.run import run_items
 from penstock.engine.services import run_service
 from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
+from penstock.engine.slots import Slots
 from penstock.engine.undertaker import Undertaker
 from penstock.model.adaptive import ClaimBounds, ewma
 from penstock.model.fairness import serves_one_org
 from penstock.store import claims, workers
 from penstock.store.claims import Served
 
-# An ingest or finish may take long; its lease still ends some day.
-_WHOLE_JOB_SECONDS = 2 * 3600.0
 _BUSY_CPU = 0.85
 # One to work on, one to write down.
 _BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
 _PIECE_MS = 500.0
+_PARTING_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -89,8 +89,12 @@ class Worker:
             self._slots if alone else self._slots - 1, sorted(parts.pipelines),
         )  # fmt: skip
         self._usual_ms: dict[tuple[str, str], float] = {}
-        self._running: dict[asyncio.Task[None], StopSign] = {}
+        self._running = Slots(parts.log)
+        self._items_settled = 0
+        self._began = time.monotonic()
         self._stopping = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._minding: asyncio.Task[None] | None = None
         self._load = Load()
         self._quiet_until = 0.0
         self._deadline: float | None = None
@@ -106,22 +110,40 @@ class Worker:
             async with self._parts.db.transaction() as conn:
                 await workers.register(conn, self.id, self._host, os.getpid(), self._slots)
         self._heartbeat.start()
+        self._minding = asyncio.create_task(self._running.mind())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._drain()
+        """Finish or give back what runs, within bounds, also while the database is away: no attempt
+        is burned by a shutdown."""
+        if self._minding is not None:
+            self._minding.cancel()
+        drained = await self._running.drain(self._parts.settings.shutdown_ms / 1000, self._hurry)
         await asyncio.to_thread(self._heartbeat.stop)
         if self._liveness is None:
             return
+        figures = {
+            "slicesFinished": self._running.ended - drained.released,
+            "slicesReleased": drained.released,
+            "slicesLeft": drained.left,
+            "itemsSettled": self._items_settled,
+            "uptimeMs": int((time.monotonic() - self._began) * 1000),
+        }
         try:
-            async with self._parts.db.transaction() as conn:
+            async with asyncio.timeout(_PARTING_SECONDS), self._parts.db.transaction() as conn:
                 await workers.stop(conn, self.id)
+                await workers.tell(conn, "queue.shutdown", self.id, figures)
         except TRY_AGAIN as error:
             self._parts.log.warning("could not say good-bye", error=repr(error))
-        self._liveness.leave()
+        self._parts.log.info("worker has stopped", worker=self.id, **figures)
+        if not drained.left:
+            # What is left is found by who looks for the dead of this machine.
+            self._liveness.leave()
 
     def stop(self) -> None:
-        """Claim nothing more; what runs is finished or released."""
+        """Claim nothing more; what runs is finished or released. Once more: released at once."""
+        if self._stopping.is_set():
+            self._hurry.set()
         self._stopping.set()
 
     async def run(self, until: Callable[[], bool] | None = None) -> None:
@@ -153,7 +175,13 @@ class Worker:
         claimed = await self._claim()
         if claimed is None:
             return False
-        await self._work(claimed, StopSign())
+        task = self._start(claimed)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task})
+            raise
         return True
 
     async def run_for(self, seconds: float) -> int:
@@ -185,11 +213,9 @@ class Worker:
             self._parts.failpoints.reach("after_claim")
         return claimed
 
-    def _start(self, claimed: Claim) -> None:
+    def _start(self, claimed: Claim) -> asyncio.Task[None]:
         stop = StopSign()
-        task = asyncio.create_task(self._work(claimed, stop))
-        self._running[task] = stop
-        task.add_done_callback(self._running.pop)
+        return self._running.start(self._work(claimed, stop), stop)
 
     async def _work_alone(self, claimed: Claim) -> None:
         """A suspect: should it kill this process, nobody else dies with it or is blamed for it."""
@@ -249,7 +275,7 @@ class Worker:
                 case _:
                     await self._work_items(claimed, stop)
         except asyncio.CancelledError:
-            await asyncio.shield(release(self._parts, claimed, self.id))
+            await self._give_back(claimed)
             raise
         except TRY_AGAIN as error:
             self._parts.log.warning("slice was given up", error=repr(error))
@@ -259,20 +285,28 @@ class Worker:
         finally:
             self._heartbeat.drop(ids)
 
+    async def _give_back(self, claimed: Claim) -> None:
+        try:
+            await asyncio.shield(release(self._parts, claimed, self.id))
+        except TRY_AGAIN as error:
+            self._parts.log.warning("slice is left to its lease", error=repr(error))
+
     def _hard_seconds(self, claimed: Claim) -> float:
-        if claimed.work.kind != "items":
-            return _WHOLE_JOB_SECONDS
         settings = self._parts.settings
+        if claimed.work.kind != "items":
+            # The job's own limit comes first, and says what was wrong.
+            return 2 * settings.job_limit_ms / 1000
         return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
 
     def _must_yield(self, seconds: float) -> bool:
-        """An ingest ends with the time it was given, or makes room once all slots are taken or too
-        much is waiting already."""
+        """An ingest ends with the time it was given, makes room once all slots are taken or too
+        much is waiting already, and yields long before its lease would end for good."""
         if self._deadline is not None:
             return time.monotonic() > self._deadline
-        target = self._parts.settings.worker_target_slice_ms / 1000
+        settings = self._parts.settings
         crowded = len(self._running) >= self._slots or self._heartbeat.overloaded
-        return seconds > 2 * target and crowded
+        patience_ms = 2 * settings.worker_target_slice_ms if crowded else settings.job_limit_ms
+        return seconds > patience_ms / 1000
 
     async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
         """Each group in order and on its own, all of them side by side."""
@@ -312,7 +346,7 @@ class Worker:
                     return
                 left = rest
         except asyncio.CancelledError:
-            await asyncio.shield(release(self._parts, left, self.id))
+            await self._give_back(left)
             raise
 
     async def _work_piece(
@@ -330,6 +364,7 @@ class Worker:
             # Expected after a cancel; whoever took it otherwise has said so.
             self._parts.log.info("lease was lost, nothing written", job=str(piece.work.job_id))
             return False
+        self._items_settled += sum(outcome is not None for outcome in worked.outcomes)
         if settled.measured:
             stage = (piece.work.pipeline, piece.work.stage)
             item_ms = worked.work_ms / settled.measured
@@ -344,17 +379,6 @@ class Worker:
             self._quiet_until = now + _QUIET_SECONDS
             for lane in settled.written.lanes:
                 await self._parts.broker.wake(lane)
-
-    async def _drain(self) -> None:
-        """Finish or release what runs: no attempt is burned by a shutdown."""
-        for stop in self._running.values():
-            stop.set("shutdown")
-        if self._running:
-            patience = self._parts.settings.shutdown_ms / 1000
-            _, late = await asyncio.wait(list(self._running), timeout=patience)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
 
     def _beside(self) -> list[asyncio.Task[None]]:
         """What runs beside the work: the services if this one leads, and this machine's dead."""

@@ -23,7 +23,8 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.supervisor.watch import KeptChild, Say, keep_postgres, stop_all
 
 _HEALTH_S = 60.0
-_STOP_S = 15.0
+# A child's own bound comes first, and then says what held it up.
+_CLOSING_S = 12.0
 _TRIES_BEFORE_HEALTHY = 3
 
 
@@ -76,7 +77,8 @@ async def run_up(
             print(f"penstock: {error}", file=sys.stderr, flush=True)
             return 1
         finally:
-            await stop_all(run.children, run.hurry, _STOP_S, run.say)
+            patience_s = settings.shutdown_ms / 1000 + _CLOSING_S
+            await stop_all(run.children, run.hurry, patience_s, run.say)
             if server:
                 await server.stop()
     run.say("Stopped.")
@@ -99,7 +101,7 @@ def _listen_for_signals(run: _Run, stack: ExitStack) -> None:
         if run.stopping.is_set():
             run.hurry.set()
         else:
-            run.say("Stopping … (once more to kill)")
+            run.say("Stopping … (once more to hurry)")
             run.stopping.set()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

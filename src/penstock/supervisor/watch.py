@@ -14,6 +14,7 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 
 Say = Callable[[str], None]
 _POLL_S = 0.05
+_HURRY_S = 5.0
 
 
 class Backoff:
@@ -98,11 +99,18 @@ async def keep_postgres(server: EmbeddedPostgres, say: Say) -> None:
 async def stop_all(
     children: Sequence[KeptChild], hurry: asyncio.Event, patience_s: float, say: Say
 ) -> None:
+    """SIGTERM; once more in a hurry, so that leases are given back; SIGKILL to who stays."""
     for child in children:
         child.terminate()
     deadline = monotonic() + patience_s
+    hurried = False
     while alive := [child for child in children if child.pid is not None]:
-        if hurry.is_set() or monotonic() > deadline:
+        if hurry.is_set() and not hurried:
+            hurried = True
+            for child in alive:
+                child.terminate()
+            deadline = min(deadline, monotonic() + _HURRY_S)
+        if monotonic() > deadline:
             for child in alive:
                 say(f"{child.name} did not stop in time and is killed")
                 child.kill()

@@ -1,0 +1,101 @@
+"""What a worker runs at the moment, and how each of it comes to an end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.engine.context import StopSign
+from penstock.model.ports import Log
+
+# Work whose lease is gone can write nothing; it is told, and has this long to come back.
+_GRACE_SECONDS = 5.0
+_LOOK_SECONDS = 0.5
+# Of the time for a shutdown, the part for finishing; the rest is for giving back.
+_FINISHING_SHARE = 0.8
+_GIVING_BACK_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """How the work at a shutdown ended: by itself, given back, or left to its lease."""
+
+    finished: int = 0
+    released: int = 0
+    left: int = 0
+
+
+class Slots:
+    """Tasks, each with its stop sign."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._stops: dict[asyncio.Task[None], StopSign] = {}
+        self.ended = 0
+
+    def __len__(self) -> int:
+        return len(self._stops)
+
+    def __iter__(self) -> Iterator[asyncio.Task[None]]:
+        return iter(self._stops)
+
+    def start(self, work: Coroutine[Any, Any, None], stop: StopSign) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._stops[task] = stop
+        task.add_done_callback(self._end)
+        return task
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        del self._stops[task]
+        self.ended += 1
+
+    async def mind(self) -> None:
+        """For good: work that does not heed its stop sign must not keep its slot."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
+            for task, stop in self._stops.items():
+                if stop.lost and now - stop.raised_at > _GRACE_SECONDS:
+                    self._log.warning("work did not stop and is cancelled", reason=stop.reason)
+                    stop.raised_at = now
+                    task.cancel()
+
+    async def drain(self, seconds: float, hurry: asyncio.Event) -> Drained:
+        """Finish or give back what runs, within ``seconds`` and a moment; at once in a hurry."""
+        running = set(self._stops)
+        for stop in self._stops.values():
+            stop.set("shutdown")
+        finished = await _wait(running, _FINISHING_SHARE * seconds, hurry)
+        late = running - finished
+        for task in late:
+            task.cancel()
+        given_back = await _wait(late, (1 - _FINISHING_SHARE) * seconds + _GIVING_BACK_SECONDS)
+        left = late - given_back
+        if left:
+            self._log.error(
+                "slices could not be given back: their leases run out", slices=len(left)
+            )
+        return Drained(len(finished), len(given_back), len(left))
+
+
+async def _wait(
+    tasks: set[asyncio.Task[None]], seconds: float, hurry: asyncio.Event | None = None
+) -> set[asyncio.Task[None]]:
+    """The tasks that ended in time."""
+    deadline = time.monotonic() + seconds
+    hurried = asyncio.create_task(hurry.wait()) if hurry is not None else None
+    ended: set[asyncio.Task[None]] = set()
+    while ended != tasks and (left := deadline - time.monotonic()) > 0:
+        waiting: set[asyncio.Task[Any]] = {*(tasks - ended)}
+        if hurried is not None:
+            if hurried.done():
+                break
+            waiting.add(hurried)
+        done, _ = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        ended |= done & tasks
+    if hurried is not None:
+        hurried.cancel()
+    return ended
