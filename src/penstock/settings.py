@@ -107,6 +107,11 @@ class Settings(BaseSettings):
         300_000, ge=1000, description="How often an overload is told of while it lasts."
     )
 
+    # Keeping
+    dead_letter_days: float = Field(
+        30, gt=0, le=3650, description="How long dead letters are kept, in days."
+    )
+
     # For operators and tests
     failpoint: str = Field(
         "", description="Test only: `name:action[:count]`, see engine/failpoints.py."

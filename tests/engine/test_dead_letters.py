@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 import orjson
 import pytest
 from tests.checker.benches import Tried
@@ -13,7 +14,10 @@ from tests.checker.scripted import Scripted
 from tests.engine.test_endings import raising, told
 
 from penstock.engine import ending
+from penstock.engine.retention import LetterRetention, LetterRetentionConfig
+from penstock.engine.services import background_services
 from penstock.model.errors import BadInput, ItemError, Unavailable
+from penstock.model.ids import new_id
 from penstock.model.outcomes import Fail
 from penstock.store import dead_letters
 
@@ -161,3 +165,48 @@ async def test_texts_that_postgresql_cannot_hold_and_texts_without_end(
     assert letter["message"].startswith("a\ufffdb")
     assert len(letter["message"]) <= 4010
     assert len(letter["trace"]) <= 16_100
+
+
+async def test_letters_are_kept_for_thirty_days_and_then_go(tried: Tried) -> None:
+    kept, old = [await tried.send({"rows": 1}) for _ in range(2)], []
+    for number in range(5):
+        old.append(await tried.send({"rows": 1}))
+        kind = f"KIND_{number % 2}"
+        async with tried.parts.db.transaction() as conn:
+            await ending.fail(conn, old[-1], ItemError(kind, "so it goes"), None)
+    for job_id in kept:
+        async with tried.parts.db.transaction() as conn:
+            await ending.fail(conn, job_id, ItemError("KIND_0", "so it goes"), None)
+    async with tried.parts.db.transaction() as conn:
+        # One of the old ones was dealt with before its time was up.
+        row = await conn.fetchrow("SELECT id FROM dead_letters WHERE job_id = $1", old[0])
+        assert row is not None
+        await dead_letters.close_discarded(conn, [row["id"]], "known", tried.who.user_id)
+        long_ago = "SET last_failed_at = now() - interval '30 days 1 second'"
+        await conn.execute(f"UPDATE dead_letters {long_ago} WHERE job_id = ANY ($1)", old)
+        await conn.execute(f"UPDATE dead_letter_groups {long_ago}")
+    assert await LetterRetention(tried.parts, LetterRetentionConfig(31)).run_once() == 0
+    assert await LetterRetention(tried.parts, LetterRetentionConfig(30, chunk=2)).run_once() == 5
+    assert [len(await letters(tried, job_id)) for job_id in old] == [0] * 5
+    assert [len(await letters(tried, job_id)) for job_id in kept] == [1, 1]
+    async with tried.parts.db.acquire() as conn:
+        rest = await conn.fetch("SELECT signature, open FROM dead_letter_groups")
+    assert [(row["signature"].split(":")[1], row["open"]) for row in rest] == [("KIND_0", 2)]
+    assert "letter retention" in {one.name for one in background_services(tried.parts)}
+
+
+async def test_a_letter_keeps_its_file(tried: Tried) -> None:
+    """Whoever removes files is held back by the database, as long as there is the letter."""
+    async with tried.parts.db.transaction() as conn:
+        file_id = new_id()
+        await conn.execute(
+            "INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key) "
+            "VALUES ($1, $2, $3, 'a.csv', 'text/csv', repeat('0', 64), 1, 'x')",
+            file_id, tried.who.org_id, tried.who.user_id,
+        )  # fmt: skip
+        job_id = await tried.send({"rows": 1})
+        await conn.execute("UPDATE jobs SET file_id = $1 WHERE id = $2", file_id, job_id)
+        await ending.fail(conn, job_id, ItemError("JOB_TIMEOUT", "too long"), None)
+        await conn.execute("UPDATE jobs SET file_id = NULL")
+        with pytest.raises(asyncpg.ForeignKeyViolationError):
+            await conn.execute("DELETE FROM files WHERE id = $1", file_id)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, FastAPI
 
 from penstock import __version__
-from penstock.api import control, events, export, files, health, items, jobs, queues, undo
+from penstock.api import (
+    clone,
+    control,
+    dead_letters,
+    events,
+    export,
+    files,
+    health,
+    items,
+    jobs,
+    queues,
+    undo,
+)
 from penstock.api.access import Api, principal
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
@@ -19,6 +31,12 @@ Durable intake for product data: upload a file, create a job, watch its items, e
 Every call but `/health` needs an API key. Errors are RFC 9457 problems whose `error.code` names
 what went wrong. Lists are read page by page: pass `next` on, unchanged, until it is null.
 """
+
+_RESOURCES = (
+    *(files, jobs, items, control, clone, undo, export, events),
+    dead_letters,
+    queues,
+)
 
 
 def create_app(parts: Parts, api_db: Database) -> FastAPI:
@@ -44,7 +62,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.
     keyed = APIRouter(prefix="/api", dependencies=[Depends(principal)])
-    for resource in (files, jobs, items, control, export, events, queues, undo):
+    for resource in _RESOURCES:
         keyed.include_router(resource.router)
     app.include_router(keyed)
     app.include_router(health.router)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.api.answers import strict_json
+from penstock.api.errors import invalid
 from penstock.model.errors import BadInput, TransientError
 
+Order = TypeVar("Order", bound=BaseModel)
 JSON_BYTES = 1024 * 1024
 # A body has this long to begin, and then must come at this pace: a trickle holds things up for
 # everyone. Slower than any line people still use.
@@ -49,8 +53,40 @@ async def paced(request: Request) -> AsyncGenerator[bytes, None]:
         yield piece
 
 
+def body_of(kind: type[BaseModel]) -> dict[str, Any]:
+    """What `order_of` reads, for the document: such a body is bounded as it comes in."""
+    schema = kind.model_json_schema()
+    content = {"application/json": {"schema": _inlined(schema, schema.pop("$defs", {}))}}
+    return {"requestBody": {"content": content}}
+
+
+def _inlined(schema: Any, known: dict[str, Any]) -> Any:
+    """References would lead to the document's own parts, where these are not."""
+    if isinstance(schema, list):
+        return [_inlined(part, known) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        schema = {**known[schema["$ref"].rpartition("/")[2]], **schema}
+        del schema["$ref"]
+    return {name: _inlined(part, known) for name, part in schema.items()}
+
+
+async def order_of(request: Request, kind: type[Order]) -> Order:
+    """The body as what is asked for with it; no body asks for nothing in particular."""
+    body = await _whole(request)
+    try:
+        return kind.model_validate(_object(body) if body.strip() else {})
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False)) from error
+
+
 async def json_object(request: Request) -> dict[str, object]:
     """The body as a JSON object."""
+    return _object(await _whole(request))
+
+
+async def _whole(request: Request) -> bytes:
     too_large = BadInput(
         "BODY_TOO_LARGE", f"The body is larger than {JSON_BYTES:,} bytes.", limit=JSON_BYTES
     )
@@ -61,7 +97,11 @@ async def json_object(request: Request) -> dict[str, object]:
         body += piece
         if len(body) > JSON_BYTES:
             raise too_large
-    found = strict_json(bytes(body), "The body")
+    return bytes(body)
+
+
+def _object(body: bytes) -> dict[str, object]:
+    found = strict_json(body, "The body")
     if not isinstance(found, dict):
         raise BadInput("INVALID_JSON", "The body is not a JSON object.")
     return found

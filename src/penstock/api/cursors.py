@@ -46,6 +46,8 @@ def _read(part: Any, kind: type) -> Any:
             # Far years pass the bounds of the database once the zone is taken off.
             if moment.tzinfo is not None and 1970 <= moment.year < 9999:
                 return moment
+        if kind is str and isinstance(part, str) and "\0" not in part:
+            return part
         if kind is UUID and isinstance(part, str):
             return UUID(part)
     except ValueError as error:

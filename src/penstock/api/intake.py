@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from starlette.requests import Request
+from starlette.responses import Response
 
 from penstock.api.access import Api, address_of
 from penstock.api.answers import strict_json
@@ -26,7 +27,7 @@ _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 async def accept(request: Request, api: Api, who: Principal) -> Receipt:
     """The job, committed, and a worker told of it."""
     kind, _ = content_type(request)
-    key = _idempotency_key(request)
+    key = idempotency_key(request)
     await _turn_away(api, who, key)
     if kind == "multipart/form-data":
         async with received_form(request, api.parts, FORM_FIELDS) as form:
@@ -54,6 +55,14 @@ async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
         async with api.db.scoped(who.scope, readonly=True) as conn:
             if not await is_known(conn, who, key):
                 raise
+
+
+def receipt_answer(receipt: Receipt) -> Response:
+    """`202`, where the job is to be found, and whether it was asked for before."""
+    headers = {"Location": f"/api/jobs/{receipt.job_id}"}
+    if receipt.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return Response(receipt.body, 202, headers, media_type="application/json")
 
 
 async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:
@@ -96,7 +105,7 @@ def _valid(given: dict[str, Any]) -> JobOrder:
         raise invalid(error.errors(include_url=False)) from error
 
 
-def _idempotency_key(request: Request) -> str | None:
+def idempotency_key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise BadInput(

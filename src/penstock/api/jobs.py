@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from penstock.api.access import ApiParts, JobId, Reader, Writer
 from penstock.api.answers import answer
 from penstock.api.cursors import from_cursor, to_cursor
-from penstock.api.intake import accept
+from penstock.api.intake import accept, receipt_answer
 from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Receipt
 from penstock.api.shapes import job_shape, load_job_shape
 from penstock.store import jobs
@@ -49,11 +49,7 @@ async def create_job(
 ) -> Response:
     """As a form with the file itself, or as JSON with the id of one uploaded before. Nothing that
     was accepted is lost, and nothing of what was refused stays."""
-    receipt = await accept(request, api, who)
-    headers = {"Location": f"/api/jobs/{receipt.job_id}"}
-    if receipt.replayed:
-        headers["Idempotency-Replayed"] = "true"
-    return Response(receipt.body, 202, headers, media_type="application/json")
+    return receipt_answer(await accept(request, api, who))
 
 
 @router.get("/jobs", summary="List jobs", responses={200: {"model": JobPage}})

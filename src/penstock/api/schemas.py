@@ -204,22 +204,24 @@ def _as_number(given: Any) -> Any:
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
+Priority = Annotated[
+    Annotated[StrictInt, Field(ge=0, le=MAX_PRIORITY)],
+    BeforeValidator(_as_number),
+    Field(description=f"0 to {MAX_PRIORITY}, larger first, or {', '.join(PRIORITIES)}."),
+]
+
+
 class JobOrder(Shape):
     """What a new job is asked for with."""
 
     pipeline: str = "extraction"
     config: dict[str, Any] = Field(default_factory=dict, description="As the pipeline knows it.")
-    priority: Annotated[
-        Annotated[StrictInt, Field(ge=0, le=MAX_PRIORITY)], BeforeValidator(_as_number)
-    ] = Field(
-        DEFAULT_PRIORITY,
-        description=f"0 to {MAX_PRIORITY}, larger first, or {', '.join(PRIORITIES)}.",
-    )
+    priority: Priority = DEFAULT_PRIORITY
     name: str = Field("", max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")
     file_id: UUID | None = Field(None, description="A file uploaded before.")
 
 
-def _commas(given: Any) -> Any:
+def split_commas(given: Any) -> Any:
     """`a,b` and `a&…=b` alike."""
     if not isinstance(given, list):
         return given
@@ -227,7 +229,7 @@ def _commas(given: Any) -> Any:
 
 
 class JobsQuery(Shape):
-    state: Annotated[list[ShownState], BeforeValidator(_commas)] = Field(
+    state: Annotated[list[ShownState], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="One or several, with commas."
     )
     pipeline: str = Field("", pattern=r"^[A-Za-z0-9_.-]*$", max_length=64)
@@ -236,7 +238,7 @@ class JobsQuery(Shape):
 
 
 class ItemsQuery(Shape):
-    statuses: Annotated[list[ItemStatus], BeforeValidator(_commas)] = Field(
+    statuses: Annotated[list[ItemStatus], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="One or several, with commas; none: all."
     )
     sort: Literal["row", "updated"] = Field(

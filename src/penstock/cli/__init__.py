@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import accounts, config, doctor, extract, jobs, lanes, migrate, serve
+from penstock.cli import (
+    accounts,
+    clone,
+    config,
+    dead_letters,
+    doctor,
+    extract,
+    jobs,
+    lanes,
+    migrate,
+    serve,
+)
 
 app = typer.Typer(
     name="penstock",
@@ -25,7 +36,9 @@ app.command("worker")(serve.worker)
 app.command("extract")(extract.extract)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
+jobs.app.command("clone")(clone.clone)
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(lanes.app, name="lanes")
 app.add_typer(accounts.orgs, name="orgs")
 app.add_typer(accounts.users, name="users")

@@ -20,6 +20,8 @@ NAMES = frozenset(
         "in_finish",
         # Leases are extended, the worker's own sign of life is not written yet.
         "in_heartbeat",
+        # A chunk of a bulk action over dead letters is committed.
+        "between_chunks",
         # Expired leases were found and none is taken yet.
         "in_sweep",
     }

@@ -13,6 +13,7 @@ from typing import Protocol
 from penstock.engine.backpressure import QueueWatch
 from penstock.engine.parts import Parts
 from penstock.engine.reconcile import Reconciler
+from penstock.engine.retention import LetterRetention
 from penstock.engine.settle import TRY_AGAIN
 from penstock.engine.sweep import Sweeper
 from penstock.engine.tidy import Tidier
@@ -30,7 +31,13 @@ class Service(Protocol):
 
 def background_services(parts: Parts) -> Sequence[Service]:
     """Everything the leader runs."""
-    return [Sweeper(parts), Reconciler(parts), Tidier(parts), QueueWatch(parts)]
+    return [
+        Sweeper(parts),
+        Reconciler(parts),
+        Tidier(parts),
+        QueueWatch(parts),
+        LetterRetention(parts),
+    ]
 
 
 async def run_service(

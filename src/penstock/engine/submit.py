@@ -42,6 +42,8 @@ class Order:
     content_sha256: str = ""
     # Whoever submits works on it here and now: it neither joins the queue nor waits in it.
     at_once: bool = False
+    # What it is made again from: `job:<id>` or `dead-letter:<id>`.
+    made_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,15 @@ class Receipt:
     replayed: bool = False
 
 
-async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -> Receipt:
-    """Write the job in the caller's transaction; wake `Receipt.lane` after the commit."""
+async def submit(
+    parts: Parts, conn: Connection, who: Principal, order: Order, asks: Principal | None = None
+) -> Receipt:
+    """Write ``who``'s job in the caller's transaction; wake `Receipt.lane` after the commit.
+    ``asks``: who asks for it, and whose idempotency key it is, if that is someone else."""
     digest = _digest(order)
+    key_of = asks or who
     if order.idempotency_key is not None:
-        replay = await _replay(conn, who, order.idempotency_key, digest)
+        replay = await _replay(conn, key_of, order.idempotency_key, digest)
         if replay is not None:
             return replay
     pipeline = parts.pipeline(order.pipeline)
@@ -85,7 +91,7 @@ async def submit(parts: Parts, conn: Connection, who: Principal, order: Order) -
     body = orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
     if order.idempotency_key is not None:
         await jobs.add_key(
-            conn, who.org_id, who.user_id, order.idempotency_key, digest, job.id, body
+            conn, key_of.org_id, key_of.user_id, order.idempotency_key, digest, job.id, body
         )
     return Receipt(job.id, body, job.lane)
 
@@ -133,6 +139,8 @@ def _new_job(
     name = order.name or (file["name"] if file is not None else order.pipeline)
     traits = pipeline.traits(config)
     told = {"pipeline": order.pipeline, "name": name[:200], "priority": order.priority}
+    if order.made_from:
+        told["madeFrom"] = order.made_from
     if delay is not None:
         told |= {"delayedUntil": order.due_at, "reason": delay}
     return NewJob(
@@ -207,6 +215,8 @@ async def _file(
 def _digest(order: Order) -> bytes:
     file = order.content_sha256 or str(order.file_id or "")
     meaning = [order.pipeline, order.config, file, order.priority, order.name, str(order.due_at)]
+    if order.made_from:
+        meaning.append(order.made_from)
     return hashlib.sha256(orjson.dumps(meaning, option=orjson.OPT_SORT_KEYS)).digest()
 
 

@@ -26,7 +26,7 @@ INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($1, $2, 1, 'job.qu
 
 -- name: get_job
 -- One job as the API shows it.
-SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
+SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org, o.plan,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed,
        EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused

@@ -1,0 +1,56 @@
+"""A job once more: the same work as a new job."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request, Response
+from pydantic import Field
+
+from penstock.api.access import ApiParts, JobId, Writer, address_of
+from penstock.api.bodies import body_of, order_of
+from penstock.api.intake import idempotency_key, receipt_answer
+from penstock.api.schemas import Priority, Receipt, Shape
+from penstock.api.shapes import load_job
+from penstock.engine.clone import Copy, clone
+
+router = APIRouter(tags=["control"])
+
+
+class CloneOrder(Shape):
+    """What shall be different; all else is as the old job has it."""
+
+    priority: Priority | None = None
+    config: dict[str, Any] = Field(
+        default_factory=dict, description="Fields that take the place of the old job's."
+    )
+
+
+@router.post(
+    "/jobs/{job_id}/clone",
+    status_code=202,
+    summary="Clone a job",
+    responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
+    openapi_extra=body_of(CloneOrder),
+)
+async def clone_job(
+    request: Request,
+    api: ApiParts,
+    who: Writer,
+    job_id: JobId,
+    _: Annotated[
+        str | None,
+        Header(alias="Idempotency-Key", description="The same key makes the same job only once."),
+    ] = None,
+) -> Response:
+    """The same pipeline, config, file and name as a new job of yours, in whatever state the old one
+    is. The body may be left out."""
+    key = idempotency_key(request)
+    asked = await order_of(request, CloneOrder)
+    copy = Copy(asked.priority, asked.config, address_of(request), key)
+    async with api.db.scoped(who.scope) as conn:
+        job = await load_job(conn, job_id)
+        receipt = await clone(api.parts, conn, who, job, copy)
+    if not receipt.replayed:
+        await api.parts.broker.wake(receipt.lane)
+    return receipt_answer(receipt)

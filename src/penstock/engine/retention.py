@@ -1,0 +1,40 @@
+"""Dead letters are kept for some days and then go, whatever became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.engine.parts import Parts
+from penstock.settings import Settings
+from penstock.store import dead_letters
+
+
+@dataclass(frozen=True, slots=True)
+class LetterRetentionConfig:
+    days: float
+    every_ms: int = 3_600_000
+    chunk: int = 500
+
+    @classmethod
+    def of(cls, settings: Settings) -> LetterRetentionConfig:
+        return cls(settings.dead_letter_days)
+
+
+class LetterRetention:
+    name = "letter retention"
+
+    def __init__(self, parts: Parts, config: LetterRetentionConfig | None = None) -> None:
+        self._parts = parts
+        self._config = config or LetterRetentionConfig.of(parts.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many letters went. Each chunk is a transaction of its own."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._parts.db.transaction() as conn:
+                last = await dead_letters.drop_old(conn, self._config.days, self._config.chunk)
+            dropped += last
+        async with self._parts.db.transaction() as conn:
+            await dead_letters.drop_old_groups(conn, self._config.days)
+        return dropped

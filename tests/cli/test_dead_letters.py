@@ -1,0 +1,124 @@
+"""Dead letters and clones from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+import pytest
+from tests.cli.conftest import Cli
+from tests.cli.test_jobs import submitted, worked
+
+from penstock.engine import ending
+from penstock.engine.parts import Parts
+from penstock.model.errors import ItemError
+from penstock.model.ids import new_id
+from penstock.settings import Settings
+from penstock.supervisor.postgres import EmbeddedPostgres
+from penstock.wiring import engine_parts
+
+
+@pytest.fixture
+async def engine(served_folder: Settings) -> AsyncIterator[Parts]:
+    owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
+    async with engine_parts(served_folder, owner, name="test") as parts:
+        async with parts.db.transaction() as conn:
+            await conn.execute("DELETE FROM dead_letters")
+            await conn.execute("DELETE FROM dead_letter_groups")
+        yield parts
+
+
+async def failed(parts: Parts, code: str = "JOB_TIMEOUT", message: str = "too long") -> str:
+    """A job that failed for good; answers its letter."""
+    job_id = await submitted(parts, items=2)
+    async with parts.db.transaction() as conn:
+        trace = "Traceback (most recent call last):\n  somewhere\n"
+        await ending.fail(
+            conn, job_id, ItemError(code, message, details={"n": 1}), "w", trace=trace
+        )
+        return str(await conn.fetchval("SELECT id FROM dead_letters WHERE job_id = $1", job_id))
+
+
+async def test_letters_are_listed_grouped_and_shown(cli: Cli, engine: Parts) -> None:
+    first = await failed(engine, "A_CODE", "row 1 is wrong")
+    second = await failed(engine, "A_CODE", "row 2 is wrong")
+    third = await failed(engine, "B_CODE")
+    assert [x["id"] for x in cli.json("dead-letters", "list")] == [third, second, first]
+    assert [
+        x["id"] for x in cli.json("dead-letters", "list", "--code", "A_CODE", "--limit", "1")
+    ] == [second]
+    assert cli.json("dead-letters", "list", "--until", "2020-01-31") == []
+    assert "row 2 is wrong" in cli("dead-letters", "list").stdout
+    assert cli("dead-letters", "list", "--state", "discarded").stderr == "No such dead letters.\n"
+    alike, _ = cli.json("dead-letters", "groups")
+    assert (alike["count"], alike["code"], alike["newestLetterId"]) == (2, "A_CODE", second)
+    lines = cli("dead-letters", "groups").stdout.splitlines()
+    assert lines[1].split()[:2] == [alike["signature"], "2"]
+    by_group = cli.json("dead-letters", "list", "--signature", alike["signature"])
+    assert [x["id"] for x in by_group] == [second, first]
+    shown = cli.json("dead-letters", "show", first)
+    assert (shown["details"], shown["config"]["items"]) == ({"n": 1}, 2)
+    text = cli("dead-letters", "show", first).stdout
+    assert "A_CODE: row 1 is wrong" in text
+    assert text.endswith("Traceback (most recent call last):\n  somewhere\n")
+
+
+async def test_one_is_run_again_or_discarded(cli: Cli, engine: Parts) -> None:
+    first, second = await failed(engine), await failed(engine)
+    made = cli("dead-letters", "reprocess", first).stdout.strip()
+    await worked(engine, UUID(made))
+    job = cli.json("jobs", "show", made)
+    assert (job["state"], job["priority"]) == ("done", 10)
+    assert "reprocessed already" in cli("dead-letters", "reprocess", first, code=1).stderr
+    assert cli.json("dead-letters", "discard", second, "--reason", "known") == {
+        "id": second,
+        "state": "discarded",
+        "reason": "known",
+    }
+    assert cli.json("dead-letters", "show", second)["reason"] == "known"
+    assert {x["state"] for x in cli.json("dead-letters", "list", "--state", "all")} == {
+        "reprocessed",
+        "discarded",
+    }
+
+
+async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: Parts) -> None:
+    for n in range(3):
+        await failed(engine, "A_CODE", f"row {n}")
+    kept = await failed(engine, "B_CODE")
+    assert cli("dead-letters", "reprocess", "--code", "A_CODE", "--dry-run").stdout == (
+        "3 would be run again\n"
+    )
+    asked = cli("dead-letters", "reprocess", "--code", "A_CODE", code=1)
+    assert "Run 3 dead letters again?" in asked.stderr
+    assert len(cli.json("dead-letters", "list")) == 4
+    done = cli.json("dead-letters", "reprocess", "--code", "A_CODE", "--yes")
+    assert (done["count"], len(done["jobs"]), done["refused"]) == (3, 3, [])
+    assert [x["id"] for x in cli.json("dead-letters", "list")] == [kept]
+    many = cli("dead-letters", "discard", "--all", "--reason", "old", "--yes")
+    assert many.stdout == "1 discarded\n"
+
+
+async def test_what_cannot_be_meant_is_refused(cli: Cli, engine: Parts) -> None:
+    letter = await failed(engine)
+    for nonsense in ((), (letter, "--all"), ("--all", "--code", "X")):
+        assert "Name one letter" in cli("dead-letters", "reprocess", *nonsense, code=2).stderr
+    assert "--reason" in cli("dead-letters", "discard", letter, "--reason", " ", code=2).stderr
+    cli("dead-letters", "discard", letter, code=2)
+    unknown = str(new_id())
+    for action in (
+        ("show", unknown),
+        ("reprocess", unknown),
+        ("discard", unknown, "--reason", "x"),
+    ):
+        assert "There is no" in cli("dead-letters", *action, code=4).stderr
+
+
+async def test_a_job_is_cloned(cli: Cli, engine: Parts) -> None:
+    job = await submitted(engine, items=3)
+    made = cli("jobs", "clone", str(job), "--priority", "77").stdout.strip()
+    shown = cli.json("jobs", "show", made)
+    assert (shown["priority"], shown["config"]["items"], shown["state"]) == (77, 3, "queued")
+    again = cli.json("jobs", "clone", str(job))
+    assert (again["id"], again["newJobId"] == made) == (str(job), False)
+    assert "There is no job" in cli("jobs", "clone", str(new_id()), code=4).stderr
