@@ -11,6 +11,7 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from penstock.model.backpressure import Levels
+from penstock.model.governor import CallBounds
 
 MEBIBYTE = 1024 * 1024
 
@@ -67,6 +68,16 @@ class Settings(BaseSettings):
         24, ge=1, description="How long an upload that no job uses is kept, and what is half made."
     )
     shutdown_ms: int = Field(10000, ge=0, description="Time a stopping worker gives its slices.")
+
+    worker_memory_mb: int = Field(
+        1024, ge=64, description="Memory of a worker process; above 80 % of it claims are halved."
+    )
+    calls_min: int = Field(1, ge=1, description="Calls at once a provider always gets.")
+    calls_start: int = Field(4, ge=1, description="Calls at once a provider gets at first.")
+    calls_max: int = Field(32, ge=1, le=1000, description="Calls at once a provider gets at most.")
+    calls_delay_cap_ms: int = Field(
+        30000, ge=0, description="Longest delay added between calls to one domain."
+    )
 
     # Ingest
     ingest_min_rows: int = Field(64, ge=1, description="First and smallest ingest batch.")
@@ -125,6 +136,8 @@ class Settings(BaseSettings):
             ("lock_floor_ms", "lock_cap_ms"),
             ("ingest_min_rows", "ingest_max_rows"),
             ("db_p50_ms", "db_p95_ms"),
+            ("calls_min", "calls_start"),
+            ("calls_start", "calls_max"),
             ("depth_healthy", "depth_degraded"),
             ("depth_degraded", "depth_critical"),
         ):
@@ -135,6 +148,12 @@ class Settings(BaseSettings):
     @property
     def depth_levels(self) -> Levels:
         return Levels(self.depth_healthy, self.depth_degraded, self.depth_critical)
+
+    @property
+    def call_bounds(self) -> CallBounds:
+        return CallBounds(
+            self.calls_min, self.calls_start, self.calls_max, most_delay_ms=self.calls_delay_cap_ms
+        )
 
     @property
     def blob_dir(self) -> Path:

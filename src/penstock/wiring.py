@@ -12,6 +12,7 @@ from penstock.engine.failpoints import Failpoints
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import QueueGlance
 from penstock.guards.children import ChildPool
+from penstock.guards.governor import Governor
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines import PIPELINES
@@ -82,6 +83,7 @@ async def engine_parts(
             blobs=LocalBlobs(settings.blob_dir),
             children=children,
             broker=broker,
+            calls=Governor(settings.call_bounds),
             log=log,
             failpoints=Failpoints(settings.failpoint),
             queue=QueueGlance(settings.depth_levels),

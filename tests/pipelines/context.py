@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,19 @@ import structlog
 
 from penstock.blobs.local import LocalBlobs
 from penstock.guards.children import ChildPool
+from penstock.guards.governor import Governor
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
-from penstock.model.ports import Blobs, Catalog, Children, KnownProduct, Log, NamedRow
+from penstock.model.ports import (
+    Blobs,
+    Call,
+    Calls,
+    Catalog,
+    Children,
+    KnownProduct,
+    Log,
+    NamedRow,
+)
 
 LIMITS = {
     "rows": 1_000_000,
@@ -61,8 +71,13 @@ class TrialContext:
     item_timeout_ms: int = 5000
     limits: Mapping[str, int] = field(default_factory=lambda: dict(LIMITS))
 
+    governor: Calls = field(default_factory=Governor)
+
     def time_is_up(self) -> bool:
         return False
+
+    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+        return self.governor.call(provider, domain, until=float("inf"), time_is_up=self.time_is_up)
 
 
 @asynccontextmanager

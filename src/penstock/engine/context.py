@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from penstock.engine.parts import Parts
-from penstock.model.ports import Blobs, Catalog, Children, Log
+from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Log
 from penstock.store.products import StoredCatalog
 
 
@@ -40,10 +41,14 @@ class StageContext:
     limits: Mapping[str, int]
     stop: StopSign
     deadline: float
+    governor: Calls
     batch_rows: int = 64
 
     def time_is_up(self) -> bool:
         return self.stop.reason is not None or time.monotonic() >= self.deadline
+
+    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+        return self.governor.call(provider, domain, until=self.deadline, time_is_up=self.time_is_up)
 
 
 @dataclass(slots=True)
@@ -78,5 +83,6 @@ def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> Sta
         },
         stop=stop,
         deadline=time.monotonic() + seconds,
+        governor=parts.calls,
         batch_rows=settings.ingest_min_rows,
     )

@@ -13,7 +13,7 @@ from penstock.engine.failpoints import Failpoints
 from penstock.engine.queue_glance import QueueGlance
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import FileRef, Job, Pipeline
-from penstock.model.ports import Blobs, Broker, Children, Log
+from penstock.model.ports import Blobs, Broker, Calls, Children, Log
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 
@@ -28,6 +28,7 @@ class Parts:
     blobs: Blobs
     children: Children
     broker: Broker
+    calls: Calls
     log: Log
     failpoints: Failpoints = field(default_factory=Failpoints)
     chance: random.Random = field(default_factory=random.Random)

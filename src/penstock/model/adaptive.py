@@ -46,6 +46,63 @@ def lease_ms(expected_ms: float, floor_ms: int, cap_ms: int) -> int:
     return int(max(floor_ms, min(cap_ms, 2 * expected_ms)))
 
 
+# A worker over either of these claims half as much.
+BUSY_CPU = 0.85
+FULL_MEMORY = 0.8
+
+
+def load_factor(cpu_share: float, memory_share: float) -> float:
+    """What a worker short of CPU or memory claims of what it would else."""
+    return 0.5 if cpu_share > BUSY_CPU or memory_share > FULL_MEMORY else 1.0
+
+
+@dataclass(slots=True)
+class ErrorSpike:
+    """Whether a stage meets too many errors among its last items. It begins above ``high`` and
+    ends below ``low`` only, so that it does not come and go with every claim.
+
+    Items are told of many at a time: the oldest leave in proportion, not one by one.
+    """
+
+    high: float = 0.2
+    low: float = 0.05
+    window: int = 100
+    # Of fewer items nothing can be said.
+    least: int = 20
+    active: bool = False
+    _items: float = 0.0
+    _errors: float = 0.0
+
+    @property
+    def share(self) -> float:
+        return self._errors / self._items if self._items else 0.0
+
+    def saw(self, items: int, errors: int) -> None:
+        if items <= 0:
+            return
+        new = min(items, self.window)
+        room = self.window - new
+        if self._items > room:
+            self._errors *= room / self._items
+            self._items = float(room)
+        self._items += new
+        self._errors += errors * new / items
+        if self.active:
+            self.active = self.share >= self.low
+        else:
+            self.active = self._items >= self.least and self.share > self.high
+
+    @property
+    def claim_factor(self) -> float:
+        """Less at a time is lost while things go wrong."""
+        return 0.5 if self.active else 1.0
+
+    @property
+    def spacing(self) -> float:
+        """Retries stand further apart while they add to the trouble."""
+        return 2.0 if self.active else 1.0
+
+
 @dataclass(slots=True)
 class IngestSizer:
     """Batch size of the ingest: doubles while all is calm, shrinks when the database labours."""
@@ -54,17 +111,24 @@ class IngestSizer:
     most: int = 5000
     p50_ms: float = 20
     p95_ms: float = 100
+    most_bytes: int = 8 * 1024 * 1024
     rows: int = 0
     latency_ms: float | None = None
+    row_bytes: float | None = None
     _errors: int = 0
 
     def __post_init__(self) -> None:
         self.rows = self.rows or self.least
 
-    def calm(self, batch_ms: float, batch_rows: int, pool_wait_ms: float = 0) -> int:
+    def calm(
+        self, batch_ms: float, batch_rows: int, pool_wait_ms: float = 0, batch_bytes: int = 0
+    ) -> int:
         """A batch was written. The latency is judged per 1,000 rows, so that larger batches,
-        which take longer as a whole, are not mistaken for a slow database."""
+        which take longer as a whole, are not mistaken for a slow database. Up to the lower target
+        the batch grows, above the upper one it shrinks, between them it is right as it is."""
         self._errors = 0
+        if batch_rows and batch_bytes:
+            self.row_bytes = ewma(self.row_bytes, batch_bytes / batch_rows)
         per_thousand = batch_ms * 1000 / max(batch_rows, 1000)
         self.latency_ms = ewma(self.latency_ms, per_thousand)
         if self.latency_ms > self.p95_ms:
@@ -73,8 +137,13 @@ class IngestSizer:
             self.rows = self.rows * 3 // 4
         elif self.latency_ms <= self.p50_ms and batch_rows >= self.rows:
             self.rows *= 2
-        self.rows = max(self.least, min(self.most, self.rows))
+        self.rows = max(self.least, min(self.most, self._fitting, self.rows))
         return self.rows
+
+    @property
+    def _fitting(self) -> int:
+        """Rows of the usual size that fit into the largest batch."""
+        return int(self.most_bytes / self.row_bytes) if self.row_bytes else self.most
 
     def error(self, chance: float) -> int:
         """A batch failed: shrink hard and answer how many milliseconds to wait, with jitter."""

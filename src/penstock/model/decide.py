@@ -45,8 +45,10 @@ def decide(
     attempts: int,
     policy: RetryPolicy,
     chance: float,
+    spacing: float = 1.0,
 ) -> Transition:
-    """The transition of an item in ``stage`` that has had ``attempts`` counted runs before."""
+    """The transition of an item in ``stage`` that has had ``attempts`` counted runs before.
+    ``spacing`` stretches the delays of errors while there are too many of them."""
     runs = attempts + 1
     if isinstance(outcome, Done):
         # Spelled out, since nearly every item comes this way.
@@ -70,7 +72,7 @@ def decide(
             rule = policy.rule(error.code)
             if runs > rule.retries:
                 return to(ItemStatus.ERROR, stage, runs, error=error)
-            delay = rule.delay_ms(runs, chance, after_ms or 0)
+            delay = rule.delay_ms(runs, chance, after_ms or 0, spacing)
             return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error)
         case NotFound(error=error):
             if runs > policy.not_found.retries:

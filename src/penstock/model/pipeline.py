@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from penstock.model.errors import ItemError, PenstockError, PermanentError
+from penstock.model.errors import ItemError, PenstockError, PermanentError, Waiting
 from penstock.model.outcomes import Fail, Outcome, Retry
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
@@ -223,6 +223,8 @@ async def _guarded(
         return Retry(ItemError("API_TIMEOUT", f"No answer within {ctx.item_timeout_ms} ms"))
     except PermanentError as error:
         return Fail(ItemError.of(error))
+    except Waiting as error:
+        return retry_of(error)
     except Exception as error:  # whatever it is, it is this item's alone
         ctx.log.warning("item failed", row=item.row_no, error=repr(error))
         return retry_of(error)

@@ -18,13 +18,13 @@ class RetryRule:
     factor: float = 2.0
     cap_ms: int = 30_000
 
-    def delay_ms(self, retry: int, chance: float, floor_ms: int = 0) -> int:
+    def delay_ms(self, retry: int, chance: float, floor_ms: int = 0, spacing: float = 1.0) -> int:
         """Delay before retry number ``retry`` (from 1), with ``chance`` in [0, 1) as jitter."""
         if self.factor == 1.0:
             grown = float(self.base_ms * retry)
         else:
             grown = self.base_ms * self.factor ** min(retry - 1, 64)
-        delay = min(grown, float(self.cap_ms)) * (1 + JITTER * chance)
+        delay = min(grown, float(self.cap_ms)) * (1 + JITTER * chance) * spacing
         return max(math.ceil(delay), floor_ms)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
+
+from penstock.model.governor import CallLimit
 
 
 class Log(Protocol):
@@ -97,6 +100,26 @@ class Catalog(Protocol):
     ) -> Mapping[str, Sequence[NamedRow]]: ...
 
 
+class Call(Protocol):
+    """A call to a provider that is under way. One that ends without a word went well; one that an
+    error of the provider's leaves did not."""
+
+    def throttled(self, retry_after_ms: float | None = None) -> None:
+        """It said too much (429), and perhaps when to come back."""
+
+    def failed(self) -> None:
+        """It is out of order (5xx) or did not answer."""
+
+
+class Calls(Protocol):
+    """How many calls each provider gets at once, and how far apart."""
+
+    def call(
+        self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool]
+    ) -> AbstractAsyncContextManager[Call]: ...
+    def limits(self) -> Mapping[tuple[str, str], CallLimit]: ...
+
+
 class Context(Protocol):
     """What a stage may use. It never sees the database, the lease or the broker."""
 
@@ -110,3 +133,7 @@ class Context(Protocol):
 
     def time_is_up(self) -> bool:
         """No further item should start: the slice's time box is over, or it was cancelled."""
+
+    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+        """Wait for this provider's turn, then call it inside. A wait that would outlast the slice
+        raises `Waiting`, which is no try of the item."""

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from penstock.model.errors import ItemError
+from penstock.model.errors import ItemError, RateLimited
 from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import (
     MOST_INLINE_ROWS,
@@ -53,6 +53,10 @@ class NoopConfig(Config):
     fail_how: Literal["fail", "retry", "notFound", "skip", "wait", "raise"] = "fail"
     fail_code: str = "VALIDATION_ERROR"
     fail_times: int = Field(0, ge=0, description="Succeed after so many failures; 0: never.")
+    provider: str = Field("", max_length=50, description="Call this provider, which is not there.")
+    domain: str = Field("", max_length=200)
+    throttle_every: int = Field(0, ge=0, description="It refuses every nth row at first; 0: none.")
+    throttle_ms: int = Field(1000, ge=0, le=60_000, description="… for so long, as Retry-After.")
     crash_row: int | None = Field(None, description="This row kills the process working on it.")
 
     @model_validator(mode="after")
@@ -129,7 +133,7 @@ def burn(batch: Sequence[Item], is_last: bool) -> Sequence[Outcome]:
 
 def _run(config: NoopConfig, is_last: bool) -> StageFunction:
     eventful = config.fail_every or config.crash_row is not None or config.children_per
-    if config.work_ms or (is_last and eventful):
+    if config.work_ms or config.provider or (is_last and eventful):
         return each(partial(_work, is_last=is_last), config.concurrency)
     return _pass_all if is_last else _advance_all
 
@@ -145,9 +149,22 @@ async def _advance_all(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome 
 
 async def _work(item: Item, ctx: Context, is_last: bool) -> Outcome:
     config: NoopConfig = item.job.config
-    if config.work_ms:
+    if config.provider:
+        async with ctx.calls(config.provider, config.domain):
+            await _call(item, config)
+    elif config.work_ms:
         await asyncio.sleep(config.work_ms / 1000)
     return _outcome(item, is_last)
+
+
+async def _call(item: Item, config: NoopConfig) -> None:
+    """A provider that takes its time, and sometimes will not."""
+    nth = config.throttle_every
+    if nth and item.row_no % nth == 0 and item.attempts == 0:
+        raise RateLimited(
+            "API_RATE_LIMIT", "429 Too Many Requests", retry_after_ms=config.throttle_ms
+        )
+    await asyncio.sleep(config.work_ms / 1000)
 
 
 def _outcome(item: Item, is_last: bool) -> Outcome:

@@ -1,0 +1,71 @@
+"""How many calls a provider bears at once, and how far apart: learnt from how it answers. Pure.
+
+More while all goes well, one at a time; half as many when it refuses or fails. Times are
+milliseconds of whatever clock the caller reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    least: int = 1
+    start: int = 4
+    most: int = 32
+    # Delay between the starts of two calls, added when they are refused.
+    first_delay_ms: float = 100.0
+    most_delay_ms: float = 30_000.0
+
+
+_DOWN = 0.5
+# Of the added delay, what is left after a call that went well; below one millisecond none is.
+_CALMER = 0.8
+
+
+@dataclass(slots=True)
+class CallLimit:
+    """Of one provider and domain. Additive up, multiplicative down.
+
+    Calls that were under way together are refused together: that is one refusal, so only a call
+    started after the last decrease lowers the limit again.
+    """
+
+    bounds: CallBounds = field(default_factory=CallBounds)
+    limit: float = 0.0
+    delay_ms: float = 0.0
+    # Nothing starts before; what a provider asked for, or the added delay.
+    not_before: float = 0.0
+    _lowered_at: float = float("-inf")
+    # Until the first refusal nobody knows what is too much: it doubles with each round of calls.
+    _growing_fast: bool = True
+
+    def __post_init__(self) -> None:
+        self.limit = self.limit or float(self.bounds.start)
+
+    @property
+    def most_at_once(self) -> int:
+        return int(self.limit)
+
+    def started(self, now: float) -> None:
+        self.not_before = max(self.not_before, now + self.delay_ms)
+
+    def succeeded(self) -> None:
+        step = 1.0 if self._growing_fast else 1.0 / self.limit
+        self.limit = min(float(self.bounds.most), self.limit + step)
+        self.delay_ms *= _CALMER
+        if self.delay_ms < 1.0:
+            self.delay_ms = 0.0
+
+    def refused(self, now: float, started_at: float, retry_after_ms: float = 0.0) -> None:
+        """Too much (429), out of order (5xx) or no answer; ``retry_after_ms`` is what it asked."""
+        self.not_before = max(self.not_before, now + retry_after_ms)
+        if started_at < self._lowered_at:
+            return
+        self._growing_fast = False
+        self._lowered_at = now
+        self.limit = max(float(self.bounds.least), self.limit * _DOWN)
+        grown = max(self.bounds.first_delay_ms, self.delay_ms * 2)
+        self.delay_ms = min(self.bounds.most_delay_ms, grown)
+        self.not_before = max(self.not_before, now + self.delay_ms)
