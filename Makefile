@@ -9,8 +9,8 @@ DEV := $(VENV)/.dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # No address of an index and no path of this machine gets into the lock files.
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-header --annotation-style line \
-	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
-	--build-deps-for editable
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+COMPILE_OURS := $(COMPILE) --build-deps-for editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -32,8 +32,9 @@ test-long: $(DEV) ## Soaks and chaos
 	@echo "== Long tests (pytest)"
 	@$(BIN)/pytest -m long
 
-bench: $(DEV) ## Measure, and write benchmarks/results
-	@$(BIN)/python -m benchmarks
+bench: $(DEV) ## Measure: all, or ONLY=name; QUICK=1 small, RECORD=1 writes docs/benchmarks.md
+	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(RECORD),--record) \
+		$(foreach name,$(ONLY),--only $(name))
 
 lint: $(DEV) ## Style and import rules
 	@echo "== Style (ruff)"
@@ -52,12 +53,15 @@ format: $(DEV) ## Format the code
 
 lock: $(DEV) ## Pin what pyproject.toml asks for; UPGRADE=1 takes the newest
 	@echo "Resolving …"
-	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o requirements/base.txt pyproject.toml
-	@$(COMPILE) $(if $(UPGRADE),--upgrade) --extra dev -c requirements/base.txt \
+	@$(COMPILE_OURS) $(if $(UPGRADE),--upgrade) -o requirements/base.txt pyproject.toml
+	@$(COMPILE_OURS) $(if $(UPGRADE),--upgrade) --extra dev -c requirements/base.txt \
 		-o requirements/dev.txt pyproject.toml
+	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o benchmarks/peers/requirements.txt \
+		benchmarks/peers/requirements.in
 
 clean: ## Remove .venv and caches; the data folder stays
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@rm -rf $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .import_linter_cache \
+		.hypothesis build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [--only NAME]`: every entry, a table, and a file of results."""
+"""`python -m benchmarks [--quick] [--only NAME] [--record]`: tables, and a file of results."""
 
 from __future__ import annotations
 
@@ -17,39 +17,52 @@ from benchmarks.entry import Entry, Line, Scale
 from benchmarks.lab import open_lab
 from benchmarks.machine import facts
 from benchmarks.measure import Table
+from benchmarks.page import RECORDED, record
 
 RESULTS = Path(__file__).parent / "results"
 _MET = {True: "yes", False: "no", None: "–"}
 
 
-async def measure(entries: Sequence[Entry], scale: Scale) -> tuple[list[Line], dict[str, Any]]:
-    lines: list[Line] = []
+async def measure(entries: Sequence[Entry], scale: Scale) -> dict[str, Any]:
+    """Lines of each entry, with what was true of the machine then."""
+    found: dict[str, Any] = {}
     async with open_lab() as lab:
-        machine = await facts(lab.dsn)
         for entry in entries:
-            began = time.monotonic()
-            lines += await entry.run(lab, scale)
-            print(f"{entry.name}: {time.monotonic() - began:.0f} s", flush=True)
-    machine["load_after"] = os.getloadavg()[0]
-    return lines, machine
+            machine, began = await facts(lab.dsn), time.monotonic()
+            lines = await entry.run(lab, scale)
+            seconds = round(time.monotonic() - began)
+            machine["load_after"] = os.getloadavg()[0]
+            table_of(entry.title or entry.name, lines).show()
+            print(f"({entry.name}: {seconds} s)", flush=True)
+            found[entry.name] = {
+                "machine": machine, "seconds": seconds, "quick": scale.quick,
+                "lines": [line.as_json() for line in lines],
+            }  # fmt: skip
+    return found
 
 
-def table_of(lines: Sequence[Line]) -> Table:
-    columns = ("entry", "ours", "baseline", "unit", "ratio", "spread", "goal", "met")
-    table = Table("Medians; spread of ours; the ratio is of the same repetition", columns)
+def table_of(title: str, lines: Sequence[Line]) -> Table:
+    table = Table(title, ("what", "ours", "baseline", "unit", "ratio", "spread", "goal", "met"))
     for line in lines:
+        if line.ours is None:
+            table.add(line.name, "not measured", line.note, "", "", "", "", "")
+            continue
+        base = "–" if line.baseline is None else _figure(line.baseline.median)
         table.add(
-            line.name, line.ours.median, "–" if line.baseline is None else line.baseline.median,
-            line.unit, "–" if line.ratio is None else line.ratio, f"± {line.ours.spread:.0%}",
+            line.name, line.ours.median, f"{base} {line.against}".strip(), line.unit,
+            "–" if line.ratio is None else line.ratio, f"± {line.ours.spread:.0%}",
             line.goal, _MET[line.met],
         )  # fmt: skip
     return table
 
 
-def keep(lines: Sequence[Line], machine: dict[str, Any], scale: Scale) -> Path:
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def keep(found: dict[str, Any]) -> Path:
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
-    found = {"quick": scale.quick, "machine": machine, "lines": [one.as_json() for one in lines]}
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return path
 
@@ -57,14 +70,16 @@ def keep(lines: Sequence[Line], machine: dict[str, Any], scale: Scale) -> Path:
 def main() -> None:
     names = [entry.name for entry in ENTRIES]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--only", choices=names, action="append", help="may be given again")
+    parser.add_argument("--record", action="store_true", help="… and write docs/benchmarks.md")
     asked = parser.parse_args()
     chosen = [entry for entry in ENTRIES if asked.only is None or entry.name in asked.only]
-    scale = Scale(asked.quick)
-    lines, machine = asyncio.run(measure(chosen, scale))
-    table_of(lines).show()
-    print(f"\nKept in {keep(lines, machine, scale)}")
+    found = asyncio.run(measure(chosen, Scale(asked.quick)))
+    print(f"\nKept in {keep(found)}")
+    if asked.record:
+        record(found)
+        print(f"Recorded in {RECORDED}")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Lab:
 
     folder: Path
     dsn: str
+    api_dsn: str
     superuser_dsn: str
     pid: int
 
@@ -99,7 +100,7 @@ async def open_lab() -> AsyncIterator[Lab]:
     try:
         async with EmbeddedPostgres(folder) as server:
             assert server.pid is not None
-            yield Lab(folder, server.owner_dsn, server.superuser_dsn, server.pid)
+            yield Lab(folder, server.owner_dsn, server.api_dsn, server.superuser_dsn, server.pid)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

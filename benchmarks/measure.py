@@ -63,6 +63,11 @@ def percentile(values: Iterable[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
+def jain(shares: Sequence[float]) -> float:
+    """Jain's fairness index: 1 when all have the same, 1/n when one has everything."""
+    return sum(shares) ** 2 / (len(shares) * sum(share * share for share in shares))
+
+
 @dataclass
 class Table:
     """Rows for people, and the same as JSON."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from benchmarks.peers.marks import mark
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import (
     MOST_INLINE_ROWS,
@@ -58,6 +59,7 @@ def make_result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 class PayloadConfig(Config):
     items: int = Field(1, ge=0)
+    marks: int | None = Field(None, ge=0, description="Mark the begin of the handler as this.")
 
 
 class Payload(Pipeline):
@@ -87,6 +89,10 @@ class Payload(Pipeline):
 
 
 async def _work(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    for item in batch:
+        config: PayloadConfig = item.job.config
+        if config.marks is not None:
+            mark(config.marks)
     return [Done(make_result(item.input)) for item in batch]
 
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from benchmarks.entries import (
-    claim_latency,
     dispatch_latency,
+    growth,
     ingest,
+    light_beside_heavy,
+    load,
     memory,
+    million,
     noop,
     one_job_8_workers,
+    peers,
     tiny_jobs,
 )
 from benchmarks.entry import Entry
 
 ENTRIES: tuple[Entry, ...] = (
-    ingest.ENTRY,
+    peers.ENTRY,
     noop.ENTRY,
-    one_job_8_workers.ENTRY,
     tiny_jobs.ENTRY,
     dispatch_latency.ENTRY,
-    claim_latency.ENTRY,
+    ingest.ENTRY,
+    growth.ENTRY,
+    million.ENTRY,
+    load.ENTRY,
+    light_beside_heavy.ENTRY,
+    one_job_8_workers.ENTRY,
     memory.ENTRY,
 )

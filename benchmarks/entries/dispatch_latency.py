@@ -34,4 +34,7 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     return [at_most("dispatch p50", "ms", p50, 6), at_most("dispatch p95", "ms", p95, 12)]
 
 
-ENTRY = Entry("dispatch_latency", run)
+ENTRY = Entry(
+    "dispatch_latency", run, "An idle worker", "From the commit of a one-item job to its end,"
+    " result and events included, with one worker process that has nothing else to do.",
+)  # fmt: skip

@@ -80,4 +80,8 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     ]
 
 
-ENTRY = Entry("ingest", run)
+ENTRY = Entry(
+    "ingest", run, "Ingest", "Rows of a CSV file and of the fixed payload into items, with cursor,"
+    " counters and progress. The baseline is COPY of the same rows into the same table with its"
+    " indexes, 1,000 in a transaction.",
+)  # fmt: skip

@@ -62,4 +62,7 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     return lines
 
 
-ENTRY = Entry("memory", run)
+ENTRY = Entry(
+    "memory", run, "Memory", "The most that any process of `penstock extract` holds (resident);"
+    " PostgreSQL's own processes are not counted.",
+)  # fmt: skip

@@ -43,4 +43,8 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     return lines
 
 
-ENTRY = Entry("noop", run)
+ENTRY = Entry(
+    "noop", run, "Items per second, against the limit", "All of the engine on: result, counters,"
+    " events, fence, fairness. The baseline is the least a Python loop on PostgreSQL must do: claim"
+    " 500 rows, read the input, write the result.",
+)  # fmt: skip

@@ -30,4 +30,7 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     ]
 
 
-ENTRY = Entry("one_job_8_workers", run)
+ENTRY = Entry(
+    "one_job_8_workers", run, "Eight workers on one job", "They meet at the job's row. The baseline"
+    " locks it before the items instead of after them.",
+)  # fmt: skip
