@@ -16,9 +16,11 @@ from penstock.store.database import Database
 
 OF_JOB = [
     *(("GET", path) for path in ("", "/items", "/events")),
-    *(("POST", f"/{verb}") for verb in ("pause", "resume", "cancel", "kickoff", "export")),
+    *(("POST", f"/{verb}") for verb in ("pause", "resume", "priority", "cancel")),
+    *(("POST", f"/{verb}") for verb in ("reprocess", "kickoff", "export")),
 ]
-CHANGES = ("/pause", "/resume", "/cancel", "/kickoff")
+CHANGES = ("/pause", "/resume", "/priority", "/cancel", "/reprocess", "/kickoff")
+BODIES = {"/priority": {"priority": 7}}
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -39,16 +41,24 @@ async def test_a_foreign_id_answers_exactly_as_an_unknown_one(
     ]
     for method, path in OF_JOB:
         for stranger in strangers:
-            foreign = await stranger.request(method, f"/api/jobs/{job}{path}")
-            unknown = await stranger.request(method, f"/api/jobs/{UNKNOWN}{path}")
+            foreign = await stranger.request(
+                method, f"/api/jobs/{job}{path}", json=BODIES.get(path)
+            )
+            unknown = await stranger.request(
+                method, f"/api/jobs/{UNKNOWN}{path}", json=BODIES.get(path)
+            )
             assert plain(foreign) == plain(unknown), path
             if stranger is strangers[2] and path in CHANGES:
                 refused(foreign, 403, "INSUFFICIENT_PERMISSIONS")
             else:
                 refused(foreign, 404, "NOT_FOUND")
         for malformed in ("1", "x" * 300, UNKNOWN.replace("-", ""), f"{{{UNKNOWN}}}", "%00", "é"):
-            answer = await client.request(method, f"/api/jobs/{malformed}{path}")
-            unknown = await client.request(method, f"/api/jobs/{UNKNOWN}{path}")
+            answer = await client.request(
+                method, f"/api/jobs/{malformed}{path}", json=BODIES.get(path)
+            )
+            unknown = await client.request(
+                method, f"/api/jobs/{UNKNOWN}{path}", json=BODIES.get(path)
+            )
             assert plain(answer) == plain(unknown)
     # The attempts changed nothing.
     assert (await bench.job(UUID(job)))["state"] == "queued"
@@ -137,7 +147,7 @@ async def test_roles_on_every_route(
     job = await submit_noop(client)
     by = await caller(role=role)
     for method, path in OF_JOB:
-        answer = await by.request(method, f"/api/jobs/{job}{path}")
+        answer = await by.request(method, f"/api/jobs/{job}{path}", json=BODIES.get(path))
         if role == "viewer" and path in CHANGES:
             refused(answer, 403, "INSUFFICIENT_PERMISSIONS")
         else:

@@ -376,6 +376,11 @@ class Folded:
 
     def take(self, event: str, data: Mapping[str, Any]) -> None:
         match event:
+            case "job.queued":
+                # The first time, or again: by reprocessing, as a new generation.
+                self.started, self.ended, self.counts, self.percent = False, None, {}, 0
+            case "job.status" if "generation" in data:
+                self.percent = 0
             case "job.started":
                 self.started = True
             case "job.paused" | "job.resumed":
@@ -414,8 +419,11 @@ async def nothing_starts_after_cancel(case: Case) -> list[str]:
     return await _found(case, "claimed after the cancel", """
         SELECT h.job_id, h.row_no, h.n FROM history_items h
         JOIN history_jobs c ON c.job_id = h.job_id AND c.state = 'cancelling'
-            AND c.from_state <> 'cancelling' AND c.generation = h.generation
-        WHERE h.to_status = 'PROCESSING' AND h.n > c.n""")  # fmt: skip
+            AND c.from_state <> 'cancelling' AND h.n > c.n
+        WHERE h.to_status = 'PROCESSING' AND NOT EXISTS (
+            -- Someone took the job up again.
+            SELECT 1 FROM history_jobs r WHERE r.job_id = h.job_id AND r.n > c.n AND r.n < h.n
+            AND r.generation > c.generation)""")  # fmt: skip
 
 
 async def nothing_starts_before_its_time(case: Case) -> list[str]:

@@ -72,7 +72,9 @@ async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: P
     assert str(job) in cli("jobs", "list", "--state", "paused").stdout
     assert cli("jobs", "resume", str(job)).stdout == "queued\n"
     assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
-    for action in ("pause", "resume", "cancel"):
+    # As asked for already.
+    assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
+    for action in ("pause", "resume"):
         said = cli("jobs", action, str(job), code=1).stderr
         assert said == f"penstock: Job {job} has ended (cancelled): there is nothing to {action}.\n"
     async with engine.db.acquire() as conn:
@@ -82,10 +84,36 @@ async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: P
     assert [row["action"] for row in audited] == ["job.pause", "job.resume", "job.cancel"]
 
 
+async def test_a_priority_is_changed(cli: Cli, engine: Parts) -> None:
+    job = await submitted(engine, items=5)
+    assert cli("jobs", "priority", str(job), "high").stdout == "priority 10, queued\n"
+    assert cli.json("jobs", "priority", str(job), "42")["priority"] == 42
+    assert cli.json("jobs", "show", str(job))["priority"] == 42
+    said = cli("jobs", "priority", str(job), "urgent", code=2).stderr
+    assert said == "penstock: 'urgent' is no priority: use 0 to 100, or high, medium, low.\n"
+    cli("jobs", "cancel", str(job))
+    assert "nothing to change" in cli("jobs", "priority", str(job), "1", code=1).stderr
+
+
+async def test_failed_items_run_again(cli: Cli, engine: Parts) -> None:
+    job = await submitted(engine, items=10, failEvery=3)
+    await worked(engine, job)
+    said = cli("jobs", "reprocess", str(job), "--row", "3", "--row", "4").stdout
+    assert said == "reopened 1, left out 1; the job is queued\n"
+    await worked(engine, job)
+    made = cli.json("jobs", "reprocess", str(job), "--status", "ERROR", "--from-start")
+    assert (made["reprocessed"], made["leftOut"], made["job"]["state"]) == (3, 0, "queued")
+    await worked(engine, job)
+    said = cli("jobs", "reprocess", str(job), "--keep-attempts").stdout
+    assert said == "reopened 0, left out 3; the job is done\n"
+    assert "reopened 0;" in cli("jobs", "reprocess", str(job), "--code", "OTHER").stdout
+
+
 def test_an_unknown_job_ends_with_4(cli: Cli) -> None:
-    for action in ("show", "watch", "pause", "resume", "cancel"):
+    for action in ("show", "watch", "pause", "resume", "cancel", "reprocess"):
         assert "There is no job" in cli("jobs", action, str(new_id()), code=4).stderr
-    cli("jobs", "show", "not-an-id", code=2)
+    said = cli("jobs", "show", "abc", code=2).stderr
+    assert said == ("penstock: 'abc' is no job id. `penstock jobs list` shows the ids of jobs.\n")
 
 
 @pytest.mark.parametrize(("fail_every", "code"), [(0, 0), (2, 3)])

@@ -35,6 +35,8 @@ TENANT_TABLES = {
         "job_keys",
         "installation",
     ),
+    *("dead_letters", "dead_letter_groups", "leaders", "installation"),
+    "bulk_operations",
 }
 
 

@@ -1,4 +1,4 @@
-"""Pause, resume, cancel and kickoff."""
+"""Pause, resume, cancel, priority, reprocess and kickoff."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from fastapi import APIRouter, Query, Request, Response
 
 from penstock.api.access import Api, ApiParts, JobId, Writer, address_of
 from penstock.api.answers import answer
+from penstock.api.bodies import body_of, order_of
+from penstock.api.orders import PriorityOrder, Reprocessed, ReprocessOrder
 from penstock.api.schemas import FullJob, Kickoff, KickoffQuery
 from penstock.api.shapes import load_job, load_job_shape, state_of
+from penstock.engine import bulk
 from penstock.engine.ending import cancel
 from penstock.engine.kickoff import kickoff
 from penstock.model.errors import PermanentError
 from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.store import accounts, claims, jobs
+from penstock.store import bulk as store
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
 router = APIRouter(tags=["control"])
 _LIVE = frozenset({"queued", "delayed", "running", "paused"})
 _ONE_JOB: dict[int | str, dict[str, Any]] = {200: {"model": FullJob}}
+# Of a large job, as much as a caller may be kept waiting for.
+_REPROCESS_SECONDS = 1.0
 Change = Callable[[Connection, UUID], Awaitable[str | None]]
 
 
@@ -45,6 +51,54 @@ async def cancel_job(request: Request, api: ApiParts, who: Writer, job_id: JobId
     return await _change(request, api, who, job_id, "cancel", cancel, possible)
 
 
+@router.post(
+    "/jobs/{job_id}/priority",
+    summary="Change a job's priority",
+    responses=_ONE_JOB,
+    openapi_extra=body_of(PriorityOrder),
+)
+async def set_priority(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+    """Among the jobs of its org, from the next claim on; what runs is finished."""
+    wanted = await order_of(request, PriorityOrder)
+
+    async def change(conn: Connection, job_id: UUID) -> str | None:
+        return await jobs.set_priority(conn, job_id, wanted.priority)
+
+    return await _change(request, api, who, job_id, "priority", change, _LIVE)
+
+
+@router.post(
+    "/jobs/{job_id}/reprocess",
+    summary="Run ended items again",
+    responses={200: {"model": Reprocessed}, 202: {"model": Reprocessed}},
+    openapi_extra=body_of(ReprocessOrder),
+)
+async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+    """As a new generation, each in the stage in which it ended. A job that ended is queued again;
+    one that failed or was cancelled goes on with all that was left undone. Of a large job the
+    answer is 202, and `operationId` goes on."""
+    selection = (await order_of(request, ReprocessOrder)).selection()
+    async with api.db.scoped(who.scope) as conn:
+        await load_job(conn, job_id)
+        made = await bulk.reprocess_job(
+            api.parts, conn, who, job_id, selection, address_of(request)
+        )
+    items, left_out, ended = made.items, made.left_out, True
+    if made.operation_id is not None:
+        ended = await bulk.go_on(api.parts, made.operation_id, _REPROCESS_SECONDS)
+    elif made.lane is not None:
+        await api.parts.broker.wake(made.lane)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        shown = await load_job_shape(conn, job_id)
+        if made.operation_id is not None:
+            operation = await store.get(conn, made.operation_id)
+            items, left_out = operation["items"], operation["items_left_out"]
+    body = {"reprocessed": items, "leftOut": left_out, "job": shown}
+    if made.operation_id is not None:
+        body["operationId"] = str(made.operation_id)
+    return answer(body, 200 if ended else 202)
+
+
 async def _change(
     request: Request, api: Api, who: Principal, job_id: UUID, verb: str, change: Change,
     possible: frozenset[str],
@@ -65,7 +119,7 @@ async def _change(
         if lane is not None:
             await accounts.audit(
                 conn, job["org_id"], who.user_id, f"job.{verb}", f"job:{job_id}",
-                ip=address_of(request), before={"state": before}, after={"state": shown["state"]},
+                ip=address_of(request), **_told(verb, job, before, shown),
             )  # fmt: skip
         elif shown["state"] not in possible:
             # Its last settle came between.
@@ -75,10 +129,21 @@ async def _change(
     return answer(shown)
 
 
+def _told(verb: str, job: Any, before: str, shown: dict[str, Any]) -> dict[str, Any]:
+    """What the audit says of a change."""
+    if verb == "priority":
+        return {
+            "before": {"priority": job["priority"]},
+            "after": {"priority": shown["priority"]},
+        }
+    return {"before": {"state": before}, "after": {"state": shown["state"]}}
+
+
 def _wrong_state(verb: str, state: str) -> PermanentError:
-    return PermanentError(
-        "INVALID_STATE", f"The job is {state}, which leaves nothing to {verb}.", state=state
-    )
+    why = f"The job is {state}, which leaves nothing to {verb}."
+    if verb == "priority":
+        why = f"The job is {state}: its priority decides nothing any more."
+    return PermanentError("INVALID_STATE", why, state=state)
 
 
 @router.post(

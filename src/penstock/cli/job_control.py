@@ -68,30 +68,35 @@ async def watched(job_id: UUID) -> dict[str, Any]:
         return await full_view(session.db, job_id)
 
 
-async def control(job_id: UUID, action: str) -> str:
-    """Pause, resume or cancel; answers the new state."""
+async def control(job_id: UUID, action: str, priority: int | None = None) -> str:
+    """Pause, resume, cancel or change the priority; answers the new state."""
     quiet_logs()
     async with opened_engine(Settings(), "control", listens=False) as parts:
         async with parts.db.transaction() as conn:
             # All who change a job's state but its settles hold this lock: what we see stays true.
             await claims.lock_claims(conn)
             before = await _require(conn, job_id)
-            lane = await _act(conn, job_id, action)
+            lane = await _act(conn, job_id, action, priority)
             after = await _require(conn, job_id)
             if lane is not None:
                 await _audit(conn, action, before, after)
-        if lane is None and job_view.has_ended(after):
+        is_as_asked = action == "cancel" and after["state"] == "cancelled"
+        if lane is None and job_view.has_ended(after) and not is_as_asked:
+            what = "change" if action == "priority" else action
             raise CliError(
                 FAILURE,
-                f"Job {job_id} has ended ({after['state']}): there is nothing to {action}.",
+                f"Job {job_id} has ended ({after['state']}): there is nothing to {what}.",
             )
         if lane is not None:
             await parts.broker.wake(lane)
     return job_view.state_of(after)
 
 
-async def _act(conn: Connection, job_id: UUID, action: str) -> str | None:
+async def _act(conn: Connection, job_id: UUID, action: str, priority: int | None) -> str | None:
     match action:
+        case "priority":
+            assert priority is not None
+            return await jobs.set_priority(conn, job_id, priority)
         case "pause":
             return await jobs.pause(conn, job_id)
         case "resume":
@@ -102,9 +107,15 @@ async def _act(conn: Connection, job_id: UUID, action: str) -> str | None:
 
 async def _audit(conn: Connection, action: str, before: Any, after: Any) -> None:
     who = await local_admin(conn)
+
+    def seen(row: Any) -> dict[str, Any]:
+        if action == "priority":
+            return {"priority": row["priority"]}
+        return {"state": job_view.state_of(row)}
+
     await accounts.audit(
         conn, before["org_id"], who.user_id, f"job.{action}", f"job:{before['id']}",
-        before={"state": job_view.state_of(before)}, after={"state": job_view.state_of(after)},
+        before=seen(before), after=seen(after),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -12,7 +13,25 @@ import typer
 from penstock.cli import shown
 
 app = typer.Typer(help="Look at jobs and control them.", no_args_is_help=True)
-JobId = Annotated[UUID, typer.Argument(metavar="ID", help="The job's id.")]
+_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def parse_job_id(text: str) -> UUID:
+    if _ID.fullmatch(text) is None:
+        from penstock.cli.errors import USAGE, CliError
+
+        raise CliError(USAGE, f"{text!r} is no job id. `penstock jobs list` shows the ids of jobs.")
+    return UUID(text)
+
+
+JobId = Annotated[UUID, typer.Argument(metavar="ID", parser=parse_job_id, help="The job's id.")]
+
+
+class Ended(StrEnum):
+    DONE = "DONE"
+    ERROR = "ERROR"
+    NOT_FOUND = "NOT_FOUND"
+    SKIPPED = "SKIPPED"
 
 
 class State(StrEnum):
@@ -114,6 +133,68 @@ def resume(job_id: JobId, json: shown.Json = False) -> None:
 def cancel(job_id: JobId, json: shown.Json = False) -> None:
     """End a job; rows that are not finished are skipped."""
     _control(job_id, "cancel", json)
+
+
+@app.command("priority")
+def priority(
+    job_id: JobId,
+    wanted: Annotated[str, typer.Argument(metavar="N", help="0 to 100, high, medium or low.")],
+    json: shown.Json = False,
+) -> None:
+    """Put a job before or behind the others of its org."""
+    from penstock.cli.job_control import control
+    from penstock.cli.orders import priority_of
+
+    number = priority_of(wanted)
+    state = asyncio.run(control(job_id, "priority", number))
+    if json:
+        shown.as_json({"id": str(job_id), "state": state, "priority": number})
+    else:
+        print(f"priority {number}, {state}")
+
+
+@app.command("reprocess")
+def reprocess(
+    job_id: JobId,
+    status: Annotated[
+        list[Ended] | None,
+        typer.Option(
+            help="Items that ended so; several times for several. Else those that failed."
+        ),
+    ] = None,
+    code: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Only items with this error.")
+    ] = None,
+    row: Annotated[
+        list[int] | None, typer.Option(min=1, help="Only this row; several times for several.")
+    ] = None,
+    from_start: Annotated[
+        bool, typer.Option("--from-start", help="From the first stage, not where they ended.")
+    ] = False,
+    keep_attempts: Annotated[
+        bool, typer.Option("--keep-attempts", help="Leave out items that have used up their tries.")
+    ] = False,
+    json: shown.Json = False,
+) -> None:
+    """Run a job's failed items again; of one that failed or was cancelled, all that is undone."""
+    from penstock.cli.orders import reprocessed
+    from penstock.model.reprocess import Selection
+    from penstock.model.states import ItemStatus
+
+    selection = Selection(
+        whole_job=not row,
+        statuses=tuple(ItemStatus(one.value) for one in status or ()),
+        codes=tuple(code or ()),
+        rows=tuple(sorted(set(row or ()))),
+        reset_attempts=not keep_attempts,
+        from_start=from_start,
+    )
+    made = asyncio.run(reprocessed(job_id, selection))
+    if json:
+        shown.as_json(made)
+        return
+    left_out = f", left out {made['leftOut']:,}" if made["leftOut"] else ""
+    print(f"reopened {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
 
 
 def _control(job_id: UUID, action: str, json: bool) -> None:

@@ -24,6 +24,9 @@ NAMES = frozenset(
         "between_chunks",
         # Expired leases were found and none is taken yet.
         "in_sweep",
+        # A step of an operation over many jobs.
+        "bulk_before_commit",
+        "bulk_after_commit",
     }
 )
 ACTIONS = frozenset({"kill", "stop", "raise"})

@@ -179,6 +179,17 @@ async def resume(conn: Connection, job_id: UUID) -> str | None:
     return await _flag(conn, _control.resume_job, job_id, "job.resumed")
 
 
+async def set_priority(conn: Connection, job_id: UUID, priority: int) -> str | None:
+    """Answers the lane; None if the job has ended, or has that priority."""
+    await conn.execute(_claims.lock_claims)
+    row = await conn.fetchrow(_control.set_priority, job_id, priority)
+    if row is None:
+        return None
+    told = to_json({"priority": priority})
+    await write_events(conn, [(row["org_id"], row["id"], row["seq"], "job.status", told)], None)
+    return str(row["lane"])
+
+
 async def _flag(conn: Connection, statement: str, job_id: UUID, event: str) -> str | None:
     await conn.execute(_claims.lock_claims)
     row = await conn.fetchrow(statement, job_id)

@@ -10,6 +10,12 @@ UPDATE jobs SET paused = false, updated_at = now(), seq = seq + 1
 WHERE id = $1 AND state IN ('queued', 'running') AND paused
 RETURNING id, org_id, seq, lane
 
+-- name: set_priority
+-- Others of the org go first, or later, from the next claim on.
+UPDATE jobs SET priority = $2, updated_at = now(), seq = seq + 1
+WHERE id = $1 AND state IN ('queued', 'running') AND priority <> $2
+RETURNING id, org_id, seq, lane
+
 -- name: drop_slices
 -- Every lease of a job that is to end: its workers can write nothing from now on. One that is ending
 -- already keeps the lease under which its items are skipped.
@@ -24,7 +30,8 @@ RETURNING s.id
 -- name: begin_ending
 -- Cancelled or failed: nothing of the job starts any more, its open items are skipped next.
 UPDATE jobs SET state = 'cancelling', ending = $2, paused = false, updated_at = now(),
-    last_error = coalesce($3::jsonb, last_error), stage = NULL, ready_at = now(), seq = seq + 1
+    last_error = coalesce($3::jsonb, last_error), stage = NULL, ready_at = now(), reopening = NULL,
+    seq = seq + 1
 WHERE id = $1 AND state IN ('queued', 'running')
 RETURNING id, org_id, seq, lane, pipeline, pending + processing AS open
 
@@ -57,9 +64,10 @@ WHERE id = $1
 RETURNING org_id, pending + processing AS open
 
 -- name: end_ending
--- No item is open: the job is cancelled or failed.
+-- No item is open: the job is cancelled or failed. Whether all rows were stored stays as it is, for
+-- whoever takes the job up again.
 UPDATE jobs SET state = ending, finished_at = now(), updated_at = now(), ready_at = 'infinity',
-    ingest_done = true, seq = seq + 1
+    seq = seq + 1
 WHERE id = $1 AND state = 'cancelling' AND pending + processing = 0
 RETURNING id, org_id, seq, state, last_error, total, done, error, not_found, skipped
 

@@ -15,6 +15,8 @@ GROUP BY j.id ORDER BY j.id LIMIT $3
 SELECT j.id FROM jobs j
 WHERE j.state IN ('queued', 'running', 'cancelling')
   AND j.updated_at < now() - $1 * interval '1 millisecond'
+  -- Its items are still being reopened.
+  AND j.reopening IS NULL
   AND NOT EXISTS (SELECT 1 FROM slices s WHERE s.job_id = j.id)
   AND CASE
     WHEN j.paused THEN j.ingest_done AND NOT j.standing AND j.pending + j.processing = 0

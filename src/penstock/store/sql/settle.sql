@@ -87,9 +87,10 @@ WITH locked AS MATERIALIZED (
 SELECT id, has_barrier FROM locked
 
 -- name: move_barriers
--- A barrier opens when the ingest is done and nothing is in an earlier stage; else it is shut.
+-- A barrier opens when all rows are in, none is still to be reopened, and nothing is in an earlier
+-- stage; else it is shut.
 UPDATE job_stages st SET ready_at = CASE
-    WHEN NOT j.ingest_done OR EXISTS (
+    WHEN NOT j.ingest_done OR j.reopening IS NOT NULL OR EXISTS (
         SELECT 1 FROM job_stages e
         WHERE e.job_id = st.job_id AND e.kind = 'items' AND e.position < st.position AND e.open > 0)
         THEN 'infinity'
@@ -129,7 +130,7 @@ WHERE j.id = m.job_id
 RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, j.percent, j.stage, j.total, j.lane,
     j.pipeline, j.done, j.error, j.not_found, j.skipped, j.progress_at = now() AS tells_progress,
     (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
-    j.ingest_done AND NOT j.standing AND j.state IN ('queued', 'running')
+    j.ingest_done AND j.reopening IS NULL AND NOT j.standing AND j.state IN ('queued', 'running')
         AND j.pending + j.processing = 0 AS complete
 
 -- name: count_errors

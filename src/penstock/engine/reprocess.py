@@ -1,0 +1,208 @@
+"""Run ended items again: a new generation of them and of their job.
+
+Few items are reopened in the transaction that asks for it. Many are reopened in chunks by a holder,
+an operation of `engine.bulk`: the job is marked with it, so that it cannot be complete, and no
+barrier opens, before the last chunk is in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from penstock.engine.parts import Parts, parse_config
+from penstock.model.errors import NotThere, PenstockError, PermanentError
+from penstock.model.policy import RetryPolicy
+from penstock.model.reprocess import Fate, Selection
+from penstock.model.states import TERMINAL_JOB_STATES, ItemStatus, JobState
+from penstock.store import claims
+from penstock.store import reprocess as store
+from penstock.store.database import Connection
+from penstock.store.moves import COUNTER_OF, JobMove, write_moves
+
+# Reopened under the claim lock, for which everyone waits; more are left to a holder.
+MOST_AT_ONCE = 2000
+CHUNK = 5000
+
+
+class Overtaken(Exception):
+    """The job was cancelled while its items were being reopened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What was reopened. ``lane`` is to be woken; None: nothing changed. ``rest`` is what a holder
+    has still to do."""
+
+    items: int = 0
+    left_out: int = 0
+    lane: str | None = None
+    rest: Selection | None = None
+    asked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """``next_row`` to go on after; None at the end."""
+
+    items: int
+    left_out: int
+    next_row: int | None
+    lane: str
+
+
+@dataclass(slots=True)
+class _Judged:
+    """The items of a window that are taken, and what that moves."""
+
+    taken: list[int] = field(default_factory=list)
+    left_out: int = 0
+    move: JobMove = field(default_factory=JobMove)
+
+
+async def begin(
+    parts: Parts, conn: Connection, job_id: UUID, selection: Selection, holder: UUID
+) -> Begun:
+    """Take the job up again in the caller's transaction, with all that is meant if that is little;
+    else ``holder`` goes on with `go_on`."""
+    await claims.lock_claims(conn)
+    job = await store.look_at(conn, job_id)
+    if job is None:
+        raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
+    _refuse(job, selection)
+    meant = selection.in_state(job["state"])
+    # What ended early goes on even if no item does: its ingest or its summary may be missing.
+    takes_up = selection.whole_job and job["state"] in {JobState.FAILED, JobState.CANCELLED}
+    most = meant.most(job)
+    if meant.codes:
+        most = min(most, await store.count_codes(conn, job_id, meant.codes))
+    if most > MOST_AT_ONCE:
+        await store.drop_finish(conn, job_id)
+        await _renew(conn, job_id, JobMove(), meant, holder)
+        return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
+    window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
+    judged = _judge(parts, job, meant, window)
+    if not judged.taken and not takes_up:
+        return Begun(left_out=judged.left_out)
+    await store.drop_finish(conn, job_id)
+    await _reopen(conn, job_id, meant, judged)
+    await _renew(conn, job_id, judged.move, meant, None)
+    return Begun(len(judged.taken), judged.left_out, job["lane"])
+
+
+async def go_on(
+    parts: Parts, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
+    after_row: int, holder: UUID,
+) -> Chunk:  # fmt: skip
+    """The next chunk. No claim lock: the holder keeps the job from ending meanwhile, and a cancel,
+    which takes the job from its holder, is noticed under the job's own lock."""
+    job = await store.look_at(conn, job_id)
+    if job is None or job["reopening"] != holder:
+        raise Overtaken
+    window = await store.window(conn, job_id, selection, after_row, CHUNK, asked_at)
+    judged = _judge(parts, job, selection, window)
+    await _reopen(conn, job_id, selection, judged)
+    locked = await store.lock(conn, job_id)
+    if locked["reopening"] != holder:
+        raise Overtaken
+    if locked["state"] in TERMINAL_JOB_STATES:
+        # A worker of the version before knows no holders.
+        await _renew(conn, job_id, JobMove(), selection, holder)
+    if window.next_row is None:
+        await store.end_reopening(conn, job_id, holder)
+    await write_moves(conn, {job_id: judged.move}, None)
+    return Chunk(len(judged.taken), judged.left_out, window.next_row, job["lane"])
+
+
+async def let_go(conn: Connection, job_id: UUID, holder: UUID) -> None:
+    """The holder stops early; what it has reopened is worked, and then the job is complete."""
+    if await store.end_reopening(conn, job_id, holder):
+        await write_moves(conn, {job_id: JobMove()}, None)
+
+
+def _refuse(job: Any, selection: Selection) -> None:
+    if job["state"] == JobState.CANCELLING:
+        raise PermanentError(
+            "INVALID_STATE", "The job is still being ended. Reprocess it when it has ended.",
+            state=job["state"],
+        )  # fmt: skip
+    if job["reopening"] is not None:
+        raise PermanentError(
+            "INVALID_STATE", "Items of this job are being reopened already.",
+            state=job["state"], operationId=str(job["reopening"]),
+        )  # fmt: skip
+    ended = job["state"] in TERMINAL_JOB_STATES
+    if ended and not job["ingest_done"] and not selection.whole_job:
+        raise PermanentError(
+            "INVALID_STATE",
+            "The job ended before all its rows were read, so single items of it cannot go on alone."
+            " Reprocess it with scope `job`.",
+            state=job["state"],
+        )
+
+
+async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Judged) -> None:
+    await store.reopen_items(
+        conn, job_id, judged.taken,
+        from_start=meant.from_start, reset_attempts=meant.reset_attempts,
+    )  # fmt: skip
+
+
+async def _renew(
+    conn: Connection, job_id: UUID, move: JobMove, meant: Selection, holder: UUID | None
+) -> None:
+    """The job's part, after its items': state, generation, stages, counters, event; it may be
+    complete by that, where nothing was left to do but its summary."""
+    locked = await store.lock(conn, job_id)
+    ended = locked["state"] in TERMINAL_JOB_STATES
+    generation = await store.begin_again(conn, job_id, ended=ended, holder=holder)
+    told = {"generation": generation, "items": move.counters["pending"]}
+    move.events.append(
+        ("job.queued" if ended else "job.status", told | {"reprocess": meant.as_json()})
+    )
+    await write_moves(conn, {job_id: move}, None)
+
+
+def _judge(parts: Parts, job: Any, meant: Selection, window: store.Window) -> _Judged:
+    judged, policies = _Judged(left_out=window.missing), _Policies(parts, job)
+    for item in window.items:
+        match meant.fate(item, policies.at):
+            case Fate.LEFT_OUT:
+                judged.left_out += 1
+            case Fate.TAKEN:
+                judged.taken.append(item["row_no"])
+                move = judged.move
+                move.count(COUNTER_OF[ItemStatus(item["status"])], -1)
+                move.count("pending", 1)
+                stage = 0 if meant.from_start and not item["born"] else item["stage"]
+                shut = stage == 0 and policies.learns and not job["ingest_done"]
+                move.stage(stage).enter(1, None if shut else 0)
+                if item["code"] is not None:
+                    move.errors[item["code"]] = move.errors.get(item["code"], 0) - 1
+            case Fate.NOT_MEANT:
+                pass
+    return judged
+
+
+class _Policies:
+    """What the job's pipeline says of its stages; the defaults where it no longer knows the job."""
+
+    def __init__(self, parts: Parts, job: Any) -> None:
+        settings = parts.settings
+        self._bounds = (settings.max_attempts_error, settings.max_attempts_not_found)
+        try:
+            pipeline = parts.pipeline(job["pipeline"])
+            config = parse_config(pipeline, job["config"])
+            self._stages = pipeline.stages(config)
+            # The first stage of such a job waits for all its rows.
+            self.learns = pipeline.traits(config).learns
+        except PenstockError:
+            self._stages, self.learns = (), False
+        self.at = cache(self._at)
+
+    def _at(self, stage: int) -> RetryPolicy:
+        known = stage < len(self._stages)
+        return (self._stages[stage].policy if known else RetryPolicy()).bounded(*self._bounds)

@@ -1,0 +1,77 @@
+"""What an operation over many jobs is asked for with, and how far it is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class BulkAction(StrEnum):
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+    PRIORITY = "priority"
+    REPROCESS = "reprocess"
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs; what is None says nothing. ``states`` are those people see."""
+
+    states: tuple[str, ...] | None = None
+    pipeline: str | None = None
+    lane: str | None = None
+    user_id: int | None = None
+    name: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    job_ids: tuple[UUID, ...] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        said: dict[str, Any] = {
+            "states": None if self.states is None else list(self.states),
+            "pipeline": self.pipeline,
+            "lane": self.lane,
+            "userId": self.user_id,
+            "name": self.name,
+            "createdAfter": _moment(self.created_after),
+            "createdBefore": _moment(self.created_before),
+            "jobIds": None if self.job_ids is None else [str(one) for one in self.job_ids],
+        }
+        return {name: value for name, value in said.items() if value is not None}
+
+    @staticmethod
+    def of_json(said: Mapping[str, Any]) -> JobFilter:
+        def moment(name: str) -> datetime | None:
+            return datetime.fromisoformat(said[name]) if name in said else None
+
+        return JobFilter(
+            states=tuple(said["states"]) if "states" in said else None,
+            pipeline=said.get("pipeline"),
+            lane=said.get("lane"),
+            user_id=said.get("userId"),
+            name=said.get("name"),
+            created_after=moment("createdAfter"),
+            created_before=moment("createdBefore"),
+            job_ids=tuple(UUID(one) for one in said["jobIds"]) if "jobIds" in said else None,
+        )
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def percent(
+    state: str, matched: int, handled: int, target_row: int = 0, target_total: int | None = None
+) -> float:
+    """How far an operation is; a large job counts by how far it is in its rows."""
+    if state == "done":
+        return 100.0
+    if state == "counting" or matched == 0:
+        return 0.0
+    within = min(1.0, target_row / target_total) if target_total else 0.0
+    return round(min(99.9, 100 * (handled + within) / matched), 1)

@@ -1,0 +1,111 @@
+"""Which ended items are to be run again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any
+
+from penstock.model.policy import RetryPolicy
+from penstock.model.states import ItemStatus, JobState
+
+_FAILED = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
+# What a stage says of an item it had nothing to do for; the end of a job gives other reasons.
+_BY_STAGE = "SKIPPED"
+
+
+class Fate(Enum):
+    TAKEN = auto()
+    LEFT_OUT = auto()
+    NOT_MEANT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Ended items of a job. No ``statuses``: those that failed. ``rows`` names items by number;
+    ``whole_job`` takes up a job that ended early, with all that its end left undone.
+
+    ``reset_attempts`` gives each item all its tries again; without, one that has used them up is
+    left out. ``skipped_by_end`` keeps out what a stage skipped on purpose.
+    """
+
+    whole_job: bool = True
+    statuses: tuple[ItemStatus, ...] = ()
+    codes: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    reset_attempts: bool = True
+    from_start: bool = False
+    skipped_by_end: bool = False
+
+    def in_state(self, state: str) -> Selection:
+        """With the statuses that are meant where none were named, for a job in ``state``."""
+        if self.statuses:
+            return self
+        ended_early = state in {JobState.FAILED, JobState.CANCELLED}
+        if ended_early and (self.whole_job or self.rows):
+            return replace(self, statuses=(*_FAILED, ItemStatus.SKIPPED), skipped_by_end=True)
+        return replace(self, statuses=_FAILED)
+
+    def most(self, counters: Mapping[str, int]) -> int:
+        """So many items at most, by a job's counters."""
+        if self.rows:
+            return len(self.rows)
+        return sum(counters[status.lower()] for status in self.statuses)
+
+    def fate(self, item: Mapping[str, Any], policy_at: Callable[[int], RetryPolicy]) -> Fate:
+        """What becomes of an item: its ``status``, ``stage``, ``attempts`` and error ``code``, and
+        whether it ended ``in_time``, before it was asked for: one that failed again meanwhile is
+        not taken twice."""
+        status, code = item["status"], item["code"]
+        if status not in self.statuses:
+            return Fate.LEFT_OUT if self.rows else Fate.NOT_MEANT
+        if self.codes and code not in self.codes:
+            return Fate.NOT_MEANT
+        if status == ItemStatus.SKIPPED and self.skipped_by_end and code == _BY_STAGE:
+            return Fate.NOT_MEANT
+        if not item["in_time"]:
+            return Fate.NOT_MEANT
+        if not self.reset_attempts and _used_up(item, policy_at(item["stage"])):
+            return Fate.LEFT_OUT
+        return Fate.TAKEN
+
+    def as_json(self) -> dict[str, Any]:
+        """Only what says something: people read it in events and audits."""
+        said: dict[str, Any] = {"scope": "job" if self.whole_job else "items"}
+        if self.statuses:
+            said["statuses"] = list(self.statuses)
+        if self.codes:
+            said["codes"] = list(self.codes)
+        if self.rows:
+            said["itemIds"] = list(self.rows)
+        if not self.reset_attempts:
+            said["resetAttempts"] = False
+        if self.from_start:
+            said["fromStart"] = True
+        if self.skipped_by_end:
+            said["skippedByEnd"] = True
+        return said
+
+    @staticmethod
+    def of_json(said: Mapping[str, Any]) -> Selection:
+        return Selection(
+            whole_job=said.get("scope", "job") == "job",
+            statuses=tuple(ItemStatus(word) for word in said.get("statuses", ())),
+            codes=tuple(said.get("codes", ())),
+            rows=tuple(sorted(set(said.get("itemIds", ())))),
+            reset_attempts=said.get("resetAttempts", True),
+            from_start=said.get("fromStart", False),
+            skipped_by_end=said.get("skippedByEnd", False),
+        )
+
+
+def _used_up(item: Mapping[str, Any], policy: RetryPolicy) -> bool:
+    """Whether the item has had all the runs its error is given."""
+    match item["status"]:
+        case ItemStatus.ERROR:
+            return bool(item["attempts"] > policy.rule(item["code"] or "").retries)
+        case ItemStatus.NOT_FOUND:
+            return bool(item["attempts"] > policy.not_found.retries)
+        case _:
+            return False

@@ -1,0 +1,96 @@
+-- name: look_at_job
+-- A job someone wants to take up again, and the time of asking: what ends after it is not meant. The
+-- transaction's own time may be that of before a wait.
+SELECT id, org_id, pipeline, config, state, ending, lane, generation, ingest_done, standing, reopening,
+       total, done, error, not_found, skipped, clock_timestamp() AS asked_at
+FROM jobs WHERE id = $1
+
+-- name: count_codes
+-- How many items ended with one of these errors, as counted all along.
+SELECT coalesce(sum(count), 0)::integer FROM job_errors WHERE job_id = $1 AND code = ANY ($2::text[])
+
+-- name: problem_window
+-- The next ended items of rare statuses, one index walk each, whatever else is asked of them: so a
+-- window costs the same however few of its items are meant. Their index is found by its condition.
+SELECT i.row_no, i.status, i.stage, i.attempts, i.parent_row IS NOT NULL AS born,
+       i.error ->> 'code' AS code, i.updated_at <= $5 AS in_time
+FROM unnest($2::text[]) AS wanted (status)
+CROSS JOIN LATERAL (
+    SELECT * FROM job_items i
+    WHERE i.job_id = $1 AND i.row_no > $3 AND i.status = wanted.status
+      AND i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+    ORDER BY i.row_no LIMIT $4
+) AS i
+ORDER BY i.row_no LIMIT $4
+
+-- name: whole_window
+-- The next items of any status.
+SELECT i.row_no, i.status, i.stage, i.attempts, i.parent_row IS NOT NULL AS born,
+       i.error ->> 'code' AS code, i.updated_at <= $4 AS in_time
+FROM job_items i WHERE i.job_id = $1 AND i.row_no > $2
+ORDER BY i.row_no LIMIT $3
+
+-- name: named_window
+-- Items by their rows.
+SELECT i.row_no, i.status, i.stage, i.attempts, i.parent_row IS NOT NULL AS born,
+       i.error ->> 'code' AS code, i.updated_at <= $3 AS in_time
+FROM unnest($2::integer[]) AS r (row_no)
+JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
+
+-- name: reopen_items
+-- Ended items wait again, as a new generation, in the stage in which they ended: what earlier stages
+-- made of them is kept. From the start ($3) nothing is, but a child, which may have been born into a
+-- later stage, stays in its own. A due time makes them found whatever the first stage's floor is. CASE
+-- hides the status from the planner, which would else walk all ended items instead of these rows.
+UPDATE job_items i SET status = 'PENDING', generation = i.generation + 1,
+    stage = CASE WHEN $3 AND i.parent_row IS NULL THEN 0 ELSE i.stage END,
+    normalized = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.normalized END,
+    result = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.result END,
+    attempts = CASE WHEN $4 THEN 0 ELSE i.attempts END,
+    crashes = 0, solo_crashes = 0, error = NULL, due_at = now(), updated_at = now()
+FROM unnest(string_to_array($2, ',')::integer[]) AS r (row_no)
+WHERE i.job_id = $1 AND i.row_no = r.row_no
+  AND CASE WHEN i.status IN ('DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED') THEN true END
+
+-- name: drop_finish
+-- Whoever sums the job up does so in vain: it is not over. Under the claim lock, so that nobody begins.
+DELETE FROM slices WHERE job_id = $1 AND kind = 'finish'
+
+-- name: lock_ended
+-- The job's row, after its items.
+SELECT state, ending, ingest_done, generation, reopening FROM jobs WHERE id = $1 FOR NO KEY UPDATE
+
+-- name: requeue_job
+-- The job begins anew with what is reopened, as a new generation; so its progress may begin lower.
+UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, started_at = NULL, due_at = NULL,
+    stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL, percent = 0,
+    generation = generation + 1, reopening = $2, updated_at = now()
+WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
+RETURNING generation
+
+-- name: renew_job
+-- … one that is under way goes on, as a new generation too.
+UPDATE jobs SET percent = 0, summary = NULL, generation = generation + 1, reopening = $2,
+    updated_at = now()
+WHERE id = $1 AND state IN ('queued', 'running')
+RETURNING generation
+
+-- name: renew_stages
+-- No item of an ended job is open. Its ingest goes on where it was left, if it was not through.
+UPDATE job_stages st SET pending = 0, open = 0, crashes = 0, ready_at = CASE
+    WHEN st.kind = 'ingest' AND NOT j.ingest_done THEN now() ELSE 'infinity'::timestamptz END
+FROM jobs j WHERE j.id = $1 AND st.job_id = j.id
+
+-- name: shut_finish
+-- A job under way whose summary was to be made has items again.
+UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND kind = 'finish'
+
+-- name: end_reopening
+-- All that was to be reopened is.
+UPDATE jobs SET reopening = NULL WHERE id = $1 AND reopening = $2
+
+-- name: failures_since
+-- Jobs that failed, or ended with failed items, since then; the oldest end first.
+SELECT id, state FROM jobs
+WHERE finished_at >= $1 AND (state = 'failed' OR (state = 'done' AND error > 0))
+ORDER BY finished_at, id LIMIT $2
