@@ -35,7 +35,6 @@ TENANT_TABLES = {
         "job_keys",
         "installation",
     ),
-    *("dead_letters", "dead_letter_groups", "leaders", "installation"),
     "bulk_operations",
 }
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from penstock.engine.backpressure import QueueWatch
+from penstock.engine.bulk import BulkService
 from penstock.engine.parts import Parts
 from penstock.engine.reconcile import Reconciler
 from penstock.engine.retention import LetterRetention
@@ -37,6 +38,7 @@ def background_services(parts: Parts) -> Sequence[Service]:
         Tidier(parts),
         QueueWatch(parts),
         LetterRetention(parts),
+        BulkService(parts),
     ]
 
 
