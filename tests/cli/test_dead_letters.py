@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import AsyncIterator
 from uuid import UUID
 
@@ -97,6 +98,33 @@ async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: P
     assert [x["id"] for x in cli.json("dead-letters", "list")] == [kept]
     many = cli("dead-letters", "discard", "--all", "--reason", "old", "--yes")
     assert many.stdout == "1 discarded\n"
+
+
+async def test_a_kill_between_chunks_loses_and_doubles_nothing(cli: Cli, engine: Parts) -> None:
+    letter = await failed(engine)
+    async with engine.db.transaction() as conn:
+        copied = ", ".join(
+            ("org_id, user_id, job_id, pipeline, name, config, priority, attempts, code, message",
+             "signature, first_failed_at, last_failed_at")
+        )  # fmt: skip
+        await conn.execute(
+            f"INSERT INTO dead_letters (id, {copied}) SELECT gen_random_uuid(), {copied} "
+            "FROM dead_letters, generate_series(1, 149) WHERE id = $1",
+            UUID(letter),
+        )
+        await conn.execute("UPDATE dead_letter_groups SET open = 150")
+        before = await conn.fetchval("SELECT count(*) FROM jobs")
+    killed = cli.start(
+        "dead-letters", "reprocess", "--all", "--yes", PENSTOCK_FAILPOINT="between_chunks:kill"
+    )
+    killed.communicate(timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    (group,) = cli.json("dead-letters", "groups")
+    assert group["count"] == 50
+    assert cli.json("dead-letters", "reprocess", "--all", "--yes")["count"] == 50
+    async with engine.db.acquire() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM jobs") == before + 150
+        assert await conn.fetchval("SELECT count(DISTINCT new_job_id) FROM dead_letters") == 150
 
 
 async def test_what_cannot_be_meant_is_refused(cli: Cli, engine: Parts) -> None:

@@ -24,7 +24,7 @@ class State(StrEnum):
 
 _TIME = "UTC, as 2026-01-31 or 2026-01-31T12:00:00."
 LetterId = Annotated[UUID, typer.Argument(metavar="ID", help="The dead letter's id.")]
-SomeId = Annotated[UUID | None, typer.Argument(metavar="[ID]", help="One letter, by its id.")]
+SomeId = Annotated[UUID | None, typer.Argument(metavar="ID", help="One letter, by its id.")]
 Signature = Annotated[str | None, typer.Option(help="Of this group only.")]
 Code = Annotated[str | None, typer.Option(help="With this error code only.")]
 Pipeline = Annotated[str | None, typer.Option(help="Of this pipeline only.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from penstock.cli.shown import moment
@@ -62,6 +63,10 @@ def group_as_json(row: Any) -> dict[str, Any]:
     }
 
 
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) if value else ""
+
+
 def fields(letter: dict[str, Any]) -> list[tuple[str, Any]]:
     return [
         ("Dead letter", letter["id"]),
@@ -71,13 +76,13 @@ def fields(letter: dict[str, Any]) -> list[tuple[str, Any]]:
         ("Pipeline", letter["pipeline"]),
         ("Org", letter["org"]),
         ("Error", f"{letter['code']}: {letter['message']}"),
-        ("Details", letter["details"]),
+        ("Details", _line(letter["details"])),
         ("Signature", letter["signature"]),
         ("Attempts", letter["attempts"]),
         ("First failed (UTC)", moment(letter["firstFailedAt"])),
         ("Last failed (UTC)", moment(letter["lastFailedAt"])),
         ("File", letter["fileId"]),
-        ("Config", letter["config"]),
+        ("Config", _line(letter["config"])),
         ("New job", letter["newJobId"]),
         ("Reason", letter["reason"]),
         ("Closed (UTC)", moment(letter["closedAt"])),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
 
 # A message is what the first part of it says; the rest is usually the data it choked on.
 _LONGEST: Final = 1000
@@ -27,15 +29,38 @@ _VARIABLE: Final = tuple(
 )
 
 
-def wording(message: str) -> str:
-    """The message without what is different each time."""
+# Several in a row say no more than one.
+_REPEATED: Final = re.compile(r"(<\w+>)(?:(?:,| and|;)? ?\1)+")
+_MOST_KNOWN: Final = 200
+
+
+def wording(message: str, known: Mapping[str, Any] | None = None) -> str:
+    """The message without what is different each time. ``known``: the error's details, whose values
+    are data wherever the message repeats them."""
     text = message[:_LONGEST]
+    values = sorted(set(islice(_texts(known or {}), _MOST_KNOWN)), key=len, reverse=True)
+    for value in values:
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<value>", text)
     for pattern, name in _VARIABLE:
         text = pattern.sub(name, text)
-    return " ".join(text.split())
+    return _REPEATED.sub(r"\1", " ".join(text.split()))
 
 
-def signature(pipeline: str, code: str, message: str) -> str:
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in the details, not too short to be one by chance."""
+    if isinstance(value, str) and len(value) > 1:
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def signature(
+    pipeline: str, code: str, message: str, known: Mapping[str, Any] | None = None
+) -> str:
     """One name for failures of one kind: pipeline, code, and the message's wording in short."""
-    digest = hashlib.sha256(wording(message).encode("utf-8", "replace")).hexdigest()
+    digest = hashlib.sha256(wording(message, known).encode("utf-8", "replace")).hexdigest()
     return f"{pipeline}:{code}:{digest[:_SHOWN]}"

@@ -39,9 +39,9 @@ async def add_letter(
 ) -> UUID:  # fmt: skip
     """The letter of a job that begins to fail, in the transaction and under the lock of that.
     ``runs``: how many runs came to nothing since the last that was counted."""
-    letter_id, alike = new_id(), signature(pipeline, error.code, error.message)
-    shown = error.as_json()
+    letter_id, shown = new_id(), error.as_json()
     details = error.details | {key: shown[key] for key in ("column", "value") if key in shown}
+    alike = signature(pipeline, error.code, error.message, details)
     row = await conn.fetchrow(
         _sql.add_letter, letter_id, job_id, runs, error.code,
         clean(error.message[:_LONGEST_MESSAGE]), to_json(details),
