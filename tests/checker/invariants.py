@@ -228,6 +228,36 @@ def _retries(policy: RetryPolicy, code: str) -> int:
     return policy.rule(code).retries if known else policy.not_found.retries * (code == "NOT_FOUND")
 
 
+async def failures_leave_letters(case: Case) -> list[str]:
+    """7. Each time a job fails, and at no other time, it leaves a letter; one that is about to has
+    left it already. The groups count the letters that are open."""
+    wrong = await _found(case, "failures and letters differ", """
+        SELECT j.id, j.state, f.failures, l.letters FROM jobs j
+        CROSS JOIN LATERAL (SELECT count(*) AS failures FROM history_jobs h
+            WHERE h.job_id = j.id AND h.state = 'failed' AND h.from_state <> 'failed') AS f
+        CROSS JOIN LATERAL (SELECT count(*) AS letters FROM dead_letters d
+            WHERE d.job_id = j.id AND d.row_no IS NULL) AS l
+        WHERE l.letters <> f.failures + (j.state = 'cancelling' AND j.ending = 'failed')::integer
+        """)  # fmt: skip
+    wrong += await _found(case, "a letter is told of otherwise", """
+        SELECT d.job_id, d.id FROM dead_letters d WHERE d.row_no IS NULL AND 1 <> (
+            SELECT count(*) FROM events e WHERE e.job_id = d.job_id
+              AND e.event = 'job.dead_lettered' AND e.data ->> 'letterId' = d.id::text)
+        """)  # fmt: skip
+    return wrong + await _found(case, "a group counts wrong", """
+        SELECT g.signature, g.user_id, g.open, count(d.id) AS letters
+        FROM dead_letter_groups g LEFT JOIN dead_letters d
+            ON d.org_id = g.org_id AND d.signature = g.signature AND d.user_id = g.user_id
+               AND d.state = 'open'
+        GROUP BY g.org_id, g.signature, g.user_id, g.open HAVING count(d.id) <> g.open
+        """)  # fmt: skip
+
+
+async def failures_follow_the_rules(case: Case) -> list[str]:
+    """7. As a whole: of items and of jobs."""
+    return await attempts_follow_the_policy(case) + await failures_leave_letters(case)
+
+
 async def no_two_leases(case: Case) -> list[str]:
     """8. No item, no job's ingest or finish, and no group is under two leases at once."""
     lives = """
@@ -443,7 +473,7 @@ INVARIANTS: Mapping[int, Invariant] = {
     4: moves_are_allowed,
     5: writes_carry_the_lease,
     6: one_result_each,
-    7: attempts_follow_the_policy,
+    7: failures_follow_the_rules,
     8: no_two_leases,
     9: reclaimed_soon,
     10: counters_are_items,

@@ -13,7 +13,7 @@ from penstock.engine import ending
 from penstock.engine import settle as settling
 from penstock.model.decide import Transition, decide
 from penstock.model.states import ItemStatus
-from penstock.store import ingest, moves, slices
+from penstock.store import dead_letters, ingest, moves, slices
 from penstock.store.database import Connection, Database
 from penstock.store.queries import load
 
@@ -159,6 +159,17 @@ def the_end_is_told_wrong(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def progress_follows_the_total(patch: pytest.MonkeyPatch, db: Database) -> None:
     rewrite(patch, "settle", "move_jobs", "greatest(j.percent, 100", "greatest(0, 100")
+
+
+def failures_leave_nothing(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async def add_letter(*args: Any, **more: Any) -> None:
+        return None
+
+    patch.setattr(dead_letters, "add_letter", add_letter)
+
+
+def letters_are_not_counted(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "dead_letters", "join_group", "VALUES ($1, $2, $3, 1,", "VALUES ($1, $2, $3, 0,")
 
 
 def claims_are_impatient(patch: pytest.MonkeyPatch, db: Database) -> None:

@@ -14,7 +14,7 @@ from tests.checker.scripted import Scripted, done
 from penstock.engine import ending
 from penstock.engine.claim import Claim
 from penstock.engine.worker import Worker
-from penstock.model.errors import ItemError
+from penstock.model.errors import BadInput, ItemError
 from penstock.model.outcomes import Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
@@ -148,6 +148,19 @@ async def broken_ingest(tried: Tried) -> None:
 
     with tolerant():
         await until(ended, "the ingest to go on", timeout=4)
+
+
+async def failing(tried: Tried) -> None:
+    """An input that no try can read, beside one that is cancelled."""
+
+    def fail(start: int) -> None:
+        if start == 8:
+            raise BadInput("UNSUPPORTED_TYPE", "row 8 is no row")
+
+    _script(tried).before_rows = fail
+    await tried.send({"rows": 20, "inline": False, "batch": 4})
+    await drain(tried)
+    await cancelled(tried)
 
 
 async def cancelled(tried: Tried) -> None:
