@@ -20,7 +20,7 @@ from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 _MOST_TRIES = 16
 _MOST_RESTS = 4
 _MOST_ORGS = 64
-_LOAD_TRIES = 8
+_LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
 _MOST_NEIGHBOURS = 400
 _MOST_GROUPS = 32

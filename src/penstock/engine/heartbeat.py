@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from penstock.engine.context import StopSign
@@ -73,6 +73,15 @@ class Heartbeat:
         with self._lock:
             self._held.update(dict.fromkeys(ids, held))
 
+    def settling(self, ids: Sequence[UUID], seconds: float) -> None:
+        """Keep the leases while their results are written; that one is gone then says nothing."""
+        deadline = time.monotonic() + seconds
+        with self._lock:
+            for slice_id in ids:
+                if slice_id in self._held:
+                    held = self._held[slice_id]
+                    self._held[slice_id] = replace(held, stop=StopSign(), hard_deadline=deadline)
+
     def drop(self, ids: Sequence[UUID]) -> None:
         with self._lock:
             for slice_id in ids:
@@ -83,6 +92,7 @@ class Heartbeat:
 
     async def _beat_until_ended(self) -> None:
         connection: Connection | None = None
+        missed = 0
         while not self._ended.wait(0 if connection is None else self._pause):
             # Before and after: neither a slow beat nor a slow connect may outlast a lease unseen.
             self._fence()
@@ -90,8 +100,15 @@ class Heartbeat:
                 if connection is None:
                     connection = await self._db.connect(timeout=self._patience)
                 await asyncio.wait_for(self._beat(connection), self._patience)
+                if missed:
+                    self._log.info("heart beats again", missed=missed)
+                missed = 0
             except Exception as error:  # a missed beat is survivable, a dead thread is not
-                self._log.warning("heartbeat missed", error=repr(error))
+                missed += 1
+                # Once per outage: everything else that needs the database says so too.
+                (self._log.debug if missed > 1 else self._log.warning)(
+                    "heartbeat missed", error=repr(error)
+                )
                 await _abandon(connection)
                 connection = None
                 self._ended.wait(0.5)

@@ -21,7 +21,7 @@ from penstock.store import ingest as stored
 from penstock.store import jobs, slices
 from penstock.store.database import from_json, to_json
 
-# Tries of one batch before the ingest as a whole counts as failed.
+# Tries of one batch that takes too long before the ingest starts over with small ones.
 _BATCH_TRIES = 5
 
 
@@ -83,14 +83,20 @@ class Ingest:
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]
-        for attempt in range(1, _BATCH_TRIES + 1):
+        tries = 0
+        while True:
             timer = Timer()
             try:
                 pool_wait = await self._store_once(batch, inputs)
             except TRY_AGAIN as error:
+                tries += 1
                 wait = self._sizer.error(self._parts.chance.random())
-                self._parts.log.warning("ingest batch will be tried again", error=repr(error))
-                if attempt == _BATCH_TRIES:
+                if tries == 1:
+                    self._parts.log.warning("ingest batch will be tried again", error=repr(error))
+                # A server that is away or full is waited for, as long as the lease lasts. One that
+                # cannot do it in time will not do it later: smaller batches might.
+                too_slow = isinstance(error, asyncpg.QueryCanceledError) and tries >= _BATCH_TRIES
+                if too_slow or self._stop.reason is not None:
                     raise
                 await asyncio.sleep(wait / 1000)
             else:

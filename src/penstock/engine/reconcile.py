@@ -13,6 +13,7 @@ from penstock.engine.parts import Parts
 from penstock.model.errors import ItemError
 from penstock.settings import Settings
 from penstock.store import claims, reconcile
+from penstock.store.database import CONNECTION_ERRORS
 
 _MOST_AT_ONCE = 50
 
@@ -55,6 +56,8 @@ class Reconciler:
         """One job that resists must not keep the others."""
         try:
             return await step(job_id)
+        except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
+            raise
         except asyncpg.PostgresError as error:
             self._parts.log.error("job could not be reconciled", job=str(job_id), error=repr(error))
             return False

@@ -46,14 +46,18 @@ async def run_service(
     parts: Parts, service: Service, *, may_run: Callable[[], bool] = lambda: True
 ) -> None:
     """For good: a bug met once must not leave the installation without the service."""
+    misses = 0
     while True:
         if may_run():
             try:
                 await service.run_once()
+                misses = 0
             except TRY_AGAIN as error:
-                parts.log.warning(
-                    "service will be tried again", service=service.name, error=repr(error)
-                )
+                misses += 1
+                if misses == 1:
+                    parts.log.warning(
+                        "service will be tried again", service=service.name, error=repr(error)
+                    )
             except Exception as error:
                 parts.log.error(
                     "service failed", service=service.name, error=repr(error), exc_info=True

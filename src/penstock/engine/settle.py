@@ -318,12 +318,25 @@ class _Writing:
                 )
 
 
-async def release(parts: Parts, claimed: Claim, worker: str) -> None:
-    """Give a claim back as it came: nothing of it counts."""
+async def release(parts: Parts, claimed: Claim, worker: str, patience: float | None = None) -> None:
+    """Give a claim back as it came: nothing of it counts. Tried for one lease unless told."""
+    patience = claimed.lease_ms / 1000 if patience is None else patience
     if claimed.work.kind == "items":
         nothing = Worked([None] * len(claimed.items))
-        await settle(parts, claimed, nothing, worker, claimed.lease_ms / 1000)
+        await settle(parts, claimed, nothing, worker, patience)
         return
+    timer, tries = Timer(), 0
+    while True:
+        try:
+            return await _release_whole(parts, claimed)
+        except TRY_AGAIN:
+            tries += 1
+            if timer.ms / 1000 > patience:
+                raise
+            await asyncio.sleep(min(0.2 * tries, 2.0))
+
+
+async def _release_whole(parts: Parts, claimed: Claim) -> None:
     job = claimed.jobs[0]
     async with parts.db.transaction() as conn:
         if await slices.take(conn, lease_ids(claimed)):

@@ -14,7 +14,7 @@ from penstock.engine.settle import return_crashed
 from penstock.model.errors import ItemError
 from penstock.settings import Settings
 from penstock.store import claims, jobs, slices, workers
-from penstock.store.database import Connection
+from penstock.store.database import CONNECTION_ERRORS, Connection
 from penstock.store.moves import JobMove, write_moves
 
 _MOST_AT_ONCE = 200
@@ -74,6 +74,9 @@ async def return_all(parts: Parts, ids: Sequence[UUID], *, holder_is_dead: bool)
     for slice_id in ids:
         try:
             await _return(parts, slice_id, holder_is_dead=holder_is_dead)
+        except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
+            # None of the others can be returned either.
+            raise
         except asyncpg.PostgresError as error:
             # One that cannot be returned must not keep the others.
             parts.log.error("lease could not be taken back", error=repr(error))

@@ -36,6 +36,7 @@ _BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
 _PIECE_MS = 500.0
 _PARTING_SECONDS = 2.0
+_MOST_WAIT_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -91,6 +92,7 @@ class Worker:
         self._usual_ms: dict[tuple[str, str], float] = {}
         self._running = Slots(parts.log)
         self._items_settled = 0
+        self._misses = 0
         self._began = time.monotonic()
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -206,12 +208,21 @@ class Worker:
                 usual_ms=self._usual_ms,
             )  # fmt: skip
         except TRY_AGAIN as error:
-            self._parts.log.warning("claim will be tried again", error=repr(error))
-            await asyncio.sleep(0.5)
+            await self._wait_for_database(error)
             return None
+        if self._misses:
+            self._parts.log.info("claims again", misses=self._misses)
+            self._misses = 0
         if claimed is not None:
             self._parts.failpoints.reach("after_claim")
         return claimed
+
+    async def _wait_for_database(self, error: BaseException) -> None:
+        """Say it once, and look again less and less often."""
+        self._misses += 1
+        if self._misses == 1:
+            self._parts.log.warning("claim will be tried again", error=repr(error))
+        await asyncio.sleep(min(0.25 * self._misses, _MOST_WAIT_SECONDS))
 
     def _start(self, claimed: Claim) -> asyncio.Task[None]:
         stop = StopSign()
@@ -224,7 +235,7 @@ class Worker:
         await self._until_idle()
         if self._stopping.is_set():
             self._heartbeat.drop(ids)
-            await release(self._parts, claimed, self.id)
+            await self._give_back(claimed)
             return
         self._start(claimed)
         await self._until_idle()
@@ -278,7 +289,9 @@ class Worker:
             await self._give_back(claimed)
             raise
         except TRY_AGAIN as error:
-            self._parts.log.warning("slice was given up", error=repr(error))
+            # The server's trouble, not the work's: it goes back as soon as that is over.
+            self._parts.log.warning("slice goes back", error=repr(error))
+            await self._give_back(claimed)
         except Exception as error:
             # The lease runs out and someone else tries: a bug must not end the worker.
             self._parts.log.error("slice failed", error=repr(error), exc_info=True)
@@ -287,9 +300,18 @@ class Worker:
 
     async def _give_back(self, claimed: Claim) -> None:
         try:
-            await asyncio.shield(release(self._parts, claimed, self.id))
+            await asyncio.shield(
+                release(self._parts, claimed, self.id, self._patience_seconds(claimed))
+            )
         except TRY_AGAIN as error:
             self._parts.log.warning("slice is left to its lease", error=repr(error))
+
+    def _patience_seconds(self, claimed: Claim) -> float:
+        """How long to try to write while the database is away or full. The fence is there too, so
+        that a late write does no harm; but who waits for an answer cannot wait for long."""
+        if self._deadline is not None:
+            return claimed.lease_ms / 1000
+        return self._parts.settings.job_limit_ms / 1000
 
     def _hard_seconds(self, claimed: Claim) -> float:
         settings = self._parts.settings
@@ -355,10 +377,10 @@ class Worker:
         """Run and settle; False if the lease was lost."""
         worked = await run_items(self._parts, piece, stop, deadline - time.monotonic())
         self._parts.failpoints.reach("after_work")
+        patience = self._patience_seconds(piece)
         if last:
             # From here on a missing slice is one that we have settled, not one that we have lost.
-            self._heartbeat.drop(lease_ids(piece))
-        patience = piece.lease_ms / 1000
+            self._heartbeat.settling(lease_ids(piece), patience)
         settled = await settle(self._parts, piece, worked, self.id, patience, last=last)
         if not settled.held:
             # Expected after a cancel; whoever took it otherwise has said so.

