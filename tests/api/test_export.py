@@ -6,6 +6,8 @@ import csv
 import io
 
 import httpx2
+import openpyxl
+import orjson
 import pytest
 from tests.api.conftest import Gate, file_of, refused, submit_noop
 from tests.api.test_items import all_items
@@ -82,7 +84,54 @@ def test_cells() -> None:
     assert safe_cell(["a", {"b": 1}]) == '["a",{"b":1}]'
 
 
-async def test_other_formats_are_not_there_yet(client: httpx2.AsyncClient) -> None:
+async def _with_problems(client: httpx2.AsyncClient, bench: Bench) -> str:
+    """Row 2 has a cell too many."""
+    content = b"sku,title\n1,Hammer\n2,Nail,what?\n3,=Saw\n"
+    answer = await client.post("/api/jobs", files=file_of(content))
+    await bench.work()
+    return str(answer.json()["jobId"])
+
+
+async def test_every_format_has_the_same_rows(client: httpx2.AsyncClient, bench: Bench) -> None:
+    job = await _with_problems(client, bench)
+    items = [item.result for item in await all_items(client, job, "pageSize=1000")]
+    assert items[2] == {"sku": "3", "title": "=Saw"}
+    answers = {
+        kind: await client.post(f"/api/jobs/{job}/export?format={kind}")
+        for kind in ("json", "ndjson", "xlsx")
+    }
+    assert answers["json"].json() == items
+    assert [orjson.loads(line) for line in answers["ndjson"].content.splitlines()] == items
+    sheet = openpyxl.load_workbook(io.BytesIO(answers["xlsx"].content)).active
+    assert sheet is not None
+    lines = [tuple(cell.value for cell in row) for row in sheet.iter_rows()]
+    assert lines == [("sku", "title"), *(tuple((item or {}).values()) for item in items)]
+    assert [answer.headers["content-type"] for answer in answers.values()] == [
+        "application/json", "application/x-ndjson",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ]  # fmt: skip
+
+
+async def test_problems_as_a_list_and_beside_the_suppliers_rows(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    job = await _with_problems(client, bench)
+    report = (await client.post(f"/api/jobs/{job}/export?format=json&which=errors")).json()
+    assert [(one["Row"], one["Status"], one["Code"]) for one in report] == [
+        (2, "ERROR", "VALIDATION_ERROR")
+    ]
+    path = f"/api/jobs/{job}/export?format=json&which=original-with-errors"
+    [row] = (await client.post(path)).json()
+    assert (row["sku"], row["title"]) == ("2", "Nail")
+    assert "3 cells" in row["Reason"]
+    everything = (await client.post(f"{path}&statuses=DONE,ERROR")).json()
+    assert [row["sku"] for row in everything] == ["1", "2", "3"]
+    assert (await client.post(f"{path}&code=OTHER")).json() == []
+    some = await client.post(f"/api/jobs/{job}/export?format=json&statuses=DONE")
+    assert [row["sku"] for row in some.json()] == ["1", "3"]
+
+
+async def test_an_unknown_format_is_refused(client: httpx2.AsyncClient) -> None:
     job = await submit_noop(client)
     problem = refused(
         await client.post(f"/api/jobs/{job}/export?format=pdf"), 422, "INVALID_PARAMETERS"

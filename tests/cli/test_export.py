@@ -8,6 +8,7 @@ import io
 import pytest
 
 from penstock.formats.export import CsvPages, safe_cell
+from penstock.model.export import ExportRow
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,7 @@ def test_values_that_are_no_text() -> None:
 
 def test_pages_make_one_file() -> None:
     pages = CsvPages(["a", "=b"])
-    text = pages.head() + pages.page([{"a": 'x,"y"\nz'}]) + pages.page([{"=b": "2", "other": "3"}])
+    text = pages.head() + pages.page([ExportRow(['x,"y"\nz', None])])
+    text += pages.page([ExportRow([None, "2"])]) + pages.end()
     rows = list(csv.reader(io.StringIO(text.decode(), newline="")))
     assert rows == [["a", "'=b"], ['x,"y"\nz', ""], ["", "2"]]

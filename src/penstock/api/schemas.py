@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from penstock.model.backpressure import Level
+from penstock.model.export import Which
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
 
@@ -264,7 +265,14 @@ class KickoffQuery(Shape):
 
 
 class ExportQuery(Shape):
-    format: str = "csv"
+    format: str = Field("csv", description="`csv`, `xlsx`, `json` or `ndjson`.")
+    which: Which = Field(
+        "all", description="All results, one line per problem, or the supplier's own rows with it."
+    )
+    statuses: Annotated[list[ItemStatus], BeforeValidator(split_commas)] = Field(
+        default_factory=list, description="Rows of these only, one or several, with commas."
+    )
+    code: str = Field("", max_length=100, description="Rows that ended with this error only.")
 
 
 class LaneShape(Shape):

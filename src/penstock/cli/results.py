@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from penstock.engine.parts import Parts
-from penstock.engine.results import columns_of, result_pages
+from penstock.engine.results import Wanted, columns_of, export_rows, result_pages
 from penstock.formats.export import CsvPages
 from penstock.model.states import ItemStatus
 from penstock.store import jobs
@@ -41,18 +41,26 @@ class Written:
 
 
 async def write_results(parts: Parts, job_id: UUID, output: Path | None) -> Written:
+    """The clean rows as CSV; those that are not are counted and shown."""
+    written = Written("-" if output is None else str(output))
+    with output_file(output) as write:
+        await _write(parts, job_id, written, write)
+    return written
+
+
+@contextmanager
+def output_file(output: Path | None) -> Iterator[Callable[[bytes], object]]:
+    """Where a command writes a file: whole, or not at all."""
     if output is None:
-        written = Written("-")
-        await _write(parts, job_id, written, sys.stdout.buffer.write)
+        yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
-        return written
-    written = Written(str(output))
+        return
     # Whatever is no plain file, a pipe or /dev/null, cannot be replaced by one.
     whole = not output.exists() or output.is_file()
     draft = output.with_name(f".{output.name}.{os.getpid()}.tmp") if whole else output
     try:
         with draft.open("wb") as file:
-            await _write(parts, job_id, written, file.write)
+            yield file.write
         if whole:
             draft.replace(output)
     except BaseException:
@@ -60,7 +68,6 @@ async def write_results(parts: Parts, job_id: UUID, output: Path | None) -> Writ
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
         raise
-    return written
 
 
 async def _write(
@@ -69,14 +76,16 @@ async def _write(
     async with parts.db.acquire() as conn:
         job = await jobs.get_job(conn, job_id)
     writer: CsvPages | None = None
+    columns: Sequence[str] = ()
     async for page in result_pages(parts.db.acquire, job_id):
         if writer is None:
-            writer = CsvPages(columns_of(parts, job, page))
+            columns = columns_of(parts, job, page)
+            writer = CsvPages(columns)
             write(writer.head())
         done = []
         for row in page:
             if row["status"] == ItemStatus.DONE:
-                done.append(from_json(row["result"]))
+                done.append(row)
             else:
                 written.leave_out(row)
-        write(writer.page(done))
+        write(writer.page(export_rows(Wanted(), columns, done)))

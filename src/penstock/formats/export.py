@@ -1,18 +1,32 @@
-"""Rows to CSV that is safe to open in a spreadsheet: the same bytes for the API and the CLI."""
+"""Rows to files, in pieces: the same bytes for the API and the CLI, safe to open anywhere."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import orjson
+
+from penstock.model.export import ExportRow
 
 # What a spreadsheet takes for a formula, the full-width signs among it.
 _FORMULA_STARTS = tuple("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+
+
+class Pages(Protocol):
+    """A file in pieces: head, then page by page, each small enough to hold, then its end."""
+
+    media_type: str
+    extension: str
+
+    def __init__(self, columns: Sequence[str]) -> None: ...
+    def head(self) -> bytes: ...
+    def page(self, rows: Iterable[ExportRow]) -> bytes: ...
+    def end(self) -> bytes: ...
 
 
 def safe_cell(value: Any) -> str:
@@ -30,7 +44,8 @@ def safe_cell(value: Any) -> str:
 
 
 class CsvPages:
-    """A CSV in pieces: the header, then page by page, each small enough to hold."""
+    media_type = "text/csv; charset=utf-8"
+    extension = "csv"
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._columns = columns
@@ -38,11 +53,62 @@ class CsvPages:
     def head(self) -> bytes:
         return _encoded([self._columns])
 
-    def page(self, rows: Iterable[Mapping[str, Any]]) -> bytes:
-        return _encoded([row.get(column) for column in self._columns] for row in rows)
+    def page(self, rows: Iterable[ExportRow]) -> bytes:
+        return _encoded(row.cells for row in rows)
+
+    def end(self) -> bytes:
+        return b""
 
 
 def _encoded(rows: Iterable[Sequence[Any]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows(map(safe_cell, row) for row in rows)
     return text.getvalue().encode()
+
+
+class NdjsonPages:
+    """One object a line; values as they are, since no spreadsheet opens this."""
+
+    media_type = "application/x-ndjson"
+    extension = "ndjson"
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._columns = columns
+
+    def head(self) -> bytes:
+        return b""
+
+    def page(self, rows: Iterable[ExportRow]) -> bytes:
+        return b"".join(
+            orjson.dumps(self._object(row), option=orjson.OPT_APPEND_NEWLINE) for row in rows
+        )
+
+    def _object(self, row: ExportRow) -> dict[str, Any]:
+        return dict(zip(self._columns, row.cells, strict=True))
+
+    def end(self) -> bytes:
+        return b""
+
+
+class JsonPages(NdjsonPages):
+    """One array of the same objects."""
+
+    media_type = "application/json"
+    extension = "json"
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        super().__init__(columns)
+        self._lead = b""
+
+    def head(self) -> bytes:
+        return b"["
+
+    def page(self, rows: Iterable[ExportRow]) -> bytes:
+        pieces = []
+        for row in rows:
+            pieces.append(self._lead + orjson.dumps(self._object(row)))
+            self._lead = b",\n"
+        return b"".join(pieces)
+
+    def end(self) -> bytes:
+        return b"]\n"

@@ -40,3 +40,12 @@ async def live(
 
 async def results(conn: Connection, job_id: UUID, after_row: int, limit: int) -> list[Any]:
     return await conn.fetch(_sql.results, job_id, after_row, limit)
+
+
+async def to_export(
+    conn: Connection, job_id: UUID, statuses: Sequence[str], code: str | None, after_row: int,
+    limit: int,
+) -> list[Any]:  # fmt: skip
+    """Rows of these statuses with their input; ``code``: of this error only."""
+    wanted = _sql.problems_to_export if set(statuses) <= _PROBLEMS else _sql.rows_to_export
+    return await conn.fetch(wanted, job_id, after_row, limit, list(statuses), code)

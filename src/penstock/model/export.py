@@ -1,0 +1,74 @@
+"""What goes into a file: rows of cells, and what is wrong with some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Which = Literal["all", "errors", "original-with-errors"]
+REPORT_COLUMNS = ("Row", "Status", "Severity", "Code", "Column", "Value", "Message")
+REASON = "Reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is wrong with a cell."""
+
+    column: str
+    message: str
+    is_error: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRow:
+    """Values in the order of the columns."""
+
+    cells: Sequence[Any]
+    marks: Sequence[Mark] = ()
+
+
+def problems_of(
+    error: Mapping[str, Any] | None, noticed: Sequence[Mapping[str, Any]] | None
+) -> list[Mapping[str, Any]]:
+    """All that is wrong with an item, errors first: what its stage noticed cell by cell, else the
+    one error it ended with."""
+    found = list((error or {}).get("details", {}).get("problems", ())) + list(noticed or ())
+    if not found and error is not None:
+        return [error]
+    return sorted(found, key=lambda one: one.get("severity") == "warning")
+
+
+def marks_of(problems: Iterable[Mapping[str, Any]]) -> list[Mark]:
+    """On the supplier's column and on the field it fills, whichever the file has."""
+    return [
+        Mark(place, f"{problem['message']} [{problem['code']}]", not _is_warning(problem))
+        for problem in problems
+        for place in (problem.get("column"), problem.get("field"))
+        if place is not None
+    ]
+
+
+def report_lines(
+    row_no: int, status: str, problems: Iterable[Mapping[str, Any]]
+) -> Iterable[ExportRow]:
+    for problem in problems:
+        severity = "warning" if _is_warning(problem) else "error"
+        yield ExportRow(
+            (row_no, status, severity, problem["code"], problem.get("column"),
+             problem.get("value"), problem["message"])
+        )  # fmt: skip
+
+
+def reason_of(problems: Iterable[Mapping[str, Any]]) -> str:
+    """All of it in one cell, for whoever mends the file."""
+    return "; ".join(
+        f"{problem['column']}: {problem['message']}"
+        if problem.get("column")
+        else problem["message"]
+        for problem in problems
+    )
+
+
+def _is_warning(problem: Mapping[str, Any]) -> bool:
+    return problem.get("severity") == "warning"
