@@ -55,7 +55,6 @@ def find_binaries() -> Path:
 _TOO_EARLY = re.compile(
     r"FATAL:  the database system is|DETAIL:  (Consistent recovery|Recovery snapshot)"
 )
-_TELLING = re.compile(r" (ERROR|FATAL|PANIC|HINT|DETAIL):  |^\S*postgres: ")
 
 
 def ensure_cluster(data_dir: Path, who: Identity, password: str, binaries: Path) -> Path:
@@ -166,7 +165,7 @@ def rotate_log(log: Path) -> None:
         log.replace(log.with_name(f"{log.name}.1"))
 
 
-def log_since(log: Path, start: int, most: int = 2000) -> str:
+def log_since(log: Path, start: int, most: int = 8000) -> str:
     try:
         with log.open("rb") as file:
             file.seek(max(start, log.stat().st_size - most))
@@ -175,8 +174,6 @@ def log_since(log: Path, start: int, most: int = 2000) -> str:
         return ""
 
 
-def what_went_wrong(said: str, most: int = 8) -> list[str]:
-    """The lines that tell: not those about clients who came too early, nor what is merely noted."""
-    lines = [line for line in said.splitlines() if not _TOO_EARLY.search(line)]
-    telling = [line for line in lines if _TELLING.search(line)]
-    return (telling or lines)[-most:]
+def what_went_wrong(said: str, most: int = 12) -> list[str]:
+    """The last lines, without those about clients who came too early: there are many of them."""
+    return [line for line in said.splitlines() if not _TOO_EARLY.search(line)][-most:]
