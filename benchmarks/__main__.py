@@ -18,6 +18,7 @@ from benchmarks.lab import open_lab
 from benchmarks.machine import facts
 from benchmarks.measure import Table
 from benchmarks.page import RECORDED, record
+from penstock.logs import configure_logging
 
 RESULTS = Path(__file__).parent / "results"
 _MET = {True: "yes", False: "no", None: "–"}
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("--only", choices=names, action="append", help="may be given again")
     parser.add_argument("--record", action="store_true", help="… and write docs/benchmarks.md")
     asked = parser.parse_args()
+    configure_logging("error")
     chosen = [entry for entry in ENTRIES if asked.only is None or entry.name in asked.only]
     found = asyncio.run(measure(chosen, Scale(asked.quick)))
     print(f"\nKept in {keep(found)}")

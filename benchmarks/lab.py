@@ -59,9 +59,8 @@ class Lab:
     @asynccontextmanager
     async def bench(self, **settings: Any) -> AsyncIterator[Bench]:
         """A fresh schema with the engine over it, dropped in the end."""
-        chosen = Settings(
-            data_dir=self.folder, database_schema=f"b_{secrets.token_hex(4)}", **settings
-        )
+        schema = f"b_{secrets.token_hex(4)}"
+        chosen = Settings(data_dir=self.folder / schema, database_schema=schema, **settings)
         setup = await Database(self.dsn, chosen.database_schema, size=1).open()
         async with setup.acquire() as conn:
             await migrate(conn, chosen.database_schema)
