@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import asyncpg
 
 from penstock.model.ports import Log
 
 _LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
+# Under load one wake-up stands for all of this time: each costs a NOTIFY here, and in every idle
+# worker a look at the queue. The first is told at once.
+_TOGETHER_S = 0.01
+_TELL = "SELECT pg_notify($1, lane) FROM unnest($2::text[]) AS lane"
 
 
 class PostgresBroker:
@@ -24,6 +29,9 @@ class PostgresBroker:
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._busy = asyncio.Lock()
         self._woken = asyncio.Event()
+        self._quiet_until = 0.0
+        self._untold: set[str] = set()
+        self._telling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Listen if the server is there; if not, waiting workers try again."""
@@ -36,10 +44,28 @@ class PostgresBroker:
 
     async def wake(self, lane: str) -> None:
         """Tell workers that something is due; called after the commit that made it so."""
+        self._untold.add(lane)
+        now = time.monotonic()
+        if now >= self._quiet_until:
+            self._quiet_until = now + _TOGETHER_S
+            await self._tell()
+        elif self._telling is None:
+            self._telling = asyncio.create_task(self._tell_later(self._quiet_until - now))
+
+    async def _tell_later(self, delay: float) -> None:
+        await asyncio.sleep(delay)
+        self._telling = None
+        self._quiet_until = time.monotonic() + _TOGETHER_S
+        await self._tell()
+
+    async def _tell(self) -> None:
+        lanes, self._untold = sorted(self._untold), set()
+        if not lanes:
+            return
         async with self._busy:
             try:
                 connection = await self._connect()
-                await connection.execute("SELECT pg_notify($1, $2)", self._channel, lane, timeout=5)
+                await connection.execute(_TELL, self._channel, lanes, timeout=5)
             except _LOST as error:
                 self._log.warning("wake-up was lost, workers will poll", error=repr(error))
                 self._forget()
@@ -60,6 +86,10 @@ class PostgresBroker:
         self._woken.clear()
 
     async def close(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+        await self._tell()
         async with self._busy:
             if self._connection is not None:
                 connection, self._connection = self._connection, None

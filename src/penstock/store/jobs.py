@@ -61,36 +61,24 @@ class NewJob:
 async def add_job(conn: Connection, job: NewJob) -> None:
     """The job, its stages, the rows it brings and its first event."""
     rows = job.rows or ()
+    stages = [
+        (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
+    ]
     try:
         await conn.execute(
             _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config,
             job.file_id, job.ip, job.priority, job.lane, job.standing, job.needs_finish,
             any(stage.barrier for stage in job.stages), any(row.group is not None for row in rows),
             None if job.header is None else to_json(list(job.header)), job.due_at, len(rows),
-            job.rows is not None, job.bytes_total,
+            job.rows is not None, job.bytes_total, *zip(*stages, strict=True),
+            [row.key for row in rows], [row.group for row in rows],
+            [to_json(row.input) for row in rows], to_json(dict(job.told)),
         )  # fmt: skip
     except asyncpg.ForeignKeyViolationError as error:
         if error.constraint_name != "jobs_file_id_fkey":
             raise
         # Nobody had used it for so long that it was swept away this moment.
         raise NotThere("FILE_NOT_FOUND", f"There is no file {job.file_id} any more.") from error
-    stages = [
-        (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
-    ]
-    await conn.execute(
-        _sql.add_stages,
-        job.id,
-        job.org_id,
-        job.due_at,
-        *(list(c) for c in zip(*stages, strict=True)),
-    )
-    if rows:
-        await conn.execute(
-            _sql.add_inline_items, job.id, job.org_id, job.user_id, job.pipeline,
-            list(range(1, len(rows) + 1)), [row.key for row in rows], [row.group for row in rows],
-            [to_json(row.input) for row in rows],
-        )  # fmt: skip
-    await conn.execute(_sql.add_first_event, job.org_id, job.id, to_json(dict(job.told)))
 
 
 async def get_job(conn: Connection, job_id: UUID) -> Any:

@@ -1,28 +1,27 @@
 -- name: add_job
--- A job, as submitted.
-INSERT INTO jobs (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane, standing,
-                  needs_finish, has_barrier, grouped, header, due_at, ready_at, seq, total, pending,
-                  ingest_done, bytes_total)
-VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8::inet, $9, $10, $11, $12, $13, $14, $15::jsonb,
-        $16, coalesce($16, now()), 1, $17, $17, $18, $19)
-
--- name: add_stages
--- Ingest, stages and finish of a new job.
-INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pending, open, ready_at)
-SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pending, s.pending,
-       CASE WHEN s.ready THEN coalesce($3, now()) ELSE 'infinity' END
-FROM unnest($4::smallint[], $5::text[], $6::text[], $7::boolean[], $8::real[], $9::integer[],
-            $10::boolean[]) AS s (position, kind, name, barrier, before, pending, ready)
-
--- name: add_inline_items
--- The few rows a small job brings with it.
-INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, key, group_key, input)
-SELECT $1, i.row_no, $2, $3, $4, i.key, i.group_key, i.input::jsonb
-FROM unnest($5::integer[], $6::text[], $7::text[], $8::text[]) AS i (row_no, key, group_key, input)
-
--- name: add_first_event
--- The first fact of a job.
-INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($1, $2, 1, 'job.queued', $3::jsonb)
+-- A job, as submitted: with its stages (ingest and finish among them), the few rows a small one
+-- brings with it, and its first event. One statement, since most of a submit is round trips.
+WITH job AS (
+    INSERT INTO jobs (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane,
+                      standing, needs_finish, has_barrier, grouped, header, due_at, ready_at, seq,
+                      total, pending, ingest_done, bytes_total)
+    VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8::inet, $9, $10, $11, $12, $13, $14, $15::jsonb,
+            $16, coalesce($16, now()), 1, $17, $17, $18, $19)
+), stages AS (
+    INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pending, open,
+                            ready_at)
+    SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pending, s.pending,
+           CASE WHEN s.ready THEN coalesce($16, now()) ELSE 'infinity' END
+    FROM unnest($20::smallint[], $21::text[], $22::text[], $23::boolean[], $24::real[],
+                $25::integer[], $26::boolean[])
+        AS s (position, kind, name, barrier, before, pending, ready)
+), items AS (
+    INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, key, group_key, input)
+    SELECT $1, i.row_no, $2, $3, $4, i.key, i.group_key, i.input::jsonb
+    FROM unnest($27::text[], $28::text[], $29::text[]) WITH ORDINALITY
+        AS i (key, group_key, input, row_no)
+)
+INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($2, $1, 1, 'job.queued', $30::jsonb)
 
 -- name: get_job
 -- One job as the API shows it.
