@@ -189,6 +189,25 @@ async def test_a_job_that_fails_again_leaves_a_second_letter(
     assert [str(x.id) for x in await listed(client, state="open")] == [second]
 
 
+async def test_a_job_taken_up_again_itself_closes_its_letter(
+    client: httpx2.AsyncClient, bench: Bench, parts: Parts
+) -> None:
+    job = await submit_noop(client)
+    letter = await failed(client, parts, job=job)
+    assert (await client.post(f"/api/jobs/{job}/reprocess")).status_code == 200
+    shown = shaped(FullLetter, await client.get(f"/api/dead-letters/{letter}"))
+    assert (shown.state, str(shown.new_job_id)) == ("reprocessed", job)
+    refused(await client.post(f"/api/dead-letters/{letter}/reprocess"), 409, "INVALID_STATE")
+    assert shaped(GroupPage, await client.get("/api/dead-letters/groups")).items == []
+    # If it fails once more, that is another letter.
+    await bench.work()
+    again = await client.post(f"/api/jobs/{job}/reprocess", json={"statuses": ["DONE"]})
+    assert again.status_code == 200, again.text
+    async with parts.db.transaction() as conn:
+        await ending.fail(conn, UUID(job), ItemError("JOB_TIMEOUT", "again"), None)
+    assert [x.state for x in await listed(client)] == ["open", "reprocessed"]
+
+
 async def test_discard_needs_a_reason_and_keeps_it(
     client: httpx2.AsyncClient, parts: Parts, db: Database
 ) -> None:

@@ -78,6 +78,7 @@ HOT = [
     ("dead_letters.pick_open", {"dead_letters_of_all"}),
     ("dead_letters.count_open", {"dead_letters_of_all"}),
     ("dead_letters.close_letters", {"dead_letters_pkey"}),
+    ("dead_letters.close_letters_of_job", {"dead_letters_of_job"}),
     ("dead_letters.leave_groups", {"dead_letter_groups_pkey"}),
     ("dead_letters.drop_old_letters", {"dead_letters_of_all", "dead_letters_pkey"}),
 ]

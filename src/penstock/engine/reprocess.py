@@ -18,7 +18,7 @@ from penstock.model.errors import NotThere, PenstockError, PermanentError
 from penstock.model.policy import RetryPolicy
 from penstock.model.reprocess import Fate, Selection
 from penstock.model.states import TERMINAL_JOB_STATES, ItemStatus, JobState
-from penstock.store import claims
+from penstock.store import claims, dead_letters
 from penstock.store import reprocess as store
 from penstock.store.database import Connection
 from penstock.store.moves import COUNTER_OF, JobMove, write_moves
@@ -164,6 +164,8 @@ async def _renew(
         ("job.queued" if ended else "job.status", told | {"reprocess": meant.as_json()})
     )
     await write_moves(conn, {job_id: move}, None)
+    if locked["state"] == JobState.FAILED:
+        await dead_letters.close_of_job(conn, job_id)
 
 
 def _judge(parts: Parts, job: Any, meant: Selection, window: store.Window) -> _Judged:

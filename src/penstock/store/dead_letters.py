@@ -128,6 +128,12 @@ async def close_discarded(
     await _close(conn, letters, "discarded", [None] * len(letters), reason, user_id)
 
 
+async def close_of_job(conn: Connection, job_id: UUID) -> None:
+    """A failed job is taken up again itself, so that its letter must not be run again besides."""
+    closed = await conn.fetch(_sql.close_letters_of_job, job_id)
+    await _leave_groups(conn, Counter(tuple(row) for row in closed))
+
+
 async def _close(
     conn: Connection, letters: Sequence[UUID], state: str, jobs: Sequence[UUID | None],
     reason: str | None, user_id: int,

@@ -459,6 +459,8 @@ CREATE TABLE dead_letters (
 CREATE INDEX dead_letters_listed ON dead_letters (org_id, state, last_failed_at, id);
 CREATE INDEX dead_letters_of_all ON dead_letters (state, last_failed_at, id);
 CREATE INDEX dead_letters_alike ON dead_letters (signature, org_id, state, last_failed_at, id);
+-- A failed job that is taken up again itself closes its letter.
+CREATE INDEX dead_letters_of_job ON dead_letters (job_id) WHERE state = 'open';
 
 -- How many letters of one signature are open: kept, because counting them would read them all.
 CREATE TABLE dead_letter_groups (

@@ -137,6 +137,12 @@ FROM unnest($1::uuid[], $3::uuid[]) AS c (id, new_job_id)
 WHERE d.id = c.id AND d.state = 'open'
 RETURNING d.org_id, d.signature, d.user_id
 
+-- name: close_letters_of_job
+-- The failed job itself is taken up again: its letter needs no new one.
+UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now()
+WHERE job_id = $1 AND state = 'open' AND row_no IS NULL
+RETURNING org_id, signature, user_id
+
 -- name: drop_old_letters
 -- Letters that were kept long enough, in chunks; answers what their groups lose.
 WITH old AS MATERIALIZED (
