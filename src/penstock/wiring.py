@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
 from penstock.engine.failpoints import Failpoints
+from penstock.engine.figures import Figures
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import QueueGlance
 from penstock.guards.children import ChildPool
@@ -16,7 +17,7 @@ from penstock.guards.governor import Governor
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines import PIPELINES
-from penstock.settings import Settings
+from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.database import Database
 from penstock.store.migrate import migrate
@@ -87,6 +88,7 @@ async def engine_parts(
             log=log,
             failpoints=Failpoints(settings.failpoint),
             queue=QueueGlance(settings.depth_levels),
+            figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
     finally:
         await broker.close()

@@ -5,7 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model.adaptive import ClaimBounds, IngestSizer, claim_size, ewma, lease_ms
+from penstock.model.adaptive import (
+    ClaimBounds,
+    ErrorSpike,
+    IngestSizer,
+    claim_size,
+    ewma,
+    lease_ms,
+    load_factor,
+)
 
 MS = st.floats(0, 1e6, allow_nan=False)
 
@@ -29,7 +37,71 @@ def test_bytes_bound_a_claim_of_wide_rows() -> None:
     assert claim_size(ClaimBounds(most_bytes=1_000_000), 0.1, 100_000) == 10
 
 
-def test_a_worker_short_of_cpu_claims_half() -> None:
+@given(st.floats(0, 64), st.floats(0, 4))
+def test_a_worker_short_of_cpu_or_memory_claims_half(cpu: float, memory: float) -> None:
+    assert load_factor(cpu, memory) == (0.5 if cpu > 0.85 or memory > 0.8 else 1.0)
+
+
+SEEN = st.integers(0, 500).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+
+
+@given(st.lists(SEEN, max_size=50))
+def test_a_spike_begins_above_a_fifth_and_ends_below_a_twentieth(
+    story: list[tuple[int, int]],
+) -> None:
+    spike = ErrorSpike()
+    for items, errors in story:
+        before = spike.active
+        spike.saw(items, errors)
+        assert 0 <= spike.share <= 1 + 1e-9
+        assert (spike.claim_factor, spike.spacing) == ((0.5, 2.0) if spike.active else (1.0, 1.0))
+        if spike.active and not before:
+            assert spike.share > 0.2
+        if before and not spike.active:
+            assert spike.share < 0.05
+        if spike.share > 0.2 and before:
+            assert spike.active
+
+
+@given(st.lists(SEEN, max_size=50), st.integers(1, 200))
+def test_whatever_happened_a_spike_ends_with_its_errors(
+    story: list[tuple[int, int]], size: int
+) -> None:
+    spike = ErrorSpike()
+    for step in story:
+        spike.saw(*step)
+    for _ in range(1000):
+        spike.saw(size, 0)
+    assert not spike.active
+
+
+def test_only_the_last_hundred_items_count() -> None:
+    spike = ErrorSpike()
+    spike.saw(10_000, 0)
+    spike.saw(100, 21)
+    assert (spike.active, spike.share) == (True, 0.21)
+    spike.saw(50, 0)
+    assert spike.active
+    spike.saw(100, 4)
+    assert not spike.active
+
+
+def test_of_a_few_items_nothing_is_said() -> None:
+    spike = ErrorSpike()
+    spike.saw(19, 19)
+    assert not spike.active
+    spike.saw(1, 0)
+    assert spike.active
+
+
+def test_wide_rows_bound_the_batch() -> None:
+    sizer = IngestSizer(most_bytes=100_000)
+    for _ in range(10):
+        sizer.calm(1, sizer.rows, 0, sizer.rows * 500)
+    assert sizer.rows == 200
+
+
+def test_half_the_factor_is_half_the_claim() -> None:
     assert claim_size(ClaimBounds(), 0.1, None, 0.5) * 2 == claim_size(ClaimBounds(), 0.1, None)
 
 

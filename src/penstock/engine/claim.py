@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from penstock.engine.figures import Figures
 from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
 from penstock.model.ids import new_id
 from penstock.store import claims
@@ -62,9 +63,9 @@ class Claim:
 
 async def claim(
     db: Database, worker: str, served: Served, limits: Limits, *,
-    pressure: float = 1.0, usual_ms: dict[tuple[str, str], float] | None = None,
+    figures: Figures | None = None,
 ) -> Claim | None:  # fmt: skip
-    """The next claim, or None when nothing is due. ``usual_ms`` is what stages took elsewhere."""
+    """The next claim, or None when nothing is due. ``figures`` say how much of it is right."""
     began = time.monotonic()
     empty_handed: list[int] = []
     rests: Counter[int] = Counter()
@@ -76,7 +77,7 @@ async def claim(
                 return None
             turn, work = chosen
             leases, lease = await _take(
-                conn, worker, served, limits, pressure, usual_ms or {}, turn, work
+                conn, worker, served, limits, figures or Figures(), turn, work
             )
             if not leases:
                 # Alone in its transaction: it locks a job, and those are locked in order.
@@ -110,15 +111,16 @@ async def _load(
 
 
 async def _take(
-    conn: Connection, worker: str, served: Served, limits: Limits, pressure: float,
-    usual_ms: dict[tuple[str, str], float], turn: Turn, work: Work,
+    conn: Connection, worker: str, served: Served, limits: Limits, figures: Figures,
+    turn: Turn, work: Work,
 ) -> tuple[list[Lease], int]:  # fmt: skip
     """Leases over what there is to take of this work, and for how long; maybe none."""
     if work.kind != "items":
         leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
     else:
-        item_ms = work.avg_ms or usual_ms.get((work.pipeline, work.stage))
-        size = claim_size(limits.bounds, item_ms, work.avg_bytes, pressure)
+        item_ms = work.avg_ms or figures.item_ms(work.pipeline, work.stage)
+        factor = figures.claim_factor(work.pipeline, work.stage)
+        size = claim_size(limits.bounds, item_ms, work.avg_bytes, factor)
         leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served)
     if not leases:
         return [], 0

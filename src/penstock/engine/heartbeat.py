@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from penstock.engine.context import StopSign
 from penstock.engine.failpoints import Failpoints
 from penstock.model.ports import Log
 from penstock.store import claims, workers
-from penstock.store.database import Connection, Database
+from penstock.store.database import Connection, Database, to_json
 
 # Often enough to notice a cancelled slice soon, and several times within any lease.
 _BEAT_SECONDS = 1.0
@@ -21,6 +22,8 @@ _BEATS_PER_LEASE = 3
 # Stop working this long before the lease ends by our own clock: whoever comes next is not met.
 _MARGIN = 0.5
 _PARTING_SECONDS = 2.0
+_REPORT_SECONDS = 1.9
+_COMPLAINT_SECONDS = 60.0
 
 
 @dataclass(slots=True)
@@ -29,6 +32,18 @@ class _Held:
     lease_ms: float
     valid_until: float
     hard_deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a worker says of itself."""
+
+    slots: int
+    busy: int
+    figures: Mapping[str, Any]
+
+    def as_json(self) -> str:
+        return to_json({"slots": self.slots, "busy": self.busy, **self.figures})
 
 
 class Heartbeat:
@@ -41,7 +56,11 @@ class Heartbeat:
         log: Log,
         shortest_lease_ms: float,
         failpoints: Failpoints,
+        report: Callable[[], Report],
     ) -> None:
+        self._report = report
+        self._next_report = 0.0
+        self._next_complaint = 0.0
         self._failpoints = failpoints
         self._patience = shortest_lease_ms / 1000 / _BEATS_PER_LEASE
         self._pause = min(_BEAT_SECONDS, self._patience)
@@ -131,7 +150,20 @@ class Heartbeat:
                     held[slice_id].stop.set("lease lost", lost=True)
         if held:
             self._failpoints.reach("in_heartbeat")
-        self.overloaded = await workers.beat(connection, self._worker)
+        await self._tell(connection)
+
+    async def _tell(self, connection: Connection) -> None:
+        """That it lives, every other time how it does, and now and then that it has no room."""
+        now, report = time.monotonic(), self._report()
+        shown = None
+        if now >= self._next_report:
+            self._next_report = now + _REPORT_SECONDS
+            shown = report.as_json()
+        self.overloaded = await workers.beat(connection, self._worker, shown)
+        if report.busy >= report.slots and now >= self._next_complaint:
+            self._next_complaint = now + _COMPLAINT_SECONDS
+            told = {"slots": report.slots, "busy": report.busy}
+            await workers.tell(connection, "queue.backpressure", self._worker, told)
 
     def _fence(self) -> None:
         """Cut off from the database: stop by our own clock before the lease is anyone else's."""

@@ -45,6 +45,7 @@ class Ingest:
             settings.ingest_max_rows,
             settings.db_p50_ms,
             settings.db_p95_ms,
+            settings.ingest_max_batch_bytes,
         )
         self._traits = Traits()
         self._timer = Timer()
@@ -101,7 +102,12 @@ class Ingest:
                 await asyncio.sleep(wait / 1000)
             else:
                 # Our own computing is no sign of a slow database, however long it held us up.
-                self._sizer.calm(timer.waited_ms - pool_wait, len(batch.rows), pool_wait)
+                rows = len(batch.rows)
+                size = sum(map(len, inputs))
+                self._sizer.calm(timer.waited_ms - pool_wait, rows, pool_wait, size)
+                self._parts.figures.ingested(
+                    rows, self._sizer.rows, self._sizer.latency_ms or 0.0, pool_wait
+                )
                 return
 
     async def _store_once(self, batch: RowBatch, inputs: Sequence[str]) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from penstock.engine.failpoints import Failpoints
+from penstock.engine.figures import Figures
 from penstock.engine.queue_glance import QueueGlance
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import FileRef, Job, Pipeline
@@ -33,6 +34,7 @@ class Parts:
     failpoints: Failpoints = field(default_factory=Failpoints)
     chance: random.Random = field(default_factory=random.Random)
     queue: QueueGlance = field(default_factory=QueueGlance)
+    figures: Figures = field(default_factory=Figures)
 
     def pipeline(self, name: str) -> Pipeline:
         try:

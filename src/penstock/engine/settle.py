@@ -13,6 +13,7 @@ import asyncpg
 
 from penstock.engine.claim import Claim, lease_ids
 from penstock.engine.context import Timer
+from penstock.engine.figures import Tally
 from penstock.engine.parts import Parts, parse_config
 from penstock.engine.run import BREATH, Worked
 from penstock.model.decide import Transition, decide
@@ -134,6 +135,7 @@ async def _settle_once(
     async with parts.db.transaction() as conn:
         held = await (slices.take if last else slices.hold)(conn, list(ids))
         if not held:
+            parts.figures.lost_lease()
             return Settled(False)
         if held != ids:
             # Virtual time and counters follow what is written, so a lost lease changes neither.
@@ -149,6 +151,7 @@ async def _settle_once(
         await slices.charge(conn, claimed.turn, share)
         parts.failpoints.reach("before_commit")
     parts.failpoints.reach("after_commit")
+    parts.figures.settled(claimed.work.pipeline, claimed.work.stage, writing.tally())
     return Settled(True, written, writing.measured, writing.opened)
 
 
@@ -169,8 +172,11 @@ class _Writing:
         }
         self.moves = {row["job_id"]: JobMove() for row in claimed.items if row["slice_id"] in held}
         self.children: dict[UUID, list[NewChild]] = {}
+        # Amid too many errors retries stand further apart.
+        self._spacing = parts.figures.spacing(claimed.work.pipeline, claimed.work.stage)
         self.measured = 0
         self.opened = 0
+        self._retried = 0
         self._settled: list[tuple[Any, ...]] = []
         self._released: list[tuple[Any, ...]] = []
         self._crashed: list[list[Any]] = []
@@ -215,7 +221,7 @@ class _Writing:
         try:
             to = decide(
                 outcome, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
-                chance=chance,
+                chance=chance, spacing=self._spacing,
             )  # fmt: skip
             normalized = None if to.normalized is None else to_json(to.normalized)
             result = None if to.result is None else to_json(to.result)
@@ -227,7 +233,7 @@ class _Writing:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
             to = decide(
                 wrong, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
-                chance=chance,
+                chance=chance, spacing=self._spacing,
             )  # fmt: skip
             assert to.error is not None
             normalized, result, born, shown = None, None, [], to_json(to.error.as_json())
@@ -271,6 +277,8 @@ class _Writing:
         if to.status is ItemStatus.PENDING:
             move.stage(to.stage).enter(1, to.delay_ms or 0)
             self.opened += to.delay_ms is None
+            # One that waits is no error, nor is one that was not found.
+            self._retried += not to.measured and to.attempts > row["attempts"]
         elif to.error is not None:
             move.failed(to.error.code)
         self.measured += to.measured
@@ -283,6 +291,15 @@ class _Writing:
                 case UpsertProduct():
                     asked = products.Asked(row["row_no"], effect)
                     self._products.setdefault(row["job_id"], []).append(asked)
+
+    def tally(self) -> Tally:
+        """What came of the items, without looking at each again."""
+        counted = [move.counters for move in self.moves.values()]
+        done, error, not_found, skipped = (
+            sum(counters[name] for counters in counted)
+            for name in ("done", "error", "not_found", "skipped")
+        )
+        return Tally(len(self._settled), done, error, not_found, skipped, self._retried)
 
     def _learn(self, elapsed_ms: float) -> None:
         """Time per item, from items whose time tells something; suspects go in tiny claims."""

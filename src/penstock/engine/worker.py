@@ -9,13 +9,13 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from uuid import UUID
 
 from penstock.engine.claim import Claim, Limits, claim, lease_ids
 from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
-from penstock.engine.heartbeat import Heartbeat
+from penstock.engine.heartbeat import Heartbeat, Report
 from penstock.engine.ingest import Ingest
 from penstock.engine.leader import Leader
 from penstock.engine.liveness import Liveness
@@ -25,38 +25,17 @@ from penstock.engine.services import run_service
 from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
 from penstock.engine.slots import Slots
 from penstock.engine.undertaker import Undertaker
-from penstock.model.adaptive import ClaimBounds, ewma
+from penstock.model.adaptive import ClaimBounds
 from penstock.model.fairness import serves_one_org
 from penstock.store import claims, workers
 from penstock.store.claims import Served
 
-_BUSY_CPU = 0.85
 # One to work on, one to write down.
 _BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
 _PIECE_MS = 500.0
 _PARTING_SECONDS = 2.0
 _MOST_WAIT_SECONDS = 2.0
-
-
-@dataclass(slots=True)
-class Load:
-    """How busy this process is: a worker short of CPU claims half as much."""
-
-    _wall: float = field(default_factory=time.monotonic)
-    _cpu: float = field(default_factory=time.process_time)
-    share: float = 0.0
-
-    @property
-    def busy(self) -> bool:
-        """Short of CPU: more slices at once would only wait for each other."""
-        return self.share > _BUSY_CPU
-
-    def measure(self) -> None:
-        wall, cpu = time.monotonic(), time.process_time()
-        if wall - self._wall >= 1.0:
-            self.share = (cpu - self._cpu) / (wall - self._wall)
-            self._wall, self._cpu = wall, cpu
 
 
 class Worker:
@@ -89,7 +68,6 @@ class Worker:
             settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
             self._slots if alone else self._slots - 1, sorted(parts.pipelines),
         )  # fmt: skip
-        self._usual_ms: dict[tuple[str, str], float] = {}
         self._running = Slots(parts.log)
         self._items_settled = 0
         self._misses = 0
@@ -97,11 +75,10 @@ class Worker:
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._minding: asyncio.Task[None] | None = None
-        self._load = Load()
         self._quiet_until = 0.0
         self._deadline: float | None = None
         self._heartbeat = Heartbeat(
-            parts.db, self.id, parts.log, settings.lock_floor_ms, parts.failpoints
+            parts.db, self.id, parts.log, settings.lock_floor_ms, parts.failpoints, self._report
         )
         self._sweeps = sweeps
         self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
@@ -141,6 +118,13 @@ class Worker:
         if not drained.left:
             # What is left is found by who looks for the dead of this machine.
             self._liveness.leave()
+
+    def _report(self) -> Report:
+        """What the heartbeat tells of this worker, from its own thread."""
+        figures = self._parts.figures
+        figures.measure()
+        shown = figures.snapshot(self._parts.calls.limits())
+        return Report(self._slots, len(self._running), shown)
 
     def stop(self) -> None:
         """Claim nothing more; what runs is finished or released. Once more: released at once."""
@@ -198,15 +182,12 @@ class Worker:
         return done
 
     async def _claim(self) -> Claim | None:
-        self._load.measure()
-        limits, pressure = replace(self._limits, holds_ingest=self._heartbeat.overloaded), 1.0
-        if self._load.busy:
-            limits, pressure = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES)), 0.5
+        figures = self._parts.figures
+        limits = replace(self._limits, holds_ingest=self._heartbeat.overloaded)
+        if figures.is_busy:
+            limits = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES))
         try:
-            claimed = await claim(
-                self._parts.db, self.id, self._served, limits, pressure=pressure,
-                usual_ms=self._usual_ms,
-            )  # fmt: skip
+            claimed = await claim(self._parts.db, self.id, self._served, limits, figures=figures)
         except TRY_AGAIN as error:
             await self._wait_for_database(error)
             return None
@@ -214,6 +195,8 @@ class Worker:
             self._parts.log.info("claims again", misses=self._misses)
             self._misses = 0
         if claimed is not None:
+            work = claimed.work
+            figures.claimed(work.pipeline, work.stage, len(claimed.items), claimed.lease_ms)
             self._parts.failpoints.reach("after_claim")
         return claimed
 
@@ -388,9 +371,8 @@ class Worker:
             return False
         self._items_settled += sum(outcome is not None for outcome in worked.outcomes)
         if settled.measured:
-            stage = (piece.work.pipeline, piece.work.stage)
             item_ms = worked.work_ms / settled.measured
-            self._usual_ms[stage] = ewma(self._usual_ms.get(stage), item_ms)
+            self._parts.figures.worked(piece.work.pipeline, piece.work.stage, item_ms)
         await self._tell_others(settled)
         return True
 

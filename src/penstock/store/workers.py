@@ -16,9 +16,9 @@ async def register(conn: Connection, worker: str, host: str, pid: int, slots: in
     await tell(conn, "worker.started", worker, {"slots": slots})
 
 
-async def beat(conn: Connection, worker: str) -> bool:
-    """It lives; answers whether the queue is overloaded."""
-    return bool(await conn.fetchval(_sql.beat_worker, worker))
+async def beat(conn: Connection, worker: str, figures: str | None = None) -> bool:
+    """It lives, and perhaps says how it does; answers whether the queue is overloaded."""
+    return bool(await conn.fetchval(_sql.beat_worker, worker, figures))
 
 
 async def stop(conn: Connection, worker: str) -> None:

@@ -5,7 +5,8 @@ ON CONFLICT (id) DO UPDATE SET stopped_at = NULL, heartbeat_at = now()
 
 -- name: beat_worker
 -- It lives, and hears whether the queue is overloaded; from a watch that is gone nothing is heard.
-UPDATE workers SET heartbeat_at = now(), stopped_at = NULL WHERE id = $1
+UPDATE workers SET heartbeat_at = now(), stopped_at = NULL, figures = coalesce($2::jsonb, figures)
+WHERE id = $1
 RETURNING (SELECT level = 'overload' AND checked_at > now() - interval '1 minute' FROM intake)
 
 -- name: stop_worker
