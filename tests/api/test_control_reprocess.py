@@ -16,6 +16,8 @@ from penstock.api import control
 from penstock.api.orders import Reprocessed
 from penstock.api.schemas import FullJob
 from penstock.engine import reprocess
+from penstock.engine.ending import fail
+from penstock.model.errors import ItemError
 from penstock.store.database import Database, from_json
 
 __all__ = ["woken"]
@@ -145,6 +147,18 @@ async def test_a_cancelled_job_is_taken_up_again(client: httpx2.AsyncClient, ben
     shown = shaped(FullJob, await client.get(f"/api/jobs/{job}"))
     assert (shown.state, shown.counters.done) == ("done", 300)
     assert {item.status for item in await all_items(client, job, "")} == {"DONE"}
+
+
+async def test_a_failed_job_answers_its_dead_letter(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    job = await submit_noop(client, 5)
+    async with bench.parts.db.transaction() as conn:
+        await fail(conn, UUID(job), ItemError("JOB_TIMEOUT", "too long"), None)
+    assert (await again(client, job)).reprocessed == 5
+    (letter,) = (await client.get("/api/dead-letters?state=reprocessed")).json()["items"]
+    assert (letter["jobId"], letter["newJobId"]) == (job, job)
+    assert (await client.get("/api/dead-letters/groups")).json()["items"] == []
 
 
 async def test_of_a_large_job_an_operation_goes_on(

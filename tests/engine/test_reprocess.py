@@ -12,6 +12,7 @@ from tests.checker.scenarios import claim
 from tests.checker.scripted import Scripted, done
 
 from penstock.engine import bulk, ending, reprocess
+from penstock.engine.bulk_service import go_on
 from penstock.engine.context import StopSign
 from penstock.model.errors import BadInput, ItemError, PermanentError
 from penstock.model.outcomes import Child, Done, Fail, NotFound, Outcome, Retry, Skip
@@ -36,7 +37,7 @@ async def again(tried: Tried, job_id: UUID, **selection: Any) -> bulk.Reprocesse
             tried.parts, conn, tried.who, job_id, Selection(**selection)
         )
     if made.operation_id is not None:
-        assert await bulk.go_on(tried.parts, made.operation_id, 60)
+        assert await go_on(tried.parts, made.operation_id, 60)
     return made
 
 
@@ -245,6 +246,10 @@ async def test_an_ingest_that_was_cut_off_goes_on(tried: Tried, script: Scripted
     script.before_rows = sound
     made = await again(tried, job_id)
     assert made.items == 100
+    async with tried.parts.db.acquire() as conn:
+        letter = await conn.fetchrow("SELECT state, new_job_id, closed_by FROM dead_letters")
+        assert tuple(letter or ()) == ("reprocessed", job_id, tried.who.user_id)
+        assert await conn.fetchval("SELECT sum(open) FROM dead_letter_groups") == 0
     (job,) = await tried.finish(job_id)
     assert (job["state"], job["done"], job["last_error"]) == ("done", 250, None)
     await tried.is_clean()
@@ -435,14 +440,14 @@ class TestLarge:
             assert (await tried.job(job_id))["state"] == "queued"
             script.began.clear()
             for reopened in (5, 10, 15):
-                assert not await bulk.go_on(tried.parts, operation, 0)
+                assert not await go_on(tried.parts, operation, 0)
                 while await worker.run_once():
                     pass
                 job = await tried.job(job_id)
                 assert (job["state"], job["pending"], job["done"]) == ("running", reopened, 10)
             # The barrier stays shut until the last one is through the stage before it.
             assert {stage for _, stage in script.began} == {0}
-        assert await bulk.go_on(tried.parts, operation, 60)
+        assert await go_on(tried.parts, operation, 60)
         (job,) = await tried.finish(job_id)
         assert (job["state"], job["done"], job["generation"]) == ("done", 30, 2)
         await tried.is_clean()
@@ -454,7 +459,7 @@ class TestLarge:
         job_id = await tried.send({"rows": 12})
         await tried.finish(job_id)
         operation = await self.begun(tried, job_id)
-        while not await bulk.go_on(tried.parts, operation, 0):
+        while not await go_on(tried.parts, operation, 0):
             await tried.work()
         (job,) = await tried.finish(job_id)
         assert job["error"] == 12
@@ -466,11 +471,11 @@ class TestLarge:
         job_id = await tried.send({"rows": 12})
         await tried.finish(job_id)
         operation = await self.begun(tried, job_id)
-        await bulk.go_on(tried.parts, operation, 0)
+        await go_on(tried.parts, operation, 0)
         with pytest.raises(PermanentError, match="reopened already"):
             await again(tried, job_id)
         await cancel(tried, job_id)
-        assert await bulk.go_on(tried.parts, operation, 60)
+        assert await go_on(tried.parts, operation, 60)
         job = await tried.job(job_id)
         assert (job["state"], job["skipped"], job["error"]) == ("cancelled", 5, 7)
         assert job["ingest_done"]
@@ -486,7 +491,7 @@ class TestLarge:
         job_id = await tried.send({"rows": 12})
         await tried.finish(job_id)
         operation = await self.begun(tried, job_id)
-        await bulk.go_on(tried.parts, operation, 0)
+        await go_on(tried.parts, operation, 0)
         script.work = done
         await tried.work()
         async with tried.parts.db.transaction() as conn:
@@ -494,5 +499,5 @@ class TestLarge:
             assert not await bulk.abort(conn, tried.who, operation, None)
         job = await tried.job(job_id)
         assert (job["state"], job["done"], job["error"]) == ("done", 5, 7)
-        assert await bulk.go_on(tried.parts, operation, 60)
+        assert await go_on(tried.parts, operation, 60)
         await tried.is_clean()

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from penstock import __version__
 from penstock.api import (
+    bulk,
     clone,
     control,
     dead_letters,
@@ -35,6 +36,7 @@ what went wrong. Lists are read page by page: pass `next` on, unchanged, until i
 _RESOURCES = (
     *(files, jobs, items, control, clone, undo, export, events),
     dead_letters,
+    bulk,
     queues,
 )
 

@@ -15,6 +15,7 @@ from penstock.api.orders import PriorityOrder, Reprocessed, ReprocessOrder
 from penstock.api.schemas import FullJob, Kickoff, KickoffQuery
 from penstock.api.shapes import load_job, load_job_shape, state_of
 from penstock.engine import bulk
+from penstock.engine.bulk_service import go_on
 from penstock.engine.ending import cancel
 from penstock.engine.kickoff import kickoff
 from penstock.model.errors import PermanentError
@@ -85,7 +86,7 @@ async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId)
         )
     items, left_out, ended = made.items, made.left_out, True
     if made.operation_id is not None:
-        ended = await bulk.go_on(api.parts, made.operation_id, _REPROCESS_SECONDS)
+        ended = await go_on(api.parts, made.operation_id, _REPROCESS_SECONDS)
     elif made.lane is not None:
         await api.parts.broker.wake(made.lane)
     async with api.db.scoped(who.scope, readonly=True) as conn:

@@ -104,6 +104,7 @@ class BulkFilter(Shape):
             pipeline=self.pipeline,
             lane=self.lane,
             user_id=self.user_id,
+            org=self.org,
             name=self.name,
             created_after=self.created_after,
             created_before=self.created_before,

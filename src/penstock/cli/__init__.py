@@ -10,6 +10,7 @@ import typer
 from penstock import __version__
 from penstock.cli import (
     accounts,
+    bulk,
     clone,
     config,
     dead_letters,
@@ -38,6 +39,7 @@ app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 jobs.app.command("clone")(clone.clone)
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(lanes.app, name="lanes")
 app.add_typer(accounts.orgs, name="orgs")

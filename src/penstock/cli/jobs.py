@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -43,6 +44,23 @@ class State(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+Statuses = Annotated[
+    list[Ended] | None,
+    typer.Option(
+        "--status", help="Items that ended so; several times for several. Else those that failed."
+    ),
+]
+Codes = Annotated[
+    list[str] | None, typer.Option("--code", metavar="CODE", help="Only items with this error.")
+]
+FromStart = Annotated[
+    bool, typer.Option("--from-start", help="From the first stage, not where they ended.")
+]
+KeepAttempts = Annotated[
+    bool, typer.Option("--keep-attempts", help="Leave out items that have used up their tries.")
+]
 
 
 @app.command("list")
@@ -168,12 +186,8 @@ def reprocess(
     row: Annotated[
         list[int] | None, typer.Option(min=1, help="Only this row; several times for several.")
     ] = None,
-    from_start: Annotated[
-        bool, typer.Option("--from-start", help="From the first stage, not where they ended.")
-    ] = False,
-    keep_attempts: Annotated[
-        bool, typer.Option("--keep-attempts", help="Leave out items that have used up their tries.")
-    ] = False,
+    from_start: FromStart = False,
+    keep_attempts: KeepAttempts = False,
     json: shown.Json = False,
 ) -> None:
     """Run a job's failed items again; of one that failed or was cancelled, all that is undone."""
@@ -195,6 +209,31 @@ def reprocess(
         return
     left_out = f", left out {made['leftOut']:,}" if made["leftOut"] else ""
     print(f"reopened {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
+
+
+@app.command("retry-failed")
+def retry_failed(
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            help="Ended then or later; UTC, as 2026-01-31 or 2026-01-31T12:00:00. "
+            "Else within a day."
+        ),
+    ] = None,
+    json: shown.Json = False,
+) -> None:
+    """Run again what failed lately: failed jobs, and failed rows of jobs that are done."""
+    from penstock.cli.orders import retried
+
+    made = asyncio.run(retried(since))
+    if json:
+        shown.as_json(made)
+        return
+    for job_id in made["jobs"]:
+        print(job_id)
+    shown.note(f"{made['retriedCount']:,} jobs run again.")
+    if made["more"]:
+        shown.note("There are more: call this again.")
 
 
 def _control(job_id: UUID, action: str, json: bool) -> None:

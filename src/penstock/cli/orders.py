@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,9 @@ from penstock.cli.errors import NOT_FOUND, USAGE, CliError
 from penstock.cli.job_control import full_view
 from penstock.cli.session import local_admin, opened_engine, quiet_logs
 from penstock.engine import bulk
+from penstock.engine.bulk_service import go_on
 from penstock.engine.parts import Parts
+from penstock.engine.retry_failed import retry_failed
 from penstock.model.fairness import MAX_PRIORITY, PRIORITIES
 from penstock.model.reprocess import Selection
 from penstock.settings import Settings
@@ -38,7 +41,7 @@ async def reprocessed(job_id: UUID, selection: Selection) -> dict[str, Any]:
             made = await bulk.reprocess_job(parts, conn, who, job_id, selection)
         items, left_out = made.items, made.left_out
         if made.operation_id is not None:
-            operation = await _to_the_end(parts, made.operation_id)
+            operation = await to_the_end(parts, made.operation_id)
             items, left_out = operation["items"], operation["items_left_out"]
         elif made.lane is not None:
             await parts.broker.wake(made.lane)
@@ -49,9 +52,20 @@ async def reprocessed(job_id: UUID, selection: Selection) -> dict[str, Any]:
     return answer
 
 
-async def _to_the_end(parts: Parts, operation_id: UUID) -> Any:
+async def retried(since: datetime | None) -> dict[str, Any]:
+    quiet_logs()
+    async with opened_engine(Settings(), "control", listens=False) as parts:
+        async with parts.db.transaction() as conn:
+            who = await local_admin(conn)
+        moment = None if since is None else since.replace(tzinfo=since.tzinfo or UTC)
+        made = await retry_failed(parts, parts.db.transaction, who, moment)
+    jobs = [str(job_id) for job_id in made.jobs]
+    return {"retriedCount": len(jobs), "jobs": jobs, "more": made.more}
+
+
+async def to_the_end(parts: Parts, operation_id: UUID) -> Any:
     """Whoever interrupts this leaves the rest to the workers."""
-    while not await bulk.go_on(parts, operation_id, _TURN_S):
+    while not await go_on(parts, operation_id, _TURN_S):
         pass
     async with parts.db.acquire() as conn:
         return await store.get(conn, operation_id)

@@ -64,10 +64,11 @@ class _Judged:
 
 
 async def begin(
-    parts: Parts, conn: Connection, job_id: UUID, selection: Selection, holder: UUID
-) -> Begun:
+    parts: Parts, conn: Connection, job_id: UUID, selection: Selection, *, holder: UUID,
+    user_id: int,
+) -> Begun:  # fmt: skip
     """Take the job up again in the caller's transaction, with all that is meant if that is little;
-    else ``holder`` goes on with `go_on`."""
+    else ``holder`` goes on with `go_on`. ``user_id`` is who asks."""
     await claims.lock_claims(conn)
     job = await store.look_at(conn, job_id)
     if job is None:
@@ -82,6 +83,7 @@ async def begin(
     if most > MOST_AT_ONCE:
         await store.drop_finish(conn, job_id)
         await _renew(conn, job_id, JobMove(), meant, holder)
+        await _close_letters(conn, job, user_id)
         return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
     window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
     judged = _judge(parts, job, meant, window)
@@ -90,6 +92,7 @@ async def begin(
     await store.drop_finish(conn, job_id)
     await _reopen(conn, job_id, meant, judged)
     await _renew(conn, job_id, judged.move, meant, None)
+    await _close_letters(conn, job, user_id)
     return Begun(len(judged.taken), judged.left_out, job["lane"])
 
 
@@ -166,6 +169,14 @@ async def _renew(
     await write_moves(conn, {job_id: move}, None)
     if locked["state"] == JobState.FAILED:
         await dead_letters.close_of_job(conn, job_id)
+
+
+async def _close_letters(conn: Connection, job: Any, user_id: int) -> None:
+    """A failed job left a dead letter, which is answered by this."""
+    if job["state"] == JobState.FAILED:
+        await dead_letters.close_taken_up(
+            conn, job["org_id"], job["id"], job["created_at"], user_id
+        )
 
 
 def _judge(parts: Parts, job: Any, meant: Selection, window: store.Window) -> _Judged:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from penstock.engine.backpressure import QueueWatch
-from penstock.engine.bulk import BulkService
+from penstock.engine.bulk_service import BulkService
 from penstock.engine.parts import Parts
 from penstock.engine.reconcile import Reconciler
 from penstock.engine.retention import LetterRetention

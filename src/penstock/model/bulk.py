@@ -20,12 +20,14 @@ class BulkAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs; what is None says nothing. ``states`` are those people see."""
+    """Which jobs; what is None says nothing. ``states`` are those people see. ``org`` is only
+    shown: whose jobs an operation reaches is decided before."""
 
     states: tuple[str, ...] | None = None
     pipeline: str | None = None
     lane: str | None = None
     user_id: int | None = None
+    org: str | None = None
     name: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
@@ -37,6 +39,7 @@ class JobFilter:
             "pipeline": self.pipeline,
             "lane": self.lane,
             "userId": self.user_id,
+            "org": self.org,
             "name": self.name,
             "createdAfter": _moment(self.created_after),
             "createdBefore": _moment(self.created_before),
@@ -54,6 +57,7 @@ class JobFilter:
             pipeline=said.get("pipeline"),
             lane=said.get("lane"),
             user_id=said.get("userId"),
+            org=said.get("org"),
             name=said.get("name"),
             created_after=moment("createdAfter"),
             created_before=moment("createdBefore"),

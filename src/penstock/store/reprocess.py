@@ -97,5 +97,5 @@ async def end_reopening(conn: Connection, job_id: UUID, holder: UUID) -> bool:
     return bool(await conn.execute(_sql.end_reopening, job_id, holder) == "UPDATE 1")
 
 
-async def failures_since(conn: Connection, since: datetime, most: int) -> list[Any]:
+async def failures_since(conn: Connection, since: datetime | None, most: int) -> list[Any]:
     return await conn.fetch(_sql.failures_since, since, most)

@@ -129,6 +129,12 @@ SELECT count(*) FROM (
     LIMIT $6
 ) AS matching
 
+-- name: letters_of_job
+-- The open letters of a job that is taken up again itself.
+SELECT id FROM dead_letters
+WHERE org_id = $1 AND state = 'open' AND last_failed_at >= $3 AND job_id = $2 AND row_no IS NULL
+ORDER BY id FOR NO KEY UPDATE
+
 -- name: close_letters
 -- Open letters are run again (each as its own new job) or discarded.
 UPDATE dead_letters d SET state = $2, new_job_id = c.new_job_id, reason = $4, closed_by = $5,

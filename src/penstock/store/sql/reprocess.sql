@@ -2,7 +2,7 @@
 -- A job someone wants to take up again, and the time of asking: what ends after it is not meant. The
 -- transaction's own time may be that of before a wait.
 SELECT id, org_id, pipeline, config, state, ending, lane, generation, ingest_done, standing, reopening,
-       total, done, error, not_found, skipped, clock_timestamp() AS asked_at
+       created_at, total, done, error, not_found, skipped, clock_timestamp() AS asked_at
 FROM jobs WHERE id = $1
 
 -- name: count_codes
@@ -90,7 +90,7 @@ UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND kind = 'finish
 UPDATE jobs SET reopening = NULL WHERE id = $1 AND reopening = $2
 
 -- name: failures_since
--- Jobs that failed, or ended with failed items, since then; the oldest end first.
+-- Jobs that failed, or ended with failed items, since then or within a day; the oldest end first.
 SELECT id, state FROM jobs
-WHERE finished_at >= $1 AND (state = 'failed' OR (state = 'done' AND error > 0))
+WHERE finished_at >= coalesce($1, now() - interval '1 day') AND (state = 'failed' OR (state = 'done' AND error > 0))
 ORDER BY finished_at, id LIMIT $2
