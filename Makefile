@@ -14,7 +14,7 @@ COMPILE_OURS := $(COMPILE) --build-deps-for editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-long bench lint types format lock clean
+.PHONY: help install up test test-long tools bench lint types format lock clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -28,9 +28,22 @@ test: lint types ## All checks and all tests but the long ones
 	@echo "== Tests (pytest)"
 	@$(BIN)/pytest -n auto -m "not long"
 
-test-long: $(DEV) ## Soaks and chaos
+test-long: $(DEV) tools ## Soaks and chaos
 	@echo "== Long tests (pytest)"
 	@$(BIN)/pytest -m long
+
+tools: ## What some long tests need of this machine; without it they are skipped
+	@missing=""; \
+	for one in strace:strace faketime:faketime ip:iproute2; do \
+		command -v "$${one%%:*}" >/dev/null 2>&1 || missing="$$missing $${one##*:}"; \
+	done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+		echo "Installing$$missing …"; \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null 2>&1 \
+			&& missing=""; \
+	fi; \
+	if [ -n "$$missing" ]; then echo "Not installed:$$missing. Tests that need it are skipped."; fi
 
 bench: $(DEV) ## Measure: all, or ONLY=name; QUICK=1 small, RECORD=1 writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(RECORD),--record) \

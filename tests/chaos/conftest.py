@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.chaos.clocks import Clock
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.benches import history, parts, scripted
@@ -36,3 +37,10 @@ async def ordeal(
 ) -> Ordeal:
     monkeypatch.setenv(ALLOW_CRASH, "1")
     return Ordeal(parts, await principal())
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> Clock:
+    made = Clock(tmp_path / "clock")
+    made.jump(0)
+    return made

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.chaos.journal import JOURNAL, Begun, read_journal
 from tests.checker.polling import until
 
 from penstock.pipelines.noop import ALLOW_CRASH
@@ -27,6 +28,17 @@ class Hand:
 
     process: subprocess.Popen[bytes]
     log: Path
+    journal: Path
+
+    @property
+    def id(self) -> str:
+        """What it calls itself; known once it is up."""
+        return self.log.read_text(errors="replace").split()[0]
+
+    @property
+    def begun(self) -> Sequence[Begun]:
+        """Every item it has begun."""
+        return read_journal(self.journal)
 
     @property
     def dead(self) -> bool:
@@ -109,28 +121,41 @@ class Crew:
                 hand.wake()
                 hand.kill()
 
-    def start(self, failpoint: str = "", *, elsewhere: bool = False, **settings: Any) -> Hand:
-        """A worker; ``elsewhere``: as on another machine, so that its death shows by its lease."""
+    def start(
+        self,
+        failpoint: str = "",
+        *,
+        elsewhere: bool = False,
+        main: Path = _MAIN,
+        through: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> Hand:
+        """A worker; ``elsewhere``: as on another machine, so that its death shows by its lease.
+        ``through`` is a command that runs it."""
         number = len(self.hands)
         changes: dict[str, Any] = {"failpoint": failpoint, **settings}
         if elsewhere:
             changes["data_dir"] = self.folder / f"elsewhere-{number}"
-        log = self.folder / f"worker-{number}.log"
+        log, journal = (self.folder / f"worker-{number}.{end}" for end in ("log", "journal"))
+        given = {**self._env(changes, main), JOURNAL: str(journal), **(env or {})}
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [sys.executable, _MAIN], stdout=out, stderr=out, cwd=_ROOT, env=self._env(changes)
+                [*through, sys.executable, main], stdout=out, stderr=out, cwd=_ROOT, env=given
             )
-        hand = Hand(process, log)
+        hand = Hand(process, log, journal)
         self.hands.append(hand)
         return hand
 
-    def _env(self, changes: dict[str, Any]) -> dict[str, str]:
+    def _env(self, changes: dict[str, Any], main: Path) -> dict[str, str]:
         settings = self.settings.model_copy(update=changes)
         given = {
             f"PENSTOCK_{name.upper()}": str(getattr(settings, name))
             for name in (*self.settings.model_fields_set, *changes)
         }
-        path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
+        # The code that lies beside it: that of another version comes with its own.
+        root = main.parents[2]
+        path = os.pathsep.join([str(root / "src"), str(root)])
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
         return {**kept, **given, "PYTHONPATH": path, ALLOW_CRASH: "1",
                 "PENSTOCK_TEST_OWNER_DSN": self.owner_dsn}  # fmt: skip

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-from uuid import UUID
 
 import pytest
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.chaos.own_server import OwnServer, kill
-from tests.checker.invariants import Submitted
+from tests.chaos.submitters import submitting
 from tests.checker.polling import until
 
-from penstock.engine.settle import TRY_AGAIN
 from penstock.settings import Settings
 from penstock.supervisor.postgres import EmbeddedPostgres
 
@@ -64,21 +61,15 @@ class TestKilledServer(OwnServer):
         self, server: EmbeddedPostgres, ordeal: Ordeal, crew: Crew
     ) -> None:
         """Clients submit all the time; whoever hears nothing asks again. One job for each key."""
-        stop = asyncio.Event()
-        clients = [asyncio.create_task(_submit_for_ever(ordeal, n, stop)) for n in range(6)]
-
-        for _ in range(2):
-            await _accepts(ordeal, 40)
-            await kill(server)
-            await server.start()
-        await _accepts(ordeal, 40)
-        stop.set()
-        unsure = sum(await asyncio.gather(*clients))
-        assert unsure > 0
+        async with submitting(ordeal, clients=6, items=3) as progress:
+            for _ in range(2):
+                await progress.accepts(40)
+                await kill(server)
+                await server.start()
+            await progress.accepts(40)
+        assert progress.unsure > 0
         crew.start()
         await ordeal.ended(*ordeal.sent, timeout=60)
-        keys = await ordeal.value("SELECT count(*) FROM idempotency_keys")
-        assert keys == len(ordeal.sent)
         await ordeal.is_clean()
 
 
@@ -90,29 +81,3 @@ async def _is_over(ordeal: Ordeal, backend: int) -> None:
         return bool(await ordeal.value_or_nothing(left, backend) == 0)
 
     await until(recovered, "the server to recover")
-
-
-async def _accepts(ordeal: Ordeal, jobs: int) -> None:
-    least = len(ordeal.sent) + jobs
-
-    async def enough() -> bool:
-        return len(ordeal.sent) >= least
-
-    await until(enough, "some jobs to be accepted")
-
-
-async def _submit_for_ever(ordeal: Ordeal, client: int, stop: asyncio.Event) -> int:
-    """Answers how often it did not know whether its job was accepted."""
-    unsure = number = 0
-    while not stop.is_set():
-        try:
-            job_id: UUID = await ordeal.submit(
-                "noop", {"items": 3}, idempotency_key=f"{client}.{number}"
-            )
-        except TRY_AGAIN:
-            unsure += 1
-            await asyncio.sleep(0.05)
-        else:
-            ordeal.sent[job_id] = Submitted(3, [{"row": row} for row in range(3)])
-            number += 1
-    return unsure

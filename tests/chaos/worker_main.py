@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 
+from tests.chaos.journal import noop_of_this_process
+
+from penstock.cli.process import SECONDS_TO_CLOSE, on_stop
 from penstock.engine.worker import Worker
 from penstock.logs import configure_logging
+from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
 from penstock.wiring import engine_parts
 
@@ -18,8 +21,12 @@ async def main() -> None:
     configure_logging("warning")
     dsn = os.environ["PENSTOCK_TEST_OWNER_DSN"]
     name = f"worker {settings.database_schema}"
-    async with engine_parts(settings, dsn, name=name) as parts, Worker(parts) as worker:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
+    pipelines = {**{one.name: one for one in PIPELINES}, **noop_of_this_process()}
+    async with (
+        engine_parts(settings, dsn, name=name, pipelines=pipelines) as parts,
+        Worker(parts) as worker,
+    ):
+        on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE)
         print(worker.id, flush=True)
         await worker.run()
 

@@ -1,5 +1,6 @@
 -- An append-only history of a test's schema: what became of every item, lease and job, and when.
--- One sequence numbers all three tables, so that their rows can be put in one order.
+-- One sequence numbers all three tables, so that their rows can be put in one order. Whatever role
+-- makes a change, the owner writes it down.
 
 CREATE SEQUENCE history_n;
 
@@ -39,7 +40,7 @@ CREATE INDEX ON history_items (job_id, row_no, n);
 CREATE INDEX ON history_slices (id, op);
 CREATE INDEX ON history_jobs (job_id, n);
 
-CREATE FUNCTION record_item() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_item() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     INSERT INTO history_items (
         job_id, row_no, from_status, to_status, from_stage, to_stage, from_slice, to_slice,
@@ -55,7 +56,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION record_slice() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_slice() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE s slices;
 BEGIN
     s := coalesce(NEW, OLD);
@@ -68,7 +69,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION record_job() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     INSERT INTO history_jobs (
         job_id, from_state, state, paused, from_generation, generation, from_percent, percent,

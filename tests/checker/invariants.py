@@ -29,6 +29,8 @@ class Submitted:
     rows: int | None = None
     inputs: Sequence[Any] | None = None
     acked: bool = True
+    # Its idempotency key, where it gave one.
+    key: str | None = None
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
         receipt = await _submit(api, who, order, None)
     else:
         raise BadInput("UNSUPPORTED_TYPE", "Send multipart/form-data or application/json.")
+    api.parts.failpoints.reach("after_submit")
     if not receipt.replayed:
         await api.parts.broker.wake(receipt.lane)
     return receipt

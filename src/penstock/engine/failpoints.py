@@ -18,6 +18,8 @@ NAMES = frozenset(
         "after_commit",
         "between_batches",
         "in_finish",
+        # A job is committed, and neither a worker nor its client knows of it yet.
+        "after_submit",
         # Leases are extended, the worker's own sign of life is not written yet.
         "in_heartbeat",
         # A chunk of a bulk action over dead letters is committed.

@@ -1,0 +1,105 @@
+"""The API as a real process, on a test's schema."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+from tests.checker.polling import until
+
+from penstock.settings import Settings
+from penstock.store import accounts
+from penstock.store.database import Database
+
+_ROOT = Path(__file__).resolve().parents[2]
+_NOT_YET = (httpx2.TransportError,)
+
+
+@dataclass
+class Front:
+    """One API at a time, always on the same port; whoever asks is a member of one org."""
+
+    settings: Settings
+    owner_dsn: str
+    log: Path
+    port: int = 0
+    key: str = ""
+    process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        print(f"the API said:\n{self.said()}")
+        self.kill()
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    @property
+    def dead(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
+    async def start(self, failpoint: str = "", env: Mapping[str, str] | None = None) -> None:
+        """Answers once it does."""
+        given = {
+            f"PENSTOCK_{name.upper()}": str(getattr(self.settings, name))
+            for name in self.settings.model_fields_set
+        }
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
+        path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
+        told = {
+            "PENSTOCK_DATABASE_URL": self.owner_dsn,
+            "PENSTOCK_FAILPOINT": failpoint,
+            "PYTHONPATH": path,
+        }
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "penstock", "api", "--port", str(self.port)],
+                stdout=out, stderr=out, env={**kept, **given, **told, **(env or {})},
+            )  # fmt: skip
+
+        async def answers() -> bool:
+            assert not self.dead, self.said()
+            async with self.client() as client:
+                try:
+                    return (await client.get("/health")).status_code < 500
+                except _NOT_YET:
+                    return False
+
+        await until(answers, "the API to answer")
+
+    async def admits(self, db: Database, org: str = "acme") -> None:
+        """Make a key for whoever asks from now on."""
+        async with db.acquire() as conn:
+            row = await accounts.ensure_org(conn, org)
+            user = await accounts.ensure_user(conn, row["id"], f"member@{org}", "member")
+            self.key = await accounts.create_key(conn, row["id"], user["id"])
+
+    def client(self, **options: Any) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.port}",
+            headers={"Authorization": f"Bearer {self.key}"} if self.key else {},
+            timeout=30,
+            **options,
+        )

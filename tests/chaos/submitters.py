@@ -1,0 +1,66 @@
+"""Clients that submit all the time and ask again, with the same key, when they heard nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from tests.chaos.ordeal import Ordeal
+from tests.checker.invariants import Submitted
+from tests.checker.polling import until
+
+from penstock.engine.settle import TRY_AGAIN
+
+
+@dataclass
+class Submitters:
+    ordeal: Ordeal
+    items: int
+    # How often one of them did not know whether its job was accepted.
+    unsure: int = 0
+    stopped: bool = False
+
+    async def submit(self, client: int) -> None:
+        number = 0
+        while not self.stopped:
+            key = f"{client}.{number}"
+            try:
+                job_id = await self.ordeal.submit(
+                    "noop", {"items": self.items}, idempotency_key=key
+                )
+            except TRY_AGAIN:
+                self.unsure += 1
+                await asyncio.sleep(0.05)
+            else:
+                self.ordeal.sent[job_id] = Submitted(
+                    self.items, [{"row": row} for row in range(self.items)], key=key
+                )
+                number += 1
+
+    async def accepts(self, jobs: int) -> None:
+        """Wait until so many more were accepted."""
+        least = len(self.ordeal.sent) + jobs
+
+        async def enough() -> bool:
+            return len(self.ordeal.sent) >= least
+
+        await until(enough, "jobs to be accepted")
+
+    async def is_unsure(self) -> None:
+        async def one_is() -> bool:
+            return self.unsure > 0
+
+        await until(one_is, "a client to hear nothing")
+
+
+@asynccontextmanager
+async def submitting(ordeal: Ordeal, clients: int, items: int) -> AsyncIterator[Submitters]:
+    submitters = Submitters(ordeal, items)
+    tasks = [asyncio.create_task(submitters.submit(number)) for number in range(clients)]
+    try:
+        yield submitters
+    finally:
+        submitters.stopped = True
+        await asyncio.gather(*tasks)

@@ -1,0 +1,60 @@
+"""F9: clocks that are wrong by an hour, and that jump while work is under way."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from tests.chaos.clocks import Clock
+from tests.chaos.crew import Crew
+from tests.chaos.ordeal import Ordeal
+from tests.chaos.own_server import OwnServer
+from tests.chaos.tools import needs_faketime
+
+from penstock.supervisor import cluster as files
+from penstock.supervisor.postgres import EmbeddedPostgres
+
+pytestmark = needs_faketime
+HOUR = 3600
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+async def test_a_workers_clock_is_wrong(
+    ordeal: Ordeal, crew: Crew, clock: Clock, hours: int
+) -> None:
+    """One worker's clock jumps and jumps back; the other one dies and is replaced by it."""
+    job_id = await ordeal.send(3000, inline=False, stages=2, workMs=0.3)
+    crew.start(env=clock.env)
+    victim = crew.start(elsewhere=True)
+    await ordeal.reaches(job_id, "done", 100)
+    clock.jump(hours * HOUR)
+    await ordeal.reaches(job_id, "done", 800)
+    victim.kill()
+    (job,) = await ordeal.ended(job_id)
+    assert (job["state"], job["done"]) == ("done", 3000)
+    wrong = [begun.at - time.time() for begun in crew.hands[0].begun]
+    assert max(map(abs, wrong)) > HOUR / 2, "the clock was right all the time"
+    await ordeal.is_clean(reclaim_seconds=15)
+
+
+class TestServer(OwnServer):
+    @pytest.fixture(autouse=True)
+    def faked(self, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(files, "SERVER_ENV", {**files.SERVER_ENV, **clock.env})
+
+    @pytest.mark.parametrize("hours", [1, -1])
+    async def test_the_servers_clock_jumps(
+        self, server: EmbeddedPostgres, ordeal: Ordeal, crew: Crew, clock: Clock, hours: int
+    ) -> None:
+        """All leases run out at once, or none for an hour: work may be done twice, never lost."""
+        job_id = await ordeal.send(3000, inline=False, stages=2, workMs=0.3)
+        for _ in range(2):
+            crew.start()
+        await ordeal.reaches(job_id, "done", 100)
+        before = await ordeal.value("SELECT clock_timestamp()")
+        clock.jump(hours * HOUR)
+        jumped = await ordeal.value("SELECT clock_timestamp()") - before
+        assert abs(jumped.total_seconds()) > HOUR / 2
+        (job,) = await ordeal.ended(job_id, timeout=40)
+        assert (job["state"], job["done"]) == ("done", 3000)
+        await ordeal.is_clean(reclaim_seconds=2 * HOUR)
