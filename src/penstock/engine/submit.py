@@ -148,7 +148,8 @@ def _new_job(
         org_id=who.org_id,
         user_id=who.user_id,
         pipeline=order.pipeline,
-        config=config.model_dump_json(by_alias=True),
+        # As it was asked for: a worker of the version before knows no newer options' defaults.
+        config=config.model_dump_json(by_alias=True, exclude_unset=True),
         lane=lane_of(who.plan, who.org),
         priority=order.priority,
         stages=_stages(pipeline, config, rows),
