@@ -1,0 +1,284 @@
+"""Values that only make sense together: price with currency and pack, stock with status, sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Any
+
+from penstock.catalog.availability import Availability
+from penstock.catalog.currencies import money, places
+from penstock.catalog.images import MOST_IMAGES
+from penstock.catalog.numbers import plain
+from penstock.catalog.plan import Plan
+from penstock.catalog.prices import Price
+from penstock.catalog.row import NormalisedRow
+from penstock.catalog.unit_words import FACTORS, KINDS
+from penstock.catalog.units import Pack
+from penstock.catalog.variants import add_variant
+
+_SIDES = ("length", "width", "height", "depth")
+
+
+Finisher = Callable[[Plan, NormalisedRow, dict[str, Any]], None]
+
+
+def assemble(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    """Put ``parts`` into the row's product."""
+    for finish in _finishers(plan.targets):
+        finish(plan, row, parts)
+
+
+@lru_cache(maxsize=256)
+def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
+    """Only what the mapped fields can need."""
+    wanted: tuple[tuple[str, Finisher], ...] = (
+        ("category", _add_category),
+        ("price.", _add_price),
+        ("specifications.pack", _add_pack),
+        ("availability.", _add_availability),
+        ("specifications.weight", _add_weight),
+        ("specifications.dimensions", _add_dimensions),
+        ("images", _add_images),
+        ("metadata.tags", _add_tags),
+        ("supplier.certifications", _add_certifications),
+        ("variants.", add_variant),
+    )
+    found = [add for start, add in wanted if any(t.startswith(start) for t in targets)]
+    return (*found, _add_identity)
+
+
+def _section(product: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = product.setdefault(name, {})
+    return found
+
+
+def _add_category(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    paths: list[str] | None = parts.get("category")
+    if not paths:
+        return
+    row.product["category"] = paths[0]
+    if len(paths) > 1:
+        _section(row.product, "specifications")["customFields"] = {"categories": list(paths[1:])}
+
+
+def _add_pack(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    pack: Pack | None = parts.get("specifications.pack")
+    if pack is not None:
+        _section(row.product, "specifications")["pack"] = pack.as_json()
+
+
+def _add_price(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    if "price.amount" not in parts and "price.tiers" not in parts:
+        return
+    read: Price = parts.get("price.amount") or Price(None)
+    tiers, tier_currency = parts.get("price.tiers") or (read.tiers, None)
+    currency = _currency(plan, row, parts, read.currency or tier_currency)
+    price: dict[str, Any] = {}
+    amount = read.amount
+    if amount is None and tiers:
+        amount = tiers[0].amount
+    if amount is None and "price.amount" in parts:
+        price["onRequest"] = True
+    if amount is not None:
+        if currency != read.currency:
+            amount = money(amount, places(currency))
+        price["amount"] = amount
+        _add_base(plan, row, price, currency)
+        price["unit"] = parts.get("price.unit") or read.unit or "piece"
+        per_unit = _per_unit(parts, amount, price["unit"], currency)
+        if per_unit is not None:
+            price["perUnit"] = per_unit
+    if read.upper is not None:
+        price["maxAmount"] = read.upper
+    if tiers:
+        price["tiers"] = [tier.as_json() for tier in tiers]
+    tax = parts.get("price.taxIncluded", read.tax_included)
+    if tax is not None:
+        price["taxIncluded"] = tax
+    if price:
+        row.product["price"] = price
+
+
+def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: str | None) -> None:
+    if currency is None:
+        row.say("price.amount", "CURRENCY_MISSING")
+        return
+    price["currency"] = currency
+    base = plan.rates.convert(price["amount"], currency)
+    if base is None:
+        row.say("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
+    else:
+        price["base"] = base
+
+
+def _currency(
+    plan: Plan, row: NormalisedRow, parts: dict[str, Any], in_cell: str | None
+) -> str | None:
+    """The cell's own mark first, then the currency column, then what the file says."""
+    column: str | None = parts.get("price.currency")
+    if column is None:
+        return in_cell or plan.currency
+    source = row.lineage.get("price.amount")
+    marked = in_cell is not None and source is not None and _names_currency(source.raw)
+    if not marked:
+        return column
+    if in_cell != column:
+        row.say("price.amount", "CURRENCY_CONFLICT", one=in_cell, other=column)
+    return in_cell
+
+
+def _names_currency(raw: str) -> bool:
+    return any(c.isalpha() or c in "€$£¥₹₽₩₺₴₪฿₫₱" for c in raw)
+
+
+def _per_unit(
+    parts: dict[str, Any], amount: str, unit: str, currency: str | None
+) -> dict[str, str] | None:
+    """As the file gives it, else worked out from the pack or the unit the price is for."""
+    given: Price | None = parts.get("price.perUnit")
+    if given is not None and given.amount is not None:
+        return {"amount": given.amount, "unit": given.unit or "piece"}
+    pack: Pack | None = parts.get("specifications.pack") or _pack_of(unit)
+    if pack is None:
+        return None
+    total, base = pack.total()
+    if total <= 0 or (total == 1 and base == unit):
+        return None
+    minor = places(currency)
+    exact = (Decimal(amount) / total).quantize(Decimal(1).scaleb(-minor - 2), ROUND_HALF_UP)
+    return {"amount": money(format(exact, "f"), minor), "unit": base}
+
+
+def _pack_of(unit: str) -> Pack | None:
+    """`100 g` as the unit of a price is a pack of one; `piece` and `box` compare with nothing."""
+    size, _, name = unit.rpartition(" ")
+    if KINDS.get(name) in ("mass", "volume", "length", "area"):
+        return Pack(1, size or "1", name)
+    return None
+
+
+def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    read: Availability | None = parts.get("availability.status")
+    quantity: int | None = parts.get("availability.quantity")
+    found: dict[str, Any] = {}
+    if read is not None:
+        status = read.status
+        by_count = None if quantity is None else "in_stock" if quantity else "out_of_stock"
+        if by_count and {status, by_count} == {"in_stock", "out_of_stock"}:
+            row.say("availability.status", "AVAILABILITY_CONFLICT", one=status, other=by_count)
+        found["status"] = status
+        if quantity is None:
+            quantity = read.quantity
+        if read.lead_days is not None:
+            found["leadTimeDays"] = read.lead_days
+    elif quantity is not None:
+        found["status"] = "in_stock" if quantity else "out_of_stock"
+        source = row.lineage["availability.quantity"]
+        row.lineage["availability.status"] = source._replace(rule="from_quantity")
+    if quantity is not None:
+        found["quantity"] = quantity
+    for name in ("leadTimeDays", "minOrder", "deliveryDate"):
+        value = parts.get(f"availability.{name}")
+        if value is not None:
+            found[name] = value
+    if found:
+        row.product["availability"] = found
+
+
+def _add_weight(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    if "specifications.weight" in parts:
+        _section(row.product, "specifications")["weight"] = _weight(parts)
+
+
+def _weight(parts: dict[str, Any]) -> dict[str, Any]:
+    weight = dict(parts["specifications.weight"])
+    unit = parts.get("specifications.weight.unit")
+    if not isinstance(unit, str) or KINDS.get(unit) != "mass":
+        return weight
+    own = weight.get("unit")
+    if own is None:
+        weight["unit"] = unit
+    elif own != unit:
+        # Shopify gives grams and beside them the unit people want to see.
+        exact = Decimal(str(weight["value"])) * FACTORS[own] / FACTORS[unit]
+        return {"value": plain(format(exact.normalize(), "f")), "unit": unit}
+    return weight
+
+
+def _add_dimensions(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    sides = {
+        side: parts[f"specifications.dimensions.{side}"]
+        for side in _SIDES
+        if f"specifications.dimensions.{side}" in parts
+    }
+    whole: dict[str, Any] | None = parts.get("specifications.dimensions")
+    if whole is None and not sides:
+        return
+    found: dict[str, Any] = {}
+    unit = parts.get("specifications.dimensions.unit")
+    if KINDS.get(unit or "") != "length":
+        unit = None
+    unit = unit or next((side["unit"] for side in sides.values() if "unit" in side), None)
+    for side, measure in sides.items():
+        own = measure.get("unit")
+        if own is None or unit is None or own == unit:
+            found[side] = measure["value"]
+        else:
+            exact = Decimal(str(measure["value"])) * FACTORS[own] / FACTORS[unit]
+            found[side] = plain(format(exact.normalize(), "f"))
+    if unit is not None and found:
+        found["unit"] = unit
+    _section(row.product, "specifications")["dimensions"] = found or dict(whole or {})
+
+
+def _add_images(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    urls = _joined(parts, "images")[:MOST_IMAGES]
+    if not urls:
+        return
+    images = [{"url": url, "type": "secondary"} for url in urls]
+    images[0]["type"] = "primary"
+    alt = parts.get("images.alt")
+    if alt:
+        images[0]["alt"] = alt
+    row.product["images"] = images
+
+
+def _add_tags(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    tags = _joined(parts, "metadata.tags")
+    if tags:
+        _section(row.product, "metadata")["tags"] = tags
+
+
+def _add_certifications(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    certificates = _joined(parts, "supplier.certifications")
+    if certificates:
+        _section(row.product, "supplier")["certifications"] = certificates
+
+
+def _joined(parts: dict[str, Any], target: str) -> list[str]:
+    """All columns that add to one list, in their order, each value once. Always a new list: what
+    was read may be remembered for other rows."""
+    joined: dict[str, None] = {}
+    for part, value in parts.items():
+        if part.startswith(target) and isinstance(value, list):
+            joined.update(dict.fromkeys(value))
+    return list(joined)
+
+
+def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    product = row.product
+    if "sourceId" not in product:
+        identifiers = product.get("identifiers", {})
+        for name in ("sku", "gtin", "mpn"):
+            if name in identifiers:
+                product["sourceId"] = identifiers[name]
+                source = row.lineage[f"identifiers.{name}"]
+                row.lineage["sourceId"] = source._replace(rule=f"from_{name}")
+                break
+    source_name = plan.profile.source
+    if source_name:
+        product["source"] = source_name
+        if "sourceId" in product:
+            product["id"] = f"{source_name}:{product['sourceId']}"

@@ -1,0 +1,147 @@
+"""Availability words, stock counts and lead times, alone or together in one cell."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from penstock.catalog.availability_words import DAY_WORDS, HOUR_WORDS, WORDS
+from penstock.catalog.numbers import DecimalStyle, is_nothing, read_number, to_ascii
+from penstock.catalog.unit_words import KINDS
+from penstock.catalog.units import unit_of
+from penstock.catalog.value import EMPTY, Normalised, unreadable
+from penstock.catalog.words import words
+
+LONGEST = 120
+
+_COUNT = re.compile(
+    r"(?P<sign>[<>≥≤~]=?)?\s{0,2}"
+    r"(?P<number>[0-9]{1,3}(?:[., '][0-9]{3}){1,3}|[0-9]{1,9}(?:[.,]0{1,3})?)\s{0,2}"
+    r"(?P<more>\+)?\s{0,2}(?P<unit>[^\W\d_]{1,12}\.?)?"
+)
+_LEAD = re.compile(
+    r"(?P<low>[0-9]{1,3})(?:\s{0,2}(?:-|to|bis|à|a|tot|até|/)\s{0,2}(?P<high>[0-9]{1,3}))?\s{0,2}"
+    r"(?P<unit>[^\W\d_]{1,12})\.?"
+)
+_SPACE = re.compile(r"[\s_]+")
+_EDGES = " .!*:,;()-–"
+
+
+class Availability(NamedTuple):
+    status: str | None
+    quantity: int | None = None
+    lead_days: int | None = None
+
+
+_IMMEDIATELY = words(
+    """
+    sofort immediate immediately immediato subito inmediato immédiat direct imediato today heute"""
+)
+
+
+def read_availability(text: str, style: DecimalStyle | None = None) -> Normalised:
+    """Status, and whatever else the cell says: `12 in stock`, `> 10`, `lieferbar in 2-3 Tagen`."""
+    word = _SPACE.sub(" ", text.strip().casefold()) if len(text) <= LONGEST else ""
+    status = WORDS.get(word) or WORDS.get(word.strip(_EDGES))
+    if status is not None:
+        return Normalised(Availability(status), "availability_word")
+    if is_nothing(text):
+        return EMPTY
+    word = to_ascii(word).rsplit("schema.org/", 1)[-1].strip(_EDGES)
+    if not word:
+        return unreadable("AVAILABILITY_UNKNOWN", text)
+    status = WORDS.get(word)
+    if status is not None:
+        return Normalised(Availability(status), "availability_word")
+    return _read_count(word, style) or _read_mixed(word) or unreadable("AVAILABILITY_UNKNOWN", text)
+
+
+def _read_count(word: str, style: DecimalStyle | None) -> Normalised | None:
+    """A number alone, or with a unit of pieces, is the stock."""
+    match = _COUNT.fullmatch(word)
+    if match is None:
+        return _negative(word)
+    unit = match["unit"]
+    if unit and KINDS.get(unit_of(unit) or "") not in ("count", "package"):
+        return None
+    number = read_number(match["number"], style)
+    if number is None:
+        return None
+    quantity = int(number.decimal)
+    below = match["sign"] in ("<", "<=", "≤")
+    status = "limited" if below and quantity else "in_stock" if quantity else "out_of_stock"
+    exact = not match["sign"] and not match["more"]
+    if below:
+        return Normalised(Availability(status), "availability_below", 0.8)
+    return Normalised(Availability(status, quantity), "availability_count", 1.0 if exact else 0.9)
+
+
+def _negative(word: str) -> Normalised | None:
+    """Stock systems show sold but undelivered goods as less than nothing."""
+    if word.startswith("-") and word[1:].isdecimal() and len(word) < 10:
+        return Normalised(Availability("out_of_stock", 0), "availability_negative", 0.8)
+    return None
+
+
+def _read_mixed(word: str) -> Normalised | None:
+    status = _phrase_in(word)
+    lead = _lead_in(word)
+    if lead is not None:
+        # Something that takes days to come is not sold out, whatever else is unsaid.
+        found = Availability(status or ("in_stock" if lead <= 7 else "backorder"), None, lead)
+        return Normalised(found, "availability_lead_time", 0.9 if status else 0.7)
+    if status is None:
+        return None
+    counts = [int(n) for n in re.findall(r"[0-9]{1,7}", word)]
+    if len(counts) == 1 and status in ("in_stock", "limited"):
+        return Normalised(Availability(status, counts[0]), "availability_word_and_count", 0.9)
+    return Normalised(Availability(status), "availability_phrase", 0.8)
+
+
+def _phrase_in(word: str) -> str | None:
+    """The longest known phrase that stands in the text as whole words."""
+    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", word)[:12]
+    for length in range(min(5, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            phrase = " ".join(words[start : start + length])
+            if phrase in WORDS and (length > 1 or len(phrase) > 3):
+                return WORDS[phrase]
+    return None
+
+
+def _lead_in(word: str) -> int | None:
+    for match in _LEAD.finditer(word):
+        days = _days(int(match["high"] or match["low"]), match["unit"])
+        if days is not None:
+            return days
+    return None
+
+
+def _days(amount: int, unit: str) -> int | None:
+    if unit in HOUR_WORDS:
+        return -(-amount // 24)
+    factor = DAY_WORDS.get(unit)
+    return None if factor is None else amount * factor
+
+
+def read_lead_time(text: str) -> Normalised:
+    """Days until it is here; of `2-3 weeks` the longer, for promises must hold."""
+    if text.isdecimal() and text.isascii() and len(text) < 5:
+        return Normalised(int(text), "days")
+    if is_nothing(text):
+        return EMPTY
+    if len(text) > LONGEST:
+        return unreadable("LEAD_TIME_UNREADABLE", text)
+    word = _SPACE.sub(" ", to_ascii(text).strip().casefold())
+    days = _lead_in(word)
+    if days is not None:
+        return Normalised(days, "lead_time", 0.95)
+    if any(part in _IMMEDIATELY for part in word.split()):
+        return Normalised(0, "lead_time_word", 0.9)
+    bare = re.fullmatch(r"([0-9]{1,3})\s{0,2}[-/]\s{0,2}([0-9]{1,3})", word)
+    if bare is not None:
+        return Normalised(int(bare[2]), "lead_time_days", 0.8)
+    number = read_number(word)
+    if number is not None and number.decimal == int(number.decimal) and number.decimal >= 0:
+        return Normalised(int(number.decimal), "days", 0.9)
+    return unreadable("LEAD_TIME_UNREADABLE", text)

@@ -1,0 +1,207 @@
+"""Every problem a row can have: its code, how bad it is, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """``message`` names the value where it says ``{value}``; ``advice`` says what to do."""
+
+    severity: Severity
+    message: str
+    advice: str
+
+
+CODES: dict[str, Code] = {
+    # Rows
+    "REQUIRED_MISSING": Code(
+        "error",
+        "{field} is empty",
+        "fill the cell, map another column, or drop it from `required`",
+    ),
+    "RULE_VIOLATED": Code("error", "{detail}", "fix the cell, or change the profile's rules"),
+    "ROW_TOO_LONG": Code(
+        "error",
+        "the row has {cells} cells, the header has {columns}",
+        "look for a delimiter or quote inside a cell",
+    ),
+    "COLUMN_UNKNOWN": Code(
+        "error",
+        "the profile does not know this column",
+        "add the column to the profile, or set its contract to `evolve`",
+    ),
+    "VALUE_DISCARDED": Code(
+        "warning", "left out: {detail}", "fix the cell, or set the contract to `evolve`"
+    ),
+    "CELL_ERROR": Code(
+        "error",
+        "the spreadsheet shows the error {value}",
+        "repair the formula and save the file again",
+    ),
+    "TEXT_TOO_LONG": Code(
+        "warning",
+        "longer than {limit} characters; the rest was cut",
+        "shorten the text",
+    ),
+    "TEXT_UNREADABLE": Code(
+        "warning",
+        "holds characters that could not be decoded",
+        "name the file's encoding and read it again",
+    ),
+    # Numbers and prices
+    "NUMBER_UNREADABLE": Code("error", "{value!r} is no number", "write a plain number"),
+    "NUMBER_AMBIGUOUS": Code(
+        "warning",
+        "{value!r} can be {one} or {other}; nothing in the column tells; read as {one}",
+        "set `decimal` of the profile to `comma` or `point`",
+    ),
+    "NUMBER_NEGATIVE": Code("error", "{value!r} is below zero", "write a number from zero up"),
+    "NUMBER_OUT_OF_RANGE": Code(
+        "error", "{value!r} is outside {low} to {high}", "write a number in that range"
+    ),
+    "NUMBER_ROUNDED": Code(
+        "warning", "{value!r} is no whole number; taken as {one}", "write a whole number"
+    ),
+    "PRICE_UNREADABLE": Code("error", "{value!r} is no price", "write an amount, like 12.50 EUR"),
+    "PRICE_NEGATIVE": Code("error", "the price {value!r} is below zero", "write the price itself"),
+    "PRICE_ON_REQUEST": Code(
+        "warning", "the price is on request; it is left empty", "add a price if there is one"
+    ),
+    "PRICE_FREE": Code("warning", "{value!r} is read as 0", "check that it is really free"),
+    "PRICE_RANGE": Code(
+        "warning", "{value!r} is a range; its lower end was taken", "give one price per row"
+    ),
+    "PRICE_FROM": Code(
+        "warning", "{value!r} is a lowest price, not a fixed one", "give the exact price"
+    ),
+    "PRICE_SEVERAL": Code(
+        "warning", "{value!r} holds several prices; the first was taken", "give one price per cell"
+    ),
+    "TIERS_UNREADABLE": Code(
+        "error", "{value!r} is no list of tier prices", "write tiers like 1+ 9.90; 10+ 8.50"
+    ),
+    "CURRENCY_MISSING": Code(
+        "warning", "no cell, header or profile says the currency", "set `currency` of the profile"
+    ),
+    "CURRENCY_UNKNOWN": Code(
+        "error", "{value!r} is no currency", "use a three-letter code, like EUR"
+    ),
+    "CURRENCY_CONFLICT": Code(
+        "warning",
+        "the price says {one}, the currency column says {other}; {one} was taken",
+        "make both columns agree",
+    ),
+    "RATE_MISSING": Code(
+        "warning",
+        "no rate from {one} to {other} for that day; the base price is left empty",
+        "import rates for this currency",
+    ),
+    # Units and measures
+    "UNIT_UNKNOWN": Code(
+        "warning", "the unit {value!r} is not known; kept as written", "use a known unit, like kg"
+    ),
+    "UNIT_MISSING": Code(
+        "warning",
+        "{value!r} has no unit and no header or profile gives one",
+        "set the column's `unit` in the profile",
+    ),
+    "PACK_UNREADABLE": Code(
+        "warning", "{value!r} is no pack size", "write pack sizes like 6 x 330 ml"
+    ),
+    "MEASURE_UNREADABLE": Code(
+        "error", "{value!r} is no measure", "write a number and a unit, like 1.5 kg"
+    ),
+    "DIMENSIONS_UNREADABLE": Code(
+        "error", "{value!r} are no dimensions", "write them like 10 x 20 x 30 cm"
+    ),
+    # Words
+    "BOOLEAN_UNREADABLE": Code("error", "{value!r} is neither yes nor no", "write yes or no"),
+    "AVAILABILITY_UNKNOWN": Code(
+        "warning",
+        "{value!r} is no known availability; left empty",
+        "use in stock, out of stock, limited, preorder or backorder",
+    ),
+    "AVAILABILITY_CONFLICT": Code(
+        "warning",
+        "the status says {one}, the quantity says {other}; the status was kept",
+        "make both columns agree",
+    ),
+    "LEAD_TIME_UNREADABLE": Code(
+        "warning", "{value!r} is no lead time", "write days, like 3, or 2-3 weeks"
+    ),
+    # Dates
+    "DATE_UNREADABLE": Code("error", "{value!r} is no date", "write dates like 2026-11-30"),
+    "DATE_AMBIGUOUS": Code(
+        "warning",
+        "{value!r} can be {one} or {other}; nothing in the column tells; read as {one}",
+        "set `dates` of the profile to `dmy` or `mdy`",
+    ),
+    # Identifiers
+    "GTIN_CHECK_DIGIT": Code(
+        "error", "the check digit of {value!r} is wrong", "compare it with the barcode"
+    ),
+    "GTIN_UNREADABLE": Code(
+        "error", "{value!r} is no GTIN, EAN, UPC or ISBN", "write 8, 12, 13 or 14 digits"
+    ),
+    "GTIN_LOST": Code(
+        "error",
+        "{value!r} lost digits in a spreadsheet; they cannot be brought back",
+        "format the column as text and export it again",
+    ),
+    "GTIN_REPAIRED": Code(
+        "warning",
+        "{value!r} was written as {one}",
+        "format the column as text, so that nothing is lost",
+    ),
+    "GTIN_CONVERTED": Code("warning", "the ISBN-10 {value!r} became {one}", "nothing to do"),
+    "GTIN_SEVERAL": Code(
+        "warning", "{value!r} holds several numbers; the first valid one was taken", "keep one"
+    ),
+    "GTIN_IN_STORE": Code(
+        "warning",
+        "{value!r} is a number for use inside one shop only",
+        "use the maker's own number",
+    ),
+    "GTIN_PLACEHOLDER": Code(
+        "warning", "{value!r} is a placeholder; left empty", "leave the cell empty"
+    ),
+    "IDENTIFIER_MANGLED": Code(
+        "warning",
+        "{value!r} looks like a number a spreadsheet has changed",
+        "format the column as text and export it again",
+    ),
+    # Links
+    "URL_UNREADABLE": Code("error", "{value!r} is no web address", "write it with https://"),
+    "URL_UNSAFE": Code("error", "addresses of the kind {value!r} are refused", "use http or https"),
+    "IMAGE_NOT_URL": Code(
+        "warning",
+        "{value!r} is a file name, not an address; left out",
+        "give the picture's full address",
+    ),
+    "IMAGES_TOO_MANY": Code(
+        "warning", "only the first {limit} pictures were kept", "list fewer pictures"
+    ),
+    # Groups and duplicates
+    "VARIANT_WITHOUT_PARENT": Code(
+        "error",
+        "the variant group {value!r} has no row with a title",
+        "add the parent row, or a title",
+    ),
+    "DUPLICATE_IN_FILE": Code(
+        "warning",
+        "the same {field} {value!r} is in row {row}; that row was kept",
+        "remove one of the rows, or choose another winner",
+    ),
+}
+
+
+def describe(code: str, **words: object) -> str:
+    """What is wrong, and after a dash what to do."""
+    known = CODES[code]
+    text = f"{known.message.format_map(words)}: {known.advice}"
+    return text[0].upper() + text[1:]

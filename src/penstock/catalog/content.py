@@ -1,0 +1,114 @@
+"""What a column holds, judged by its cells alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from penstock.catalog.availability import read_availability
+from penstock.catalog.availability_words import WORDS as AVAILABILITY
+from penstock.catalog.booleans import WORDS as BOOLEANS
+from penstock.catalog.booleans import read_boolean
+from penstock.catalog.currencies import CODES, TOKEN, currency_of
+from penstock.catalog.dates import read_datetime
+from penstock.catalog.dimensions import read_dimensions
+from penstock.catalog.gtin import is_valid, read_gtin
+from penstock.catalog.images import looks_like_image, read_images, read_url
+from penstock.catalog.numbers import read_count, read_number, read_rating
+from penstock.catalog.prices import read_price
+from penstock.catalog.units import read_measure, read_pack, unit_of
+from penstock.catalog.words import words
+
+# A column says something of itself only with so many filled cells.
+FEWEST = 3
+MOST = 200
+
+_FITS: dict[str, Callable[[str], bool]] = {
+    "gtin": lambda text: read_gtin(text).value is not None or is_lost_gtin(text),
+    "price": lambda text: read_price(text).value is not None,
+    "per_unit": lambda text: read_price(text).value is not None,
+    "currency": lambda text: currency_of(text) is not None,
+    "unit": lambda text: unit_of(text) is not None,
+    "pack": lambda text: read_pack(text).value is not None,
+    "boolean": lambda text: read_boolean(text).value is not None,
+    "availability": lambda text: read_availability(text).value is not None,
+    "count": lambda text: read_count(text).value is not None,
+    "lead_time": lambda text: any(c.isdecimal() for c in text),
+    "date": lambda text: read_datetime(text).value is not None,
+    "datetime": lambda text: read_datetime(text).value is not None,
+    "rating": lambda text: read_rating(text).value is not None,
+    "weight": lambda text: read_measure(text, "mass", "kg").value is not None,
+    "length": lambda text: read_measure(text, "length", "cm").value is not None,
+    "dimensions": lambda text: read_dimensions(text, "cm").value is not None,
+    "url": lambda text: read_url(text).value is not None,
+    "images": lambda text: read_images(text).value is not None or looks_like_image(text),
+}
+
+
+def is_lost_gtin(text: str) -> bool:
+    return any(found.code == "GTIN_LOST" for found in read_gtin(text).problems)
+
+
+def filled(samples: Sequence[str]) -> list[str]:
+    return [text for text in samples if text and not text.isspace()][:MOST]
+
+
+def fit(kind: str, samples: Sequence[str]) -> float | None:
+    """Which share of the filled cells a field of this kind could take; None if too few are."""
+    check = _FITS.get(kind)
+    cells = filled(samples)
+    if check is None or len(cells) < FEWEST:
+        return None
+    return sum(check(text) for text in cells) / len(cells)
+
+
+# What the cells look like, the field they then fill, how sure one can be at most.
+_LOOKS: tuple[tuple[str, str, float, Callable[[str], bool]], ...] = (
+    ("gtin", "identifiers.gtin", 0.85, lambda text: is_valid(text.strip())),
+    ("image_url", "images", 0.8, lambda text: text.startswith("http") and looks_like_image(text)),
+    (
+        "url",
+        "metadata.url",
+        0.7,
+        lambda text: text.startswith("http") and not looks_like_image(text),
+    ),
+    ("currency", "price.currency", 0.8, lambda text: text.strip().upper() in CODES),
+    ("price", "price.amount", 0.75, lambda text: _is_price(text)),
+    ("availability", "availability.status", 0.7, lambda text: _is_availability(text)),
+    ("unit", "price.unit", 0.55, lambda text: not text[0].isdigit() and unit_of(text) is not None),
+    ("long_text", "description", 0.55, lambda text: len(text) > 100 and " " in text),
+    ("date", "metadata.lastUpdated", 0.3, lambda text: _is_date(text)),
+    ("boolean", "price.taxIncluded", 0.2, lambda text: text.strip().casefold() in BOOLEANS),
+)
+
+
+def _is_price(text: str) -> bool:
+    return len(text) < 40 and TOKEN.search(text) is not None and read_price(text).value is not None
+
+
+# Traffic lights mean something under a header that says so; alone they are the colour of a shirt.
+_COLOURS = words(
+    """
+    green yellow amber grün gruen gelb verde amarillo rouge jaune giallo rosso groen vermelho
+    amarelo"""
+)
+
+
+def _is_availability(text: str) -> bool:
+    word = text.strip().casefold().replace("_", " ")
+    return len(word) > 4 and word in AVAILABILITY and word not in BOOLEANS | _COLOURS
+
+
+def _is_date(text: str) -> bool:
+    return len(text) >= 6 and read_number(text) is None and read_datetime(text).value is not None
+
+
+def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
+    """(what the column looks like, the field that suggests, how surely), or None."""
+    cells = filled(samples)
+    if len(cells) < FEWEST:
+        return None
+    for kind, target, most, check in _LOOKS:
+        share = sum(check(text) for text in cells) / len(cells)
+        if share >= 0.8:
+            return kind, target, round(most * share, 3)
+    return None

@@ -1,0 +1,174 @@
+"""Currencies by code, symbol and word, and rates of a day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
+
+from penstock.catalog.value import EMPTY, Normalised, unreadable
+from penstock.catalog.words import words
+
+CODES = words(
+    """
+    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP
+    BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP
+    GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS
+    KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR
+    MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF
+    SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD
+    TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW DEM FRF ITL ESP NLG PTE
+    ATS BEF FIM GRD IEP LUF"""
+)
+_PLACES = dict.fromkeys(
+    words("""
+        BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF ITL ESP PTE"""),
+    0,
+) | dict.fromkeys(
+    words("""
+        BHD IQD JOD KWD LYD OMR TND"""),
+    3,
+)
+
+# Words and symbols that mean one currency.
+_ONE: dict[str, str] = {
+    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur.": "EUR", "£": "GBP", "gbp": "GBP",
+    "us$": "USD", "us-$": "USD", "usd$": "USD", "a$": "AUD", "au$": "AUD", "c$": "CAD",
+    "ca$": "CAD", "can$": "CAD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD", "nt$": "TWD",
+    "r$": "BRL", "mx$": "MXN", "zł": "PLN", "zl": "PLN", "kč": "CZK", "ft": "HUF", "₽": "RUB",
+    "руб": "RUB", "руб.": "RUB", "р.": "RUB", "рублей": "RUB", "₴": "UAH", "грн": "UAH",
+    "грн.": "UAH", "лв": "BGN", "лв.": "BGN", "lei": "RON", "₹": "INR", "₩": "KRW", "원": "KRW",
+    "₺": "TRY", "tl": "TRY", "₪": "ILS", "฿": "THB", "₫": "VND", "rp": "IDR", "rm": "MYR",
+    "₱": "PHP", "₦": "NGN", "円": "JPY", "元": "CNY", "rmb": "CNY", "sfr.": "CHF", "sfr": "CHF",
+    "fr.": "CHF", "fr": "CHF", "₤": "GBP", "jp¥": "JPY", "cn¥": "CNY", "درهم": "AED", "ريال": "SAR",
+    "جنيه": "EGP", "₸": "KZT", "₾": "GEL", "dkr": "DKK", "skr": "SEK", "nkr": "NOK",
+}  # fmt: skip
+# Symbols shared by several: the likeliest first; the profile's currency wins if it is in the list.
+_SHARED: dict[str, tuple[str, ...]] = {
+    "$": ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP", "TWD", "BRL"),
+    "dollar": ("USD", "CAD", "AUD", "NZD"), "dollars": ("USD", "CAD", "AUD", "NZD"),
+    "¥": ("JPY", "CNY"), "￥": ("JPY", "CNY"),
+    "kr": ("SEK", "NOK", "DKK", "ISK"), "kr.": ("DKK", "SEK", "NOK", "ISK"),
+    "rs": ("INR", "PKR", "LKR", "MUR"), "rs.": ("INR", "PKR", "LKR", "MUR"),
+    "r": ("ZAR",), "р": ("RUB",),
+    "pounds": ("GBP", "EGP"), "¢": ("USD",),
+}  # fmt: skip
+_WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
+
+
+def _alternative(word: str) -> str:
+    """Letters must stand alone, symbols may touch the number."""
+    before = r"(?<![^\W\d_])" if word[0].isalpha() else ""
+    after = r"(?![^\W\d_])" if word[-1].isalpha() else ""
+    return before + re.escape(word) + after
+
+
+TOKEN = re.compile(
+    "|".join(map(_alternative, _WORDS))
+    + r"|(?<![^\W\d_])(?:"
+    + "|".join(sorted(CODES))
+    + r")(?![^\W\d_])",
+    re.IGNORECASE,
+)
+
+
+class Found(NamedTuple):
+    currency: str
+    confidence: float
+
+
+def places(currency: str | None) -> int:
+    """How many decimals the currency is counted in."""
+    return 2 if currency is None else _PLACES.get(currency, 2)
+
+
+def currency_of(token: str, default: str | None = None) -> Found | None:
+    """The currency that a code, symbol or word means; ``default`` settles shared symbols."""
+    word = token.strip()
+    if word in CODES:
+        return Found(word, 1.0)
+    low = word.casefold()
+    if low in _ONE:
+        return Found(_ONE[low], 1.0)
+    shared = _SHARED.get(low)
+    if shared is not None:
+        if default in shared and default is not None:
+            return Found(default, 0.95)
+        return Found(shared[0], 0.9 if low == "$" or len(shared) == 1 else 0.7)
+    code = low.upper()
+    return Found(code, 1.0) if code in CODES else None
+
+
+def is_shared(token: str) -> bool:
+    return len(_SHARED.get(token.strip().casefold(), ())) > 1
+
+
+def read_currency(text: str, default: str | None = None) -> Normalised:
+    """A cell of a currency column."""
+    word = text.strip()
+    if not word or word == "-":
+        return EMPTY
+    found = currency_of(word, default)
+    if found is None:
+        tokens = {m.group() for m in TOKEN.finditer(word[:60])}
+        found = currency_of(tokens.pop(), default) if len(tokens) == 1 else None
+    if found is None:
+        return unreadable("CURRENCY_UNKNOWN", text)
+    return Normalised(found.currency, "currency", found.confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Rates into one base currency, as they held on one day.
+
+    ``per`` says how much base one unit of a currency buys, with the day that rate is from.
+    """
+
+    base: str = "USD"
+    per: Mapping[str, tuple[Decimal, date]] = field(default_factory=dict)
+
+    def convert(self, amount: str, currency: str) -> dict[str, str] | None:
+        """The amount in the base currency, saying by which rate; None without one."""
+        if currency == self.base:
+            return {"amount": amount, "currency": currency}
+        entry = self.per.get(currency)
+        if entry is None:
+            return None
+        rate, day = entry
+        exact = Decimal(amount) * rate
+        # Two digits more than the currency has: prices of screws are fractions of a cent.
+        kept = places(self.base)
+        rounded = exact.quantize(Decimal(1).scaleb(-kept - 2), ROUND_HALF_UP)
+        return {
+            "amount": money(format(rounded, "f"), kept),
+            "currency": self.base,
+            "rate": format(rate.normalize(), "f"),
+            "rateDate": day.isoformat(),
+        }
+
+
+def rates_on(
+    day: date, base: str, table: Iterable[tuple[date, str, Decimal]], oldest_days: int = 31
+) -> Rates:
+    """Of a dated table of (day, currency, worth in base) the latest rates not after ``day``. A rate
+    older than ``oldest_days`` counts as missing, for it would be wrong in silence."""
+    per: dict[str, tuple[Decimal, date]] = {}
+    for dated, currency, rate in table:
+        if dated <= day and (day - dated).days <= oldest_days:
+            known = per.get(currency)
+            if known is None or known[1] < dated:
+                per[currency] = (rate, dated)
+    return Rates(base, per)
+
+
+def money(text: str, minor: int) -> str:
+    """One way to write an amount: at least the currency's decimals, no zeros beyond them."""
+    head, mark, tail = text.partition(".")
+    if not mark:
+        return f"{head}.{'0' * minor}" if minor else head
+    if len(tail) > minor:
+        tail = tail[:minor] + tail[minor:].rstrip("0")
+    return f"{head}.{tail.ljust(minor, '0')}" if tail or minor else head

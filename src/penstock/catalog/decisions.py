@@ -1,0 +1,114 @@
+"""From the counts of all columns to one decision per column, with what stays unsure said aloud."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.catalog.columns import ColumnStats, decimal_style
+from penstock.catalog.currencies import currency_of, is_shared
+from penstock.catalog.dates import DateOrder
+from penstock.catalog.numbers import DecimalStyle
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDecision:
+    """How the cells of one column are read. ``notes`` are for people."""
+
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        shown = {"decimal": self.decimal, "dates": self.dates, "currency": self.currency}
+        return {name: value for name, value in shown.items() if value is not None} | (
+            {"notes": list(self.notes)} if self.notes else {}
+        )
+
+    @staticmethod
+    def from_json(kept: Mapping[str, Any]) -> ColumnDecision:
+        return ColumnDecision(
+            kept.get("decimal"),
+            kept.get("dates"),
+            kept.get("currency"),
+            tuple(kept.get("notes", ())),
+        )
+
+
+UNDECIDED = ColumnDecision()
+
+
+def decide(stats: Sequence[ColumnStats], currency: str | None = None) -> list[ColumnDecision]:
+    """One decision per column. A column that shows nothing itself follows the rest of the file;
+    ``currency`` settles symbols that several currencies share."""
+    totals: Counter[str] = Counter()
+    for column in stats:
+        style, how = decimal_style(column.marks)
+        if style is not None and how == "clear" and not _is_dates(column):
+            totals[style] += 1
+    # Only a file of one mind speaks for its silent columns.
+    whole: DecimalStyle | None = None
+    if len(totals) == 1:
+        whole = "comma" if "comma" in totals else "point"
+    return [_decide(column, whole, currency) for column in stats]
+
+
+def _is_dates(column: ColumnStats) -> bool:
+    marks = column.marks
+    return (
+        marks["day_first"] + marks["month_first"] + marks["date?"]
+        > sum(marks[name] for name in ("comma", "point", "comma?", "point?", "whole")) // 2
+    )
+
+
+def _decide(
+    column: ColumnStats, whole: DecimalStyle | None, currency: str | None
+) -> ColumnDecision:
+    notes: list[str] = []
+    style, how = decimal_style(column.marks)
+    if how == "ambiguous" and not _is_dates(column):
+        if whole is not None:
+            style = whole
+            notes.append(f"Numbers like 3.350 follow the other columns: decimal {whole}")
+        else:
+            notes.append(
+                "Numbers like 3.350 can be read in two ways and nothing tells: set `decimal`"
+            )
+    elif how == "mixed":
+        notes.append("Decimal commas and points are mixed: each number is read by its own shape")
+    elif how == "leaning":
+        notes.append(f"Nearly all numbers have a decimal {style}; those that do not are checked")
+    order = _order(column, notes)
+    return ColumnDecision(style, order, _currency(column, currency, notes), tuple(notes))
+
+
+def _order(column: ColumnStats, notes: list[str]) -> DateOrder | None:
+    day, month = column.marks["day_first"], column.marks["month_first"]
+    if day and not month:
+        return "dmy"
+    if month and not day:
+        return "mdy"
+    if day and month:
+        notes.append("Dates begin with the day in some cells and with the month in others")
+    elif column.marks["date?"]:
+        notes.append("Dates like 03/04/2026 can be read in two ways and nothing tells: set `dates`")
+    return None
+
+
+def _currency(column: ColumnStats, default: str | None, notes: list[str]) -> str | None:
+    """The one currency the column's cells name; cells that name none then mean it too."""
+    named: set[str] = set()
+    for token in column.currencies:
+        found = currency_of(token, default)
+        if found is not None:
+            named.add(found.currency)
+            if is_shared(token) and found.currency != default:
+                notes.append(
+                    f"{token} is read as {found.currency}: set `currency` if it is another"
+                )
+    if len(named) > 1:
+        notes.append("Several currencies: " + ", ".join(sorted(named)))
+    return named.pop() if len(named) == 1 else None

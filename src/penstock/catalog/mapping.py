@@ -1,0 +1,190 @@
+"""Which column is what: by exact name, then by similar name, then by what the cells hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz import fuzz, process
+
+from penstock.catalog import content, synonyms
+from penstock.catalog.assign import assign
+from penstock.catalog.fields import field_of
+from penstock.catalog.synonyms import Candidate, Hints, header_key
+
+How = Literal["exact", "fuzzy", "content", "custom"]
+
+# Under this a column stays a custom field; what was thought of is still listed.
+LEAST_CONFIDENCE = 0.5
+LEAST_SIMILARITY = 88
+MOST_ALTERNATIVES = 4
+LONGEST_TITLE = 120
+
+# One exact name outweighs any number of resemblances, and they any number of looks.
+_TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProposal:
+    """What one column is proposed to be; ``target`` None keeps it as a custom field."""
+
+    index: int
+    header: str
+    target: str | None
+    confidence: float
+    how: How
+    looks_like: str | None
+    hints: Hints
+    alternatives: tuple[Candidate, ...]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "column": self.header,
+            "target": self.target,
+            "confidence": self.confidence,
+            "how": self.how,
+            "looksLike": self.looks_like,
+            "currency": self.hints.currency,
+            "unit": self.hints.unit,
+            "taxIncluded": self.hints.tax_included,
+            "alternatives": [
+                {"target": other.target, "confidence": other.confidence}
+                for other in self.alternatives
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    columns: tuple[ColumnProposal, ...]
+    fingerprint: str
+    platform: str | None
+
+    def targets(self) -> dict[str, str]:
+        """Column by header to target, mapped ones only."""
+        return {c.header: c.target for c in self.columns if c.target is not None}
+
+
+def fingerprint(header: Sequence[str]) -> str:
+    """Equal for files with the same columns in any order, case and spelling of spaces."""
+    names = sorted(header_key(name) for name in header)
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    options: dict[str, tuple[float, How]]
+    looks_like: str | None
+    hints: Hints
+
+
+def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Proposal:
+    """A target for each column, none twice. ``samples`` holds some cells of each column."""
+    platform = synonyms.platform_of(header)
+    thoughts = [
+        _think(name, samples[index] if index < len(samples) else (), platform)
+        for index, name in enumerate(header)
+    ]
+    scores = []
+    for index, thought in enumerate(thoughts):
+        # Of two equally good columns the first one wins.
+        first = 1 - index * 1e-7
+        scores.append(
+            {
+                target: _TIERS[how] * confidence * first
+                for target, (confidence, how) in thought.options.items()
+                if confidence >= LEAST_CONFIDENCE
+            }
+        )
+    chosen = assign(scores)
+    _with_a_title(chosen, thoughts, samples)
+    return Proposal(
+        tuple(
+            _proposal(index, header[index], thought, target)
+            for index, (thought, target) in enumerate(zip(thoughts, chosen, strict=True))
+        ),
+        fingerprint(header),
+        platform,
+    )
+
+
+def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
+    named, hints = synonyms.candidates(name, platform)
+    options: dict[str, tuple[float, How]] = {
+        target: (_weighed(target, confidence, samples), "exact") for target, confidence in named
+    }
+    if not options:
+        for target, confidence in _similar(name):
+            options.setdefault(target, (_weighed(target, confidence, samples), "fuzzy"))
+    looks = content.look(samples)
+    if looks is not None:
+        _, target, confidence = looks
+        if target not in options:
+            options[target] = (confidence, "content")
+    return _Thought(options, looks[0] if looks else None, hints)
+
+
+def _similar(name: str) -> list[Candidate]:
+    key = synonyms.read_hints(name)[1] or header_key(name)
+    if len(key) < 5:
+        return []
+    best: dict[str, float] = {}
+    for known, score, _ in process.extract(
+        key, synonyms.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=LEAST_SIMILARITY, limit=5
+    ):
+        if not _is_misspelt(key, known):
+            continue
+        for target, strength in synonyms.exact(known).items():
+            best[target] = max(best.get(target, 0.0), round(strength * score / 100 * 0.9, 3))
+    return [Candidate(target, value) for target, value in sorted(best.items(), key=lambda p: -p[1])]
+
+
+def _is_misspelt(key: str, known: str) -> bool:
+    """A word more or less makes another name (`type id`); letters more or less make a mistake."""
+    if key.count(" ") == known.count(" "):
+        return True
+    return fuzz.ratio(key.replace(" ", ""), known.replace(" ", "")) >= 94
+
+
+def _with_a_title(
+    chosen: list[str | None], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+) -> None:
+    """Where no column is the title, a column of short descriptions is: many price lists call the
+    name of a product its description."""
+    if "title" in chosen or "description" not in chosen:
+        return
+    index = chosen.index("description")
+    cells = content.filled(samples[index]) if index < len(samples) else []
+    if sorted(map(len, cells))[len(cells) // 2 :][:1] <= [LONGEST_TITLE]:
+        confidence, how = thoughts[index].options["description"]
+        thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
+        chosen[index] = "title"
+
+
+def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
+    """A name promises; the cells keep the promise or not."""
+    share = content.fit(field_of(target).kind, samples)
+    if share is not None:
+        return round(confidence * (0.4 + 0.6 * share), 3)
+    if samples and not content.filled(samples):
+        return round(confidence * 0.95, 3)
+    return confidence
+
+
+def _proposal(index: int, header: str, thought: _Thought, target: str | None) -> ColumnProposal:
+    confidence, how = thought.options.get(target or "", (0.0, "custom"))
+    others = sorted(thought.options.items(), key=lambda pair: -pair[1][0])
+    return ColumnProposal(
+        index,
+        header,
+        target,
+        confidence,
+        how,
+        thought.looks_like,
+        thought.hints,
+        tuple(Candidate(other, value) for other, (value, _) in others if other != target)[
+            :MOST_ALTERNATIVES
+        ],
+    )

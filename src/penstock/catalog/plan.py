@@ -1,0 +1,193 @@
+"""A plan: mapping, profile and column decisions, compiled once per job into steps over cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from penstock.catalog.currencies import Rates
+from penstock.catalog.decisions import UNDECIDED, ColumnDecision
+from penstock.catalog.fields import field_of
+from penstock.catalog.profile import IGNORED, ColumnRule, Profile
+from penstock.catalog.readers import REPEATING, Reader, Style, reader
+from penstock.catalog.text import tidy_line
+from penstock.catalog.units import unit_of
+from penstock.catalog.value import Normalised
+from penstock.catalog.words import words
+from penstock.model.errors import BadInput
+
+# What is remembered per column: enough for the values that repeat, bounded for those that do not.
+MOST_REMEMBERED = 4_096
+
+# Fields that go into the product as they are read; all others are put together afterwards.
+_DIRECT = words(
+    """
+    title description brand sourceId supplier.id supplier.name supplier.rating supplier.location
+    specifications.material identifiers.sku identifiers.gtin identifiers.mpn metadata.url
+    metadata.lastUpdated"""
+)
+
+
+class Memory(dict[str, Normalised]):
+    """Reads a cell once and remembers it; full, it reads every new one again."""
+
+    def __init__(self, read: Reader) -> None:
+        self._read = read
+
+    def __missing__(self, raw: str) -> Normalised:
+        found = self._read(raw)
+        if len(self) < MOST_REMEMBERED:
+            self[raw] = found
+        return found
+
+
+class Step(NamedTuple):
+    """One column: which cell, which field, how it is read. ``section`` is None at the top of the
+    product and empty for a value that is put together with others later."""
+
+    column: int
+    header: str
+    target: str
+    section: str | None
+    name: str
+    read: Reader
+
+
+class Custom(NamedTuple):
+    column: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    header: tuple[str, ...]
+    steps: tuple[Step, ...]
+    custom: tuple[Custom, ...]
+    unknown: tuple[Custom, ...]
+    profile: Profile
+    rates: Rates
+    currency: str | None
+    targets: frozenset[str]
+    notes: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.header)
+
+
+def compile_plan(
+    header: Sequence[str],
+    profile: Profile,
+    decisions: Sequence[ColumnDecision] = (),
+    rates: Rates | None = None,
+) -> Plan:
+    """All look-ups done once. A file the profile's contract does not allow is refused here."""
+    steps: list[Step] = []
+    custom: list[Custom] = []
+    unknown: list[Custom] = []
+    names = _custom_names(header)
+    notes: list[str] = []
+    used: set[str] = set()
+    for index, column in enumerate(header):
+        rule = profile.columns.get(column) if column not in used else ColumnRule()
+        used.add(column)
+        if rule is None:
+            (custom if profile.contract == "evolve" else unknown).append(
+                Custom(index, names[index])
+            )
+        elif rule.target is None:
+            custom.append(Custom(index, names[index]))
+        elif rule.target != IGNORED:
+            decision = decisions[index] if index < len(decisions) else UNDECIDED
+            steps.append(_step(index, column, rule.target, _style(profile, rule, decision)))
+            notes += [f"{column}: {note}" for note in decision.notes if _matters(note, rule)]
+    if unknown and profile.contract == "freeze":
+        raise BadInput(
+            "COLUMN_UNKNOWN",
+            f"The profile {profile.name!r} is frozen and does not know these columns: "
+            + ", ".join(repr(one.name) for one in unknown[:20])
+            + ". Add them to the profile, or set its contract to `evolve`",
+            columns=[one.name for one in unknown],
+        )
+    return Plan(
+        tuple(header),
+        tuple(steps),
+        tuple(custom),
+        tuple(unknown),
+        profile,
+        rates or Rates(),
+        profile.currency or _only_currency(header, profile, decisions),
+        frozenset(step.target for step in steps),
+        tuple(notes),
+    )
+
+
+def _step(index: int, header: str, target: str, style: Style) -> Step:
+    found = field_of(target)
+    section: str | None = ""
+    name = target
+    if target in _DIRECT:
+        section, _, name = target.rpartition(".")
+        section = section or None
+    read = reader(found.kind, style)
+    if found.kind in REPEATING:
+        read = Memory(read).__getitem__
+    return Step(index, header, target, section, name, read)
+
+
+def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision) -> Style:
+    """What people set goes before what was found; the column before the whole file."""
+    target = rule.target or ""
+    unit = rule.unit
+    if unit is None and target.startswith("specifications.weight"):
+        unit = profile.weight_unit
+    elif unit is None and target.startswith("specifications.dimensions"):
+        unit = profile.length_unit
+    return Style(
+        rule.decimal or profile.decimal or decision.decimal,
+        rule.dates or profile.dates or decision.dates,
+        rule.currency or _cell_currency(profile, decision),
+        unit_of(unit) if unit else None,
+        rule.tax_included,
+    )
+
+
+def _cell_currency(profile: Profile, decision: ColumnDecision) -> str | None:
+    """For cells that name none: what the others of the column name, else the profile's."""
+    return decision.currency or profile.currency
+
+
+def _only_currency(
+    header: Sequence[str], profile: Profile, decisions: Sequence[ColumnDecision]
+) -> str | None:
+    """The currency of a currency column that holds but one."""
+    for index, column in enumerate(header):
+        rule = profile.columns.get(column)
+        if rule is not None and rule.target == "price.currency" and index < len(decisions):
+            return decisions[index].currency
+    return None
+
+
+def _matters(note: str, rule: ColumnRule) -> bool:
+    kind = field_of(rule.target or "title").kind
+    if note.startswith("Dates"):
+        return kind in ("date", "datetime")
+    if "urrenc" in note or "is read as" in note:
+        return kind in ("price", "per_unit", "tiers", "currency")
+    return kind in ("price", "per_unit", "tiers", "count", "weight", "length", "dimensions", "pack")
+
+
+def _custom_names(header: Sequence[str]) -> list[str]:
+    """Names of custom fields: the headers, tidied, made different where they are equal."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for index, column in enumerate(header):
+        base = tidy_line(column)[:100] or f"column {index + 1}"
+        name, number = base, 1
+        while name in taken:
+            number += 1
+            name = f"{base} {number}"
+        taken.add(name)
+        names.append(name)
+    return names

@@ -1,0 +1,88 @@
+"""For each kind of field the function that reads its cells, with the column's style built in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from penstock.catalog import (
+    availability,
+    booleans,
+    categories,
+    currencies,
+    dates,
+    dimensions,
+    gtin,
+    images,
+    numbers,
+    price_tiers,
+    prices,
+    text,
+    units,
+)
+from penstock.catalog.dates import DateOrder
+from penstock.catalog.numbers import DecimalStyle
+from penstock.catalog.value import EMPTY, Normalised
+from penstock.catalog.words import words
+
+Reader = Callable[[str], Normalised]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """All that is known of a column before its first cell is read."""
+
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = None
+
+
+# Kinds whose cells repeat: what was read once is remembered.
+REPEATING = words(
+    """
+    category price per_unit currency unit pack tiers boolean availability count lead_time date
+    rating weight length dimensions tags"""
+)
+
+
+def reader(kind: str, style: Style) -> Reader:
+    decimal, unit = style.decimal, style.unit
+    price_style = prices.PriceStyle(decimal, style.currency, style.tax_included)
+    made: dict[str, Reader] = {
+        "line": text.read_line,
+        "text": text.read_text,
+        "identifier": gtin.read_identifier,
+        "gtin": gtin.read_gtin,
+        "category": categories.read_category,
+        "price": lambda raw: prices.read_price(raw, price_style),
+        "per_unit": lambda raw: prices.read_price(raw, price_style),
+        "currency": lambda raw: currencies.read_currency(raw, style.currency),
+        "unit": units.read_unit,
+        "pack": lambda raw: units.read_pack(raw, decimal),
+        "tiers": lambda raw: price_tiers.read_tier_cell(raw, decimal, style.currency),
+        "boolean": booleans.read_boolean,
+        "availability": lambda raw: availability.read_availability(raw, decimal),
+        "count": lambda raw: numbers.read_count(raw, decimal),
+        "lead_time": availability.read_lead_time,
+        "date": lambda raw: dates.read_date(raw, style.dates),
+        "datetime": lambda raw: dates.read_datetime(raw, style.dates),
+        "rating": lambda raw: numbers.read_rating(raw, decimal),
+        "weight": lambda raw: units.read_measure(raw, "mass", unit, decimal),
+        "length": lambda raw: units.read_measure(raw, "length", unit, decimal),
+        "dimensions": lambda raw: dimensions.read_dimensions(raw, unit, decimal),
+        "url": images.read_url,
+        "images": images.read_images,
+        "tags": categories.read_tags,
+        "custom": read_custom,
+    }
+    return made[kind]
+
+
+def read_custom(raw: str) -> Normalised:
+    """A cell no field is meant for: its text, tidied and nothing more."""
+    if raw.isascii() and raw.isprintable() and raw[0] != " " and raw[-1] != " ":
+        return Normalised(raw[: text.LONGEST_TEXT], "custom")
+    tidied = text.tidy_lines(raw[: text.LONGEST_TEXT])
+    return Normalised(tidied, "custom") if tidied else EMPTY

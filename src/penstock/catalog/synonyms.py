@@ -1,0 +1,196 @@
+"""From a header to the fields it may mean, with what else the header says: unit, currency, tax."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from penstock.catalog import price_words
+from penstock.catalog.currencies import CODES, TOKEN, currency_of
+from penstock.catalog.fields import BY_TARGET
+from penstock.catalog.synonym_platforms import PLATFORMS
+from penstock.catalog.synonym_words import WORDS
+from penstock.catalog.unit_words import KINDS
+from penstock.catalog.units import unit_of
+from penstock.catalog.words import words
+
+LONGEST_HEADER = 200
+
+_NAMESPACE = re.compile(r"^(?:g|c|s|pim|product|attributes?|meta)[:.](?=[a-zA-Z])")
+_CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
+_NOT_WORDS = re.compile(r"[\W_]+")
+_DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+_BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
+_PREFIXES = words(
+    """
+    product variant item article artikel produkt produit producto prodotto produto default my
+    our new"""
+)
+_JOINING = words("in to en per pro je of de der des du del di da do the le la el il")
+_SKIPPED_WORDS = words(
+    """
+    netto brutto net gross ht ttc vat mwst iva btw tva tax incl excl inkl exkl"""
+)
+
+
+class Candidate(NamedTuple):
+    target: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a header says beside its field: `Preis netto (EUR)`, `Weight [g]`."""
+
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = None
+
+
+def header_key(header: str) -> str:
+    """Equal for headers that differ only in case, accents, marks and camel case."""
+    text = _NAMESPACE.sub("", unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
+    text = unicodedata.normalize("NFD", _CAMEL.sub(" ", text).casefold())
+    text = "".join(c for c in text if not unicodedata.combining(c))
+    return " ".join(_DIGIT_EDGE.sub(" ", _NOT_WORDS.sub(" ", text)).split())
+
+
+@cache
+def _index() -> dict[str, dict[str, float]]:
+    index: dict[str, dict[str, float]] = {}
+    for target in BY_TARGET:
+        if BY_TARGET[target].mapped:
+            index.setdefault(header_key(target), {})[target] = 1.0
+            last = header_key(target.rsplit(".", 1)[-1])
+            if " " in last:  # "minOrder" is clear alone, "name" and "id" are not
+                index.setdefault(last, {}).setdefault(target, 0.9)
+    for target, names in WORDS.items():
+        for name in names.replace("\n", " ").split("|"):
+            weak = name.strip().endswith("?")
+            found = index.setdefault(header_key(name), {})
+            found[target] = max(found.get(target, 0.0), 0.75 if weak else 1.0)
+    for headers in PLATFORMS.values():
+        for target, names in headers.items():
+            for name in names.split("|"):
+                found = index.setdefault(header_key(name), {})
+                found.setdefault(target, 0.9)
+    return index
+
+
+@cache
+def keys() -> tuple[str, ...]:
+    """All known names that are long enough to be compared fuzzily."""
+    return tuple(key for key in _index() if len(key) >= 5)
+
+
+@cache
+def _platform_keys(platform: str) -> dict[str, str]:
+    return {
+        header_key(name): target
+        for target, names in PLATFORMS[platform].items()
+        for name in names.split("|")
+    }
+
+
+def platform_of(headers: Sequence[str]) -> str | None:
+    """The system whose headers most of these are, if any clearly is."""
+    found = {header_key(header) for header in headers}
+    best, most = None, 5
+    for platform in PLATFORMS:
+        hits = len(found & _platform_keys(platform).keys())
+        if hits > most and hits * 4 >= len(found):
+            best, most = platform, hits
+    return best
+
+
+def exact(key: str) -> dict[str, float]:
+    """Fields that go by exactly this name, with how surely."""
+    found = _index().get(key)
+    if found is None and ("ae" in key or "oe" in key or "ue" in key):
+        found = _index().get(key.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
+    return found or {}
+
+
+def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate], Hints]:
+    """Fields the header names, surest first, and what else it says."""
+    hints, bare = read_hints(header)
+    best: dict[str, float] = {}
+    for key, factor in _ways_to_read(header_key(header), bare):
+        for target, strength in exact(key).items():
+            best[target] = max(best.get(target, 0.0), strength * factor)
+        numbered = _numbered(key)
+        if numbered is not None:
+            best[numbered.target] = max(
+                best.get(numbered.target, 0.0), numbered.confidence * factor
+            )
+    if platform is not None:
+        own = _platform_keys(platform).get(header_key(header))
+        # In a file of a known system its own names come before everyone else's.
+        best = {target: value * 0.95 for target, value in best.items()}
+        if own is not None:
+            best[own] = 1.0
+    ordered = sorted(best.items(), key=lambda pair: -pair[1])
+    return [Candidate(target, round(value, 3)) for target, value in ordered], hints
+
+
+def _ways_to_read(key: str, bare: str) -> list[tuple[str, float]]:
+    ways = [(key, 1.0)]
+    if bare and bare != key:
+        ways.append((bare, 0.98))
+    for text, factor in tuple(ways):
+        first, _, rest = text.partition(" ")
+        if first in _PREFIXES and rest:
+            ways.append((rest, factor * 0.95))
+    return ways
+
+
+def _numbered(key: str) -> Candidate | None:
+    """`image 2`, `additional image 3 url`: further columns of a field that takes many."""
+    words = key.split()
+    places = [i for i, word in enumerate(words) if word.isdecimal() and len(word) < 3]
+    if len(places) != 1 or len(words) < 2:
+        return None
+    number = int(words[places[0]])
+    rest = " ".join(word for i, word in enumerate(words) if i != places[0])
+    for target, strength in exact(rest).items():
+        if target in BY_TARGET and BY_TARGET[target].many:
+            return Candidate(target if number <= 1 else f"{target}.{number}", strength * 0.97)
+    return None
+
+
+def read_hints(header: str) -> tuple[Hints, str]:
+    """Unit, currency and tax said by a header, and its key without them."""
+    text = unicodedata.normalize("NFKC", header[:LONGEST_HEADER])
+    tax: bool | None = None
+    if price_words.TAX_EXCLUDED.search(text):
+        tax = False
+    elif price_words.TAX_INCLUDED.search(text):
+        tax = True
+    symbol = TOKEN.search(text) if any(c in text for c in "€$£¥") else None
+    found = currency_of(symbol.group()) if symbol else None
+    currency = found.currency if found else None
+    unit: str | None = None
+    for inside in _BRACKETS.findall(text):
+        unit = _measuring(inside) or unit
+    words = header_key(text).split()
+    kept = words[:1] + [word for word in words[1:] if word not in _SKIPPED_WORDS]
+    codes = [word.upper() for word in kept[1:] if word.upper() in CODES]
+    if codes and currency is None:
+        currency = codes[0]
+    kept = [word for i, word in enumerate(kept) if i == 0 or word.upper() != currency]
+    while len(kept) > 1 and kept[-1] in _JOINING and unit is None:
+        kept.pop()
+    if len(kept) > 1 and _measuring(kept[-1]):
+        unit = unit or _measuring(kept[-1])
+        kept.pop()
+    return Hints(currency, unit, tax), " ".join(kept)
+
+
+def _measuring(word: str) -> str | None:
+    """A unit of mass, length or volume; `St` and `pack` in a header are part of its name."""
+    unit = unit_of(word)
+    return unit if unit is not None and KINDS[unit] in ("mass", "length", "volume") else None
