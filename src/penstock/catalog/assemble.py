@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
+from decimal import Decimal
+from functools import lru_cache, partial
 from typing import Any
 
 from penstock.catalog.availability import Availability
-from penstock.catalog.currencies import money, places
+from penstock.catalog.currencies import money, places, rounded
 from penstock.catalog.images import MOST_IMAGES
 from penstock.catalog.numbers import plain
 from penstock.catalog.plan import Plan
 from penstock.catalog.prices import Price
-from penstock.catalog.row import NormalisedRow
+from penstock.catalog.row import NormalisedRow, Source
 from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
@@ -40,9 +40,12 @@ def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
         ("availability.", _add_availability),
         ("specifications.weight", _add_weight),
         ("specifications.dimensions", _add_dimensions),
-        ("images", _add_images),
-        ("metadata.tags", _add_tags),
-        ("supplier.certifications", _add_certifications),
+        ("images", partial(_add_images, _columns_of("images", targets))),
+        ("metadata.tags", partial(_add_list, _columns_of("metadata.tags", targets))),
+        (
+            "supplier.certifications",
+            partial(_add_list, _columns_of("supplier.certifications", targets)),
+        ),
         ("variants.", add_variant),
     )
     found = [add for start, add in wanted if any(t.startswith(start) for t in targets)]
@@ -147,10 +150,10 @@ def _per_unit(
     if total <= 0 or (total == 1 and base == unit):
         return None
     minor = places(currency)
-    exact = (Decimal(amount) / total).quantize(Decimal(1).scaleb(-minor - 2), ROUND_HALF_UP)
-    return {"amount": money(format(exact, "f"), minor), "unit": base}
+    return {"amount": money(rounded(Decimal(amount) / total, minor), minor), "unit": base}
 
 
+@lru_cache(maxsize=1_024)
 def _pack_of(unit: str) -> Pack | None:
     """`100 g` as the unit of a price is a pack of one; `piece` and `box` compare with nothing."""
     size, _, name = unit.rpartition(" ")
@@ -164,19 +167,19 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
     quantity: int | None = parts.get("availability.quantity")
     found: dict[str, Any] = {}
     if read is not None:
-        status = read.status
-        by_count = None if quantity is None else "in_stock" if quantity else "out_of_stock"
-        if by_count and {status, by_count} == {"in_stock", "out_of_stock"}:
-            row.say("availability.status", "AVAILABILITY_CONFLICT", one=status, other=by_count)
-        found["status"] = status
+        status = read.status_with(quantity)
         if quantity is None:
             quantity = read.quantity
+        elif status == ("out_of_stock" if quantity else "in_stock"):
+            by_count = "in_stock" if quantity else "out_of_stock"
+            row.say("availability.status", "AVAILABILITY_CONFLICT", one=status, other=by_count)
+        found["status"] = status
         if read.lead_days is not None:
             found["leadTimeDays"] = read.lead_days
     elif quantity is not None:
         found["status"] = "in_stock" if quantity else "out_of_stock"
-        source = row.lineage["availability.quantity"]
-        row.lineage["availability.status"] = source._replace(rule="from_quantity")
+        column, raw, _, sure = row.lineage["availability.quantity"]
+        row.lineage["availability.status"] = Source(column, raw, "from_quantity", sure)
     if quantity is not None:
         found["quantity"] = quantity
     for name in ("leadTimeDays", "minOrder", "deliveryDate"):
@@ -233,8 +236,24 @@ def _add_dimensions(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> No
     _section(row.product, "specifications")["dimensions"] = found or dict(whole or {})
 
 
-def _add_images(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    urls = _joined(parts, "images")[:MOST_IMAGES]
+def _columns_of(target: str, targets: frozenset[str]) -> tuple[str, ...]:
+    """`images`, `images.2` … in the order of their numbers."""
+    found = [t for t in targets if t == target or t.removeprefix(target + ".").isdecimal()]
+    return tuple(sorted(found, key=lambda t: (len(t), t)))
+
+
+def _joined(columns: tuple[str, ...], parts: dict[str, Any]) -> list[str]:
+    """Each value once. Always a new list: what was read may be remembered for other rows."""
+    joined: dict[str, None] = {}
+    for column in columns:
+        joined.update(dict.fromkeys(parts.get(column, ())))
+    return list(joined)
+
+
+def _add_images(
+    columns: tuple[str, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    urls = _joined(columns, parts)[:MOST_IMAGES]
     if not urls:
         return
     images = [{"url": url, "type": "secondary"} for url in urls]
@@ -245,26 +264,13 @@ def _add_images(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
     row.product["images"] = images
 
 
-def _add_tags(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    tags = _joined(parts, "metadata.tags")
-    if tags:
-        _section(row.product, "metadata")["tags"] = tags
-
-
-def _add_certifications(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    certificates = _joined(parts, "supplier.certifications")
-    if certificates:
-        _section(row.product, "supplier")["certifications"] = certificates
-
-
-def _joined(parts: dict[str, Any], target: str) -> list[str]:
-    """All columns that add to one list, in their order, each value once. Always a new list: what
-    was read may be remembered for other rows."""
-    joined: dict[str, None] = {}
-    for part, value in parts.items():
-        if part.startswith(target) and isinstance(value, list):
-            joined.update(dict.fromkeys(value))
-    return list(joined)
+def _add_list(
+    columns: tuple[str, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    values = _joined(columns, parts)
+    if values:
+        section, _, name = columns[0].partition(".")
+        _section(row.product, section)[name.partition(".")[0]] = values
 
 
 def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
@@ -274,8 +280,8 @@ def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None
         for name in ("sku", "gtin", "mpn"):
             if name in identifiers:
                 product["sourceId"] = identifiers[name]
-                source = row.lineage[f"identifiers.{name}"]
-                row.lineage["sourceId"] = source._replace(rule=f"from_{name}")
+                column, raw, _, sure = row.lineage[f"identifiers.{name}"]
+                row.lineage["sourceId"] = Source(column, raw, f"from_{name}", sure)
                 break
     source_name = plan.profile.source
     if source_name:

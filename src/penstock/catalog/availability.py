@@ -13,6 +13,7 @@ from penstock.catalog.value import EMPTY, Normalised, unreadable
 from penstock.catalog.words import words
 
 LONGEST = 120
+AT_ONCE_DAYS = 7
 
 _COUNT = re.compile(
     r"(?P<sign>[<>≥≤~]=?)?\s{0,2}"
@@ -28,9 +29,19 @@ _EDGES = " .!*:,;()-–"
 
 
 class Availability(NamedTuple):
+    """``status`` is None where the cell only says how long it takes."""
+
     status: str | None
     quantity: int | None = None
     lead_days: int | None = None
+
+    def status_with(self, quantity: int | None) -> str:
+        """What takes days to come is not sold out: in stock somewhere, or ordered for you."""
+        if self.status is not None:
+            return self.status
+        if quantity is not None:
+            return "in_stock" if quantity else "backorder"
+        return "in_stock" if (self.lead_days or 0) <= AT_ONCE_DAYS else "backorder"
 
 
 _IMMEDIATELY = words(
@@ -47,7 +58,10 @@ def read_availability(text: str, style: DecimalStyle | None = None) -> Normalise
         return Normalised(Availability(status), "availability_word")
     if is_nothing(text):
         return EMPTY
-    word = to_ascii(word).rsplit("schema.org/", 1)[-1].strip(_EDGES)
+    word = to_ascii(word)
+    if negative := _negative(word):
+        return negative
+    word = word.rsplit("schema.org/", 1)[-1].strip(_EDGES)
     if not word:
         return unreadable("AVAILABILITY_UNKNOWN", text)
     status = WORDS.get(word)
@@ -60,7 +74,7 @@ def _read_count(word: str, style: DecimalStyle | None) -> Normalised | None:
     """A number alone, or with a unit of pieces, is the stock."""
     match = _COUNT.fullmatch(word)
     if match is None:
-        return _negative(word)
+        return None
     unit = match["unit"]
     if unit and KINDS.get(unit_of(unit) or "") not in ("count", "package"):
         return None
@@ -87,8 +101,7 @@ def _read_mixed(word: str) -> Normalised | None:
     status = _phrase_in(word)
     lead = _lead_in(word)
     if lead is not None:
-        # Something that takes days to come is not sold out, whatever else is unsaid.
-        found = Availability(status or ("in_stock" if lead <= 7 else "backorder"), None, lead)
+        found = Availability(status, None, lead)
         return Normalised(found, "availability_lead_time", 0.9 if status else 0.7)
     if status is None:
         return None

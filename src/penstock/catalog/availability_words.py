@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.catalog.words import words
+from penstock.catalog.words import phrases, words
 
 STATUSES = ("in_stock", "out_of_stock", "limited", "preorder", "backorder")
 
@@ -59,9 +59,7 @@ _PHRASES: dict[str, str] = {
 }
 
 WORDS: dict[str, str] = {
-    phrase.strip(): status
-    for status, phrases in _PHRASES.items()
-    for phrase in phrases.replace("\n", " ").split("|")
+    phrase: status for status, text in _PHRASES.items() for phrase in phrases(text)
 }
 
 # How long a day-word lasts.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from penstock.catalog.value import EMPTY, Normalised, unreadable
@@ -85,6 +86,7 @@ def places(currency: str | None) -> int:
     return 2 if currency is None else _PLACES.get(currency, 2)
 
 
+@lru_cache(maxsize=4_096)
 def currency_of(token: str, default: str | None = None) -> Found | None:
     """The currency that a code, symbol or word means; ``default`` settles shared symbols."""
     word = token.strip()
@@ -113,41 +115,50 @@ def read_currency(text: str, default: str | None = None) -> Normalised:
         return EMPTY
     found = currency_of(word, default)
     if found is None:
-        tokens = {m.group() for m in TOKEN.finditer(word[:60])}
-        found = currency_of(tokens.pop(), default) if len(tokens) == 1 else None
+        named = {currency_of(m.group(), default) for m in TOKEN.finditer(word[:60])}
+        found = named.pop() if len(named) == 1 else None
     if found is None:
         return unreadable("CURRENCY_UNKNOWN", text)
     return Normalised(found.currency, "currency", found.confidence)
 
 
+class Rate(NamedTuple):
+    """How much base one unit of a currency buys, and the day that is from."""
+
+    worth: Decimal
+    shown: str
+    day: str
+
+
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates into one base currency, as they held on one day.
-
-    ``per`` says how much base one unit of a currency buys, with the day that rate is from.
-    """
+    """Rates into one base currency, as they held on one day."""
 
     base: str = "USD"
-    per: Mapping[str, tuple[Decimal, date]] = field(default_factory=dict)
+    per: Mapping[str, Rate] = field(default_factory=dict)
 
     def convert(self, amount: str, currency: str) -> dict[str, str] | None:
         """The amount in the base currency, saying by which rate; None without one."""
         if currency == self.base:
             return {"amount": amount, "currency": currency}
-        entry = self.per.get(currency)
-        if entry is None:
+        rate = self.per.get(currency)
+        if rate is None:
             return None
-        rate, day = entry
-        exact = Decimal(amount) * rate
-        # Two digits more than the currency has: prices of screws are fractions of a cent.
         kept = places(self.base)
-        rounded = exact.quantize(Decimal(1).scaleb(-kept - 2), ROUND_HALF_UP)
         return {
-            "amount": money(format(rounded, "f"), kept),
+            "amount": money(rounded(Decimal(amount) * rate.worth, kept), kept),
             "currency": self.base,
-            "rate": format(rate.normalize(), "f"),
-            "rateDate": day.isoformat(),
+            "rate": rate.shown,
+            "rateDate": rate.day,
         }
+
+
+def rounded(exact: Decimal, minor: int) -> str:
+    """Two digits more than the currency has: prices of screws are fractions of a cent."""
+    return str(exact.quantize(_QUANTA[minor], ROUND_HALF_UP))
+
+
+_QUANTA = {minor: Decimal(1).scaleb(-minor - 2) for minor in (0, 2, 3)}
 
 
 def rates_on(
@@ -155,12 +166,16 @@ def rates_on(
 ) -> Rates:
     """Of a dated table of (day, currency, worth in base) the latest rates not after ``day``. A rate
     older than ``oldest_days`` counts as missing, for it would be wrong in silence."""
-    per: dict[str, tuple[Decimal, date]] = {}
-    for dated, currency, rate in table:
+    latest: dict[str, tuple[date, Decimal]] = {}
+    for dated, currency, worth in table:
         if dated <= day and (day - dated).days <= oldest_days:
-            known = per.get(currency)
-            if known is None or known[1] < dated:
-                per[currency] = (rate, dated)
+            known = latest.get(currency)
+            if known is None or known[0] < dated:
+                latest[currency] = (dated, worth)
+    per = {
+        currency: Rate(worth, format(worth.normalize(), "f"), dated.isoformat())
+        for currency, (dated, worth) in latest.items()
+    }
     return Rates(base, per)
 
 

@@ -21,7 +21,9 @@ _HOST = re.compile(
 )
 _BARE_DOMAIN = re.compile(r"(?:www\.)[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?:[/?#].{0,1900})?")
 # Lists: a mark, then something that starts an address; commas inside an address part nothing.
-_LIST = re.compile(r"[\s,;|]{1,8}(?=https?://|//|www\.)", re.IGNORECASE)
+_LIST = re.compile(
+    r"[\s,;|]{1,8}(?=https?://|//|www\.)|[,;]\s{1,5}|\s{0,3}\|\s{0,3}", re.IGNORECASE
+)
 _NAMES = re.compile(r"[,;|\n]+")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp|tiff?|svg|heic)(?:$|[?#])", re.IGNORECASE)
 

@@ -193,8 +193,10 @@ def ambiguity(text: str, number: Number) -> tuple[Problem, ...]:
 
 def plain(text: str) -> int | float:
     """A number for JSON: whole where it is whole."""
-    value = Decimal(text)
-    return int(value) if value == value.to_integral_value() else float(value)
+    if "." not in text:
+        return int(text)
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
 def read_count(text: str, style: DecimalStyle | None = None) -> Normalised:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-from penstock.catalog.words import words
+from penstock.catalog.words import phrases, words
 
 
-def _any_of(phrases: str) -> str:
-    words = sorted(
-        (p.strip() for p in phrases.replace("\n", " ").split("|")), key=len, reverse=True
-    )
-    return "|".join(re.escape(word).replace(r"\ ", r"[ -]?") for word in words if word)
+def _any_of(text: str) -> str:
+    longest_first = sorted(phrases(text), key=len, reverse=True)
+    return "|".join(re.escape(phrase).replace(r"\ ", r"[ -]?") for phrase in longest_first)
 
 
 _ALONE = r"(?<![^\W_])(?:{})(?![^\W_])"
@@ -32,11 +30,8 @@ ON_REQUEST = re.compile(
     re.IGNORECASE,
 )
 FREE = frozenset(
-    """
-        free|for free|free of charge|gratis|kostenlos|kostenfrei|umsonst|gratuit|offert|gratuito|
-        grátis|gratuita|omaggio|no charge|foc|f.o.c.""".replace("\n", " ")
-    .replace(" " * 4, "")
-    .split("|")
+    phrases("""free|for free|free of charge|gratis|kostenlos|kostenfrei|umsonst|gratuit|offert|
+        gratuito|grátis|gratuita|omaggio|no charge|foc|f.o.c.""")
 )
 FROM = re.compile(
     _ALONE.format(

@@ -30,6 +30,7 @@ _SIMPLE = re.compile(
     r"(?P<number>[0-9](?:[0-9.,' \u00a0\u202f]{0,20}[0-9])?)\s?"
     r"(?P<after>[^\W\d_]{1,3}\.?|[^\w\s.,'+()-])?"
 )
+_CENTS = re.compile(r"([1-9][0-9]{0,11}|0)[.,]([0-9]{2})")
 _NUMBERS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?(?:[.,](?:-{1,2}|(?![^\W_])))?|[.,][0-9]{1,4}")
 _EXPONENT = re.compile(r"[0-9](?:[.,][0-9]{1,16})?[eE][+-]?[0-9]{1,2}")
 _GAP = re.compile(r"(?<=[0-9][.,]) (?=[0-9]{2}(?![0-9]))")
@@ -72,14 +73,12 @@ def read_price(text: str, style: PriceStyle = UNKNOWN) -> Normalised:
             head = head.lstrip("0") or "0"
         amount = money(f"{head}.{tail}" if tail else head, places(style.currency))
         return Normalised(Price(amount, style.currency, None, style.tax_included), "price")
-    if is_nothing(text):
-        return EMPTY
     match = _SIMPLE.fullmatch(text) if len(text) < 40 else None
     if match is not None:
         simple = _read_simple(match, text, style)
         if simple is not None:
             return simple
-    return _read_any(text, style)
+    return EMPTY if is_nothing(text) else _read_any(text, style)
 
 
 def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalised | None:
@@ -92,12 +91,22 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
         if before or after:
             return None
         return _read_bare(match["number"], text, style)
-    number = _number(match["number"], style, found.currency)
+    body = match["number"]
+    plain = _CENTS.fullmatch(body)
+    if plain is not None:
+        amount = f"{plain[1]}.{plain[2]}"
+        price = Price(
+            amount if places(found.currency) == 2 else money(amount, places(found.currency)),
+            found.currency,
+            None,
+            style.tax_included,
+        )
+        return Normalised(price, "price_with_currency", found.confidence)
+    number = _number(body, style, found.currency)
     if number is None:
         return None
-    amount = money(number.text, places(found.currency))
     return Normalised(
-        Price(amount, found.currency, None, style.tax_included),
+        Price(money(number.text, places(found.currency)), found.currency, None, style.tax_included),
         "price_with_currency",
         min(found.confidence, number.confidence),
         ambiguity(text, number),

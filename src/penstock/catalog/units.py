@@ -19,6 +19,9 @@ from penstock.catalog.value import EMPTY, Normalised, Problem, problem, unreadab
 
 LONGEST = 120
 
+# Nothing in it can be read in two ways.
+_BARE = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|0[.,][0-9]{3}")
+
 _NUMBER = r"[0-9][0-9.,]{0,11}|[.,][0-9]{1,6}"
 _WORD = r"[^\W\d_]{1,16}[.²³23]?"
 _TIMES = r"\s{0,3}[xX×*]\s{0,3}"
@@ -109,6 +112,9 @@ def read_measure(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None = None
 ) -> Normalised:
     """A weight or a length: `{value, unit}`, the unit as given, under its one name."""
+    if default_unit is not None and _BARE.fullmatch(text):
+        value = {"value": plain(text.replace(",", ".")), "unit": default_unit}
+        return Normalised(value, "measure_default_unit")
     if is_nothing(text):
         return EMPTY
     parsed = split_measure(text)
@@ -130,8 +136,8 @@ def read_measure(
     if KINDS[unit] != kind:
         return unreadable("MEASURE_UNREADABLE", text)
     rule = "measure" if word else "measure_default_unit"
-    value = {"value": plain(number.text), "unit": unit}
-    return Normalised(value, rule, number.confidence, problems)
+    measure = {"value": plain(number.text), "unit": unit}
+    return Normalised(measure, rule, number.confidence, problems)
 
 
 def split_measure(text: str) -> tuple[str, str] | None:

@@ -12,6 +12,11 @@ from penstock.catalog.value import Problem, problem
 # What a variant has of its own; all else belongs to the product.
 _OWN = ("identifiers", "price", "availability", "sourceId")
 _IMAGES = 50
+_OPTIONS = (
+    *((f"variants.option{n}.name", f"variants.option{n}.value", f"option {n}") for n in (1, 2, 3)),
+    ("", "variants.color", "color"),
+    ("", "variants.size", "size"),
+)
 
 
 def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
@@ -31,15 +36,10 @@ def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
 
 def _options(parts: dict[str, Any]) -> dict[str, str]:
     options: dict[str, str] = {}
-    for number in (1, 2, 3):
-        value = parts.get(f"variants.option{number}.value")
+    for name_part, value_part, name in _OPTIONS:
+        value = parts.get(value_part)
         if value is not None:
-            name = parts.get(f"variants.option{number}.name") or f"option {number}"
-            options[name] = value
-    for name in ("color", "size"):
-        value = parts.get(f"variants.{name}")
-        if value is not None:
-            options.setdefault(name, value)
+            options.setdefault(parts.get(name_part) or name, value)
     return options
 
 
