@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from penstock.catalog.value import Normalised
 
 GOLD = Path(__file__).parent / "gold"
 LEAST_RIGHT = 0.99
+TEXTUAL = ("line", "text", "gtin", "identifier", "url", "date", "currency", "unit")
 
 
 class Case(NamedTuple):
@@ -84,7 +85,7 @@ def dimensions(value: Any) -> str:
     return " ".join([*sides, *([value["unit"]] if "unit" in value else [])])
 
 
-SHOW = {
+SHOW: dict[str, Callable[[Any], str]] = {
     "price": price,
     "pack": pack,
     "availability": availability,

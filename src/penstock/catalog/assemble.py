@@ -13,7 +13,7 @@ from penstock.catalog.images import MOST_IMAGES
 from penstock.catalog.numbers import plain
 from penstock.catalog.plan import Plan
 from penstock.catalog.prices import Price
-from penstock.catalog.row import NormalisedRow, Source
+from penstock.catalog.row import NormalisedRow
 from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
@@ -124,7 +124,7 @@ def _currency(
     if column is None:
         return in_cell or plan.currency
     source = row.lineage.get("price.amount")
-    marked = in_cell is not None and source is not None and _names_currency(source.raw)
+    marked = in_cell is not None and source is not None and _names_currency(source[1])
     if not marked:
         return column
     if in_cell != column:
@@ -179,7 +179,7 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
     elif quantity is not None:
         found["status"] = "in_stock" if quantity else "out_of_stock"
         column, raw, _, sure = row.lineage["availability.quantity"]
-        row.lineage["availability.status"] = Source(column, raw, "from_quantity", sure)
+        row.lineage["availability.status"] = (column, raw, "from_quantity", sure)
     if quantity is not None:
         found["quantity"] = quantity
     for name in ("leadTimeDays", "minOrder", "deliveryDate"):
@@ -281,7 +281,7 @@ def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None
             if name in identifiers:
                 product["sourceId"] = identifiers[name]
                 column, raw, _, sure = row.lineage[f"identifiers.{name}"]
-                row.lineage["sourceId"] = Source(column, raw, f"from_{name}", sure)
+                row.lineage["sourceId"] = (column, raw, f"from_{name}", sure)
                 break
     source_name = plan.profile.source
     if source_name:

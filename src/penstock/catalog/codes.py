@@ -21,10 +21,12 @@ CODES: dict[str, Code] = {
     # Rows
     "REQUIRED_MISSING": Code(
         "error",
-        "{field} is empty",
+        "the field {field} is empty",
         "fill the cell, map another column, or drop it from `required`",
     ),
-    "RULE_VIOLATED": Code("error", "{detail}", "fix the cell, or change the profile's rules"),
+    "RULE_VIOLATED": Code(
+        "error", "the rules do not allow {detail}", "fix the cell, or change the profile's rules"
+    ),
     "ROW_TOO_LONG": Code(
         "error",
         "the row has {cells} cells, the header has {columns}",
@@ -201,7 +203,7 @@ CODES: dict[str, Code] = {
 
 
 def describe(code: str, **words: object) -> str:
-    """What is wrong, and after a dash what to do."""
+    """What is wrong, and after a colon what to do."""
     known = CODES[code]
     text = f"{known.message.format_map(words)}: {known.advice}"
     return text[0].upper() + text[1:]

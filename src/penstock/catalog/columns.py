@@ -50,6 +50,8 @@ def number_evidence(text: str) -> Evidence | None:
             return None
         if len(groups) > 4:
             return "point" if groups[0] == "," else "comma"
+        if head[0] == "0" or len(head) > 3:
+            return "comma" if groups[0] == "," else "point"
         return "comma?" if groups[0] == "," else "point?"
     if groups and groups[0] == mark:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from penstock.catalog.numbers import is_nothing, to_ascii
+from penstock.catalog.text import PLACEHOLDERS, tidy_line
 from penstock.catalog.value import EMPTY, Normalised, Problem, build, problem, unreadable
 from penstock.catalog.words import words
 
@@ -155,10 +156,9 @@ def read_identifier(text: str) -> Normalised:
     if cleaned.startswith('="') and cleaned.endswith('"'):
         cleaned = cleaned[2:-1]
     cleaned = cleaned.lstrip("'") if cleaned.startswith("'") else cleaned
-    if is_nothing(cleaned):
+    cleaned = tidy_line(cleaned)
+    if not cleaned or cleaned.casefold() in PLACEHOLDERS:
         return EMPTY
-    if not cleaned.isprintable() or not cleaned.isascii():
-        cleaned = "".join(c for c in cleaned if c.isprintable())
     if len(cleaned) > 200:
         return Normalised(cleaned[:200], "identifier", 0.5, (problem("TEXT_TOO_LONG", limit=200),))
     return _mangled(cleaned) if _looks_mangled(cleaned) else Normalised(cleaned, "identifier")

@@ -9,7 +9,7 @@ from penstock.catalog.assemble import assemble
 from penstock.catalog.plan import Plan
 from penstock.catalog.readers import read_custom
 from penstock.catalog.row import LONGEST_RAW, NormalisedRow, RowProblem, Source
-from penstock.catalog.value import build, problem
+from penstock.catalog.value import problem
 
 
 def normalise(plan: Plan, cells: Sequence[str]) -> NormalisedRow:
@@ -32,7 +32,7 @@ def normalise(plan: Plan, cells: Sequence[str]) -> NormalisedRow:
         if value is None:
             continue
         shown = raw if len(raw) <= LONGEST_RAW else raw[:LONGEST_RAW] + "…"
-        lineage[target] = build(Source, (header, shown, rule, confidence))
+        lineage[target] = (header, shown, rule, confidence)
         sure += confidence
         if section is None:
             product[name] = value

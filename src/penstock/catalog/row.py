@@ -13,13 +13,9 @@ from penstock.catalog.value import Problem, problem
 LONGEST_RAW = 300
 
 
-class Source(NamedTuple):
-    """Where a value came from: column, raw text, rule, and how sure the rule is."""
-
-    column: str
-    raw: str
-    rule: str
-    confidence: float
+# Where a value came from: column, raw text, rule, and how sure the rule is. A plain tuple, because
+# there is one for every value of every row.
+Source = tuple[str, str, str, float]
 
 
 class RowProblem(NamedTuple):
@@ -55,7 +51,7 @@ class NormalisedRow:
     def say(self, target: str, code: str, **words: object) -> None:
         """A problem of a field as a whole, shown at the cell it came from."""
         source = self.lineage.get(target)
-        header, raw = (source.column, source.raw) if source else (target, "")
+        header, raw = source[:2] if source else (target, "")
         self.add(header, raw, target, (problem(code, **words),))
 
 

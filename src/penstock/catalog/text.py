@@ -33,9 +33,7 @@ _SILENT = frozenset(("script", "style", "template", "noscript", "iframe", "svg",
 # UTF-8 that was read as Windows-1252: "MÃ¼ller", "1â‚¬", "5Â°".
 _MISREAD = re.compile("Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€|â‚|Â[\u00a0-\u00bf]")
 _SUSPECT = re.compile("[ÃâÂ\ufffd]")
-_PLACEHOLDERS = frozenset(
-    ("-", "--", "---", "n/a", "#n/a", "null", "none", "nil", "(null)", "n.a.")
-)
+PLACEHOLDERS = frozenset(("-", "--", "---", "n/a", "#n/a", "null", "none", "nil", "(null)", "n.a."))
 _CELL_ERRORS = frozenset(
     ("#n/a", "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!", "#spill!", "#wert!",
      "#bezug!", "#zahl!", "#valeur!", "#nom?", "#nv", "#¡valor!", "#¿nombre?", "#valore!")
@@ -78,7 +76,7 @@ def _read(text: str, limit: int, *, one_line: bool) -> Normalised:
     low = cleaned.casefold() if len(cleaned) < 16 else ""
     if low in _CELL_ERRORS:
         return Normalised(None, "cell_error", 0.0, (problem("CELL_ERROR", value=cleaned),))
-    if not cleaned or low in _PLACEHOLDERS:
+    if not cleaned or low in PLACEHOLDERS:
         return EMPTY
     problems = []
     if repaired:

@@ -46,8 +46,9 @@ _UNITS: tuple[tuple[str, str, str, str], ...] = (
         hur hr hrs hour hours std stunde stunden heure heures hora horas ora ore uur"""),
     ("piece", "count", "1", """
         pieces pc pcs pce c62 h87 ea each unit units un und unid uni unidad unidades unidade ud
-        uds u st stk stck stück stuck stueck stk. stücke stucke piece pieces pièce pièces pieza piezas
-        pza pzas pz pzo pezzo pezzi stuk stuks peca pecas peça peças item items ex count ct. nr"""),
+        uds u st stk stck stück stuck stueck stk. stücke stucke piece pièce pièces
+        pieza piezas pza pzas pz pzo pezzo pezzi stuk stuks peca pecas peça peças
+        item items ex count ct. nr"""),
     ("pair", "count", "2", "pairs pr paar par pares paire paires paio paia"),
     ("dozen", "count", "12", """
         dozens dz dzn dutzend dtz douzaine docena docenas dozzina dozijn duzia dúzia"""),

@@ -14,6 +14,7 @@ from penstock.catalog.numbers import (
     read_number,
     to_ascii,
 )
+from penstock.catalog.text import tidy_line
 from penstock.catalog.unit_words import FACTORS, KINDS, WORDS
 from penstock.catalog.value import EMPTY, Normalised, Problem, problem, unreadable
 
@@ -104,7 +105,7 @@ def read_unit(text: str) -> Normalised:
         unit, number = unit_of(match["unit"]), read_number(match["number"])
         if unit is not None and number is not None:
             return Normalised(unit if number.text == "1" else f"{number.text} {unit}", "unit")
-    kept = " ".join(text.split())[:40]
+    kept = tidy_line(text[:80])[:40]
     return Normalised(kept, "as_written", 0.5, (problem("UNIT_UNKNOWN", value=kept),))
 
 

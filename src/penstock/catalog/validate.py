@@ -74,8 +74,10 @@ class Validator:
             target = ".".join(part for part in path if not part.isdecimal()) or None
             source = row.lineage.get(target or "") or row.lineage.get(path[0] if path else "")
             where = target or "the product"
-            found = problem("RULE_VIOLATED", detail=f"{where}: {str(error.message)[:200]}")
-            column, raw = (source.column, source.raw) if source else (None, None)
+            found = problem(
+                "RULE_VIOLATED", detail=f"{where} as it is ({str(error.message)[:200]})"
+            )
+            column, raw = source[:2] if source else (None, None)
             row.problems.append(RowProblem(column, raw, *found, target))
 
 
