@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from penstock.catalog.codes import CODES
+from penstock.catalog.fields import FIELDS
 from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES, RetryRule
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
 from penstock.settings import Settings
@@ -70,7 +72,44 @@ def errors_page() -> str:
     return NOTE + "\n".join(lines) + "\n"
 
 
-PAGES = {"settings.md": settings_page, "states.md": states_page, "errors.md": errors_page}
+def problems_page() -> str:
+    lines = [
+        "# Problems of rows",
+        "",
+        "An error makes a row invalid, a warning does not. Words in braces are filled in.",
+        "",
+        "| code | severity | what is wrong | what to do |",
+        "|---|---|---|---|",
+    ]
+    for name, code in CODES.items():
+        message = code.message.replace("!r}", "}")
+        lines.append(f"| {name} | {code.severity} | {message} | {code.advice} |")
+    return NOTE + "\n".join(lines) + "\n"
+
+
+def product_page() -> str:
+    lines = [
+        "# The normalised product",
+        "",
+        "A column can be mapped to the fields marked `yes`; those marked `many` take several, as",
+        "`images.2`, `images.3`. The last part of a name is enough where it is clear: `sku`.",
+        "",
+        "| field | kind | column | what |",
+        "|---|---|---|---|",
+    ]
+    for field in FIELDS:
+        column = "many" if field.many else "yes" if field.mapped else ""
+        lines.append(f"| `{field.target}` | {field.kind} | {column} | {field.description} |")
+    return NOTE + "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "settings.md": settings_page,
+    "states.md": states_page,
+    "errors.md": errors_page,
+    "problems.md": problems_page,
+    "product.md": product_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from penstock.catalog.decisions import decide
 from penstock.catalog.mapping import propose
 from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import Plan, compile_plan
-from penstock.catalog.profile import ColumnRule, Profile, from_proposal
+from penstock.catalog.profile import ColumnRule, Profile, from_proposal, from_toml
 from penstock.catalog.row import NormalisedRow
 
 DAY = date(2026, 11, 14)
@@ -262,3 +264,13 @@ def test_problems_name_column_value_code_and_what_to_do() -> None:
 def test_normalising_a_row_twice_gives_the_same() -> None:
     plan = plan_of(GERMAN)
     assert normalise(plan, GERMAN[1]) == normalise(plan, GERMAN[1])
+
+
+def test_the_example_of_the_page_runs() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "normalising.md"
+    block = re.search(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert block is not None
+    exec(block[1], {})
+    profile = re.search(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert profile is not None
+    assert from_toml(profile[1]).columns["Interne Notiz"] == ColumnRule("ignore")
