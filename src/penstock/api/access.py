@@ -23,7 +23,8 @@ _bearer = HTTPBearer(auto_error=False, description="An API key, as `penstock` pr
 @dataclass(frozen=True)
 class Api:
     """What routes stand on. ``db`` is the API's own role: it sees what a scope lets it see.
-    ``parts`` holds the owner's pool, which no tenant's read or write may use."""
+    ``parts`` holds the owner's pool. No tenant's rows are read or written with it but by a kickoff,
+    which works as a worker does; and a refused upload asks it whether any org names its blob."""
 
     parts: Parts
     db: Database

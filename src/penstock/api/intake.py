@@ -31,6 +31,7 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
     await _turn_away(api, who, key)
     if kind == "multipart/form-data":
         async with received_form(request, api.parts, FORM_FIELDS) as form:
+            api.parts.failpoints.reach("after_upload")
             order = _order(request, _of_form(form), key, form.upload)
             receipt = await _submit(api, who, order, form.upload)
     elif kind == "application/json":
@@ -69,12 +70,15 @@ def receipt_answer(receipt: Receipt) -> Response:
 async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:
     async with api.db.scoped(who.scope) as conn:
         if upload is None:
-            return await submit(api.parts, conn, who, order)
+            receipt = await submit(api.parts, conn, who, order)
+            api.parts.failpoints.reach("before_submit")
+            return receipt
         # The job refers to the file, so the file's row comes first; a replay takes it back.
         attempt = conn.transaction()
         await attempt.start()
         await keep_upload(api.parts, conn, who, upload)
         receipt = await submit(api.parts, conn, who, order)
+        api.parts.failpoints.reach("before_submit")
         await (attempt.rollback() if receipt.replayed else attempt.commit())
         return receipt
 

@@ -18,6 +18,10 @@ NAMES = frozenset(
         "after_commit",
         "between_batches",
         "in_finish",
+        # A job's file is stored, and nothing else.
+        "after_upload",
+        # A job is written, and not committed.
+        "before_submit",
         # A job is committed, and neither a worker nor its client knows of it yet.
         "after_submit",
         # Leases are extended, the worker's own sign of life is not written yet.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -45,6 +46,7 @@ CONNECTION_ERRORS = (
 )
 # For a connection, whether it must be made or others have them all.
 _PATIENCE_S = 10.0
+_SILENT_LINE_S = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,22 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"not JSON: {type(value).__name__}")
 
 
+def _notice_a_cut_line(connection: Any) -> None:
+    """On a network that swallows everything, a query would wait for a quarter of an hour. The
+    driver has no setting for that, but a socket."""
+    line: socket.socket = connection._transport.get_extra_info("socket")
+    if line.family == socket.AF_UNIX or not hasattr(socket, "TCP_USER_TIMEOUT"):
+        return
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        (socket.TCP_KEEPIDLE, 5),
+        (socket.TCP_KEEPINTVL, 5),
+        (socket.TCP_KEEPCNT, 3),
+        (socket.TCP_USER_TIMEOUT, _SILENT_LINE_S * 1000),
+    ):
+        line.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
 async def _as_it_is(_: Any) -> None:
     """Nothing of ours outlives its transaction, so that a connection needs no cleaning, which
     would cost a round trip each time."""
@@ -132,6 +150,11 @@ class Database:
             # Nor may a sweeper wait for it without end: it is the one who ends the stopped process.
             "statement_timeout": "10s",
             "timezone": "UTC",
+            # A machine that vanished holds its locks no longer than this.
+            "tcp_keepalives_idle": "5",
+            "tcp_keepalives_interval": "5",
+            "tcp_keepalives_count": "3",
+            "tcp_user_timeout": f"{_SILENT_LINE_S * 1000}",
         }
 
     async def connect(self, timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
@@ -139,10 +162,11 @@ class Database:
         connection = await asyncpg.connect(
             self._dsn, server_settings=self._settings(), timeout=timeout
         )
-        await self._take_role(connection)
+        await self._begin(connection)
         return connection
 
-    async def _take_role(self, connection: Any) -> None:
+    async def _begin(self, connection: Any) -> None:
+        _notice_a_cut_line(connection)
         if self._role is not None:
             await connection.execute(f'SET ROLE "{self._role}"')
 
@@ -150,7 +174,7 @@ class Database:
         """Open the pool, waiting while the server starts or recovers."""
         deadline = time.monotonic() + patience
         self._pool = await asyncpg.create_pool(
-            self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._take_role,
+            self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._begin,
             reset=_as_it_is, server_settings=self._settings(), max_inactive_connection_lifetime=60,
         )  # fmt: skip
         while True:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import IO
+
+import asyncpg
 
 from penstock.supervisor.children import Child
 from penstock.supervisor.errors import SupervisorError
@@ -80,20 +83,35 @@ class KeptChild:
 
 
 async def keep_postgres(server: EmbeddedPostgres, say: Say) -> None:
+    """Start it again whenever it ends. One that ends again and again is given pauses; one that does
+    not start is told of and tried again: a full disk or a bad setting may be put right."""
     backoff = Backoff()
     began = monotonic()
     while True:
         while (code := server.poll()) is None:
             await asyncio.sleep(_POLL_S)
-        say(f"PostgreSQL {how_it_ended(code)}; starting it again")
-        ran_s = monotonic() - began
+        pause = backoff.after(monotonic() - began)
+        say(f"PostgreSQL {how_it_ended(code)}; starting it again in {pause:.1f} s")
+        await asyncio.sleep(pause)
+        await _start_again(server, backoff, say)
+        began = monotonic()
+
+
+async def _start_again(server: EmbeddedPostgres, backoff: Backoff, say: Say) -> None:
+    began, reason = monotonic(), ""
+    while True:
         try:
             await server.start()
-        except SupervisorError as error:
-            say(str(error))
-            ran_s = 0.0
-        began = monotonic()
-        await asyncio.sleep(backoff.after(ran_s))
+        except (SupervisorError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            pause = backoff.after(0)
+            # Times and process ids change, the reason does not: it is told once.
+            was, reason = reason, re.sub(r"\d+", "", str(error))
+            say("PostgreSQL still does not start, as before" if reason == was else str(error))
+            say(f"Trying again in {pause:.1f} s")
+            await asyncio.sleep(pause)
+        else:
+            say(f"PostgreSQL is ready again ({monotonic() - began:.1f} s)")
+            return
 
 
 async def stop_all(
