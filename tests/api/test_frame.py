@@ -136,5 +136,5 @@ async def test_the_document_describes_every_route(app: FastAPI, client: httpx2.A
             assert operation["summary"]
             assert operation["description"]
             assert "application/problem+json" in operation["responses"]["default"]["content"]
-            assert ("security" in operation) == path.startswith("/api")
+            assert ("security" in operation) == path.startswith(("/api", "/metrics"))
             assert "422" not in operation["responses"]

@@ -70,6 +70,8 @@ HOT = [
     ("items.live_items", {"items_live"}),
     ("items.results", {"job_items_pkey"}),
     ("jobs.get_job", {"jobs_pkey"}),
+    ("live.live_orgs", {"jobs_ready"}),
+    ("live.live_jobs", {"jobs_pkey", "job_stages_pkey"}),
     ("jobs.job_events", {"events_seq"}),
     ("jobs.all_events", {"events_commit_order"}),
     # As an admin sees them: over all orgs.

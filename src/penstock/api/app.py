@@ -16,6 +16,7 @@ from penstock.api import (
     health,
     items,
     jobs,
+    metrics,
     queues,
     undo,
 )
@@ -68,4 +69,5 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
         keyed.include_router(resource.router)
     app.include_router(keyed)
     app.include_router(health.router)
+    app.include_router(metrics.router, dependencies=[Depends(principal)])
     return app

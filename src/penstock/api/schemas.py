@@ -170,6 +170,22 @@ class QueueHealth(Shape):
     dead_letters: int = Field(description="Open ones, of all orgs.")
 
 
+class WorkerShape(Shape):
+    id: str
+    host: str
+    pid: int
+    started_at: datetime
+    silent_ms: int = Field(description="Time since its last heartbeat.")
+    slots: int
+    figures: dict[str, Any] = Field(
+        description="Load, sizes and rates as the worker told them, every two seconds."
+    )
+
+
+class WorkerPage(Shape):
+    items: list[WorkerShape]
+
+
 class ErrorShape(Shape):
     code: str
     message: str

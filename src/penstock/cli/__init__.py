@@ -20,6 +20,7 @@ from penstock.cli import (
     lanes,
     migrate,
     serve,
+    top,
 )
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command("up")(serve.up)
 app.command("api")(serve.api)
 app.command("worker")(serve.worker)
+app.command("top")(top.top)
 app.command("extract")(extract.extract)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)

@@ -17,6 +17,10 @@ def as_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
 
 
+def as_json_line(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, default=_plain), flush=True)
+
+
 def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 

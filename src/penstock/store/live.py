@@ -1,0 +1,41 @@
+"""What happens at this moment: who works, on what, for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.store.database import Connection, from_json
+from penstock.store.queries import load
+
+_sql = load("live")
+_MOST_WORKERS = 1000
+
+
+async def workers(conn: Connection) -> list[dict[str, Any]]:
+    """Each worker that is there, with its figures; a new one has none yet."""
+    return [
+        {
+            "id": row["id"],
+            "host": row["host"],
+            "pid": row["pid"],
+            "startedAt": row["started_at"],
+            "silentMs": row["silent_ms"],
+            "slots": row["slots"],
+            "figures": from_json(row["figures"]) or {},
+        }
+        for row in await conn.fetch(_sql.live_workers, _MOST_WORKERS)
+    ]
+
+
+async def slices(conn: Connection) -> dict[str, int]:
+    """Live slices by kind."""
+    counts = {row["kind"]: row["slices"] for row in await conn.fetch(_sql.live_slices)}
+    return {kind: counts.get(kind, 0) for kind in ("ingest", "items", "finish")}
+
+
+async def orgs(conn: Connection, most: int) -> list[Any]:
+    return await conn.fetch(_sql.live_orgs, most)
+
+
+async def jobs(conn: Connection, most: int) -> list[Any]:
+    return await conn.fetch(_sql.live_jobs, most)

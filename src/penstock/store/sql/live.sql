@@ -1,0 +1,50 @@
+-- name: live_workers
+-- Workers that are there, and what they say of themselves.
+SELECT id, host, pid, slots, started_at,
+       round(extract(epoch FROM now() - heartbeat_at) * 1000)::integer AS silent_ms, figures
+FROM workers
+WHERE stopped_at IS NULL AND heartbeat_at > now() - interval '10 seconds'
+ORDER BY id LIMIT $1
+
+-- name: live_slices
+-- What is being worked on, by kind.
+SELECT kind, count(*) AS slices, coalesce(sum(cardinality(row_nos)), 0) AS items
+FROM slices GROUP BY kind
+
+-- name: live_orgs
+-- Orgs with live jobs: what they hold, and how far their virtual time is ahead of the common one.
+WITH RECURSIVE live (org_id) AS (
+    (SELECT org_id FROM jobs
+     WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused
+     ORDER BY org_id, ready_at LIMIT 1)
+    UNION ALL
+    SELECT next.org_id FROM live l CROSS JOIN LATERAL (
+        SELECT org_id FROM jobs
+        WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND org_id > l.org_id
+        ORDER BY org_id, ready_at LIMIT 1
+    ) AS next
+), held AS MATERIALIZED (
+    SELECT org_id, count(*) AS slices, sum(cardinality(row_nos)) AS items FROM slices GROUP BY org_id
+)
+SELECT o.name AS org, o.plan, o.weight, coalesce(h.slices, 0) AS slices,
+       coalesce(h.items, 0) AS items, coalesce(greatest(t.vt - c.v, 0), 0) AS ahead_ms
+FROM live l
+JOIN orgs o ON o.id = l.org_id
+LEFT JOIN held h ON h.org_id = l.org_id
+LEFT JOIN org_time t ON t.org_id = l.org_id AND t.pool = ''
+LEFT JOIN virtual_clock c ON c.pool = ''
+ORDER BY coalesce(h.slices, 0) DESC, o.weight DESC, o.name
+LIMIT $1
+
+-- name: live_jobs
+-- Jobs being worked on, those that hold the most first.
+SELECT j.id, j.name, j.pipeline, o.name AS org, j.priority, j.state, j.paused, j.percent, j.total,
+       j.pending, j.processing, j.skipped, s.stage, s.slices, s.items, st.avg_ms,
+       coalesce((extract(epoch FROM now() - j.started_at) * 1000)::bigint, 0) AS elapsed_ms
+FROM (SELECT job_id, count(*) AS slices, coalesce(sum(cardinality(row_nos)), 0) AS items,
+             max(stage) AS stage, max(position) AS position
+      FROM slices GROUP BY job_id ORDER BY 3 DESC, 2 DESC, 1 LIMIT $1) AS s
+JOIN jobs j ON j.id = s.job_id
+JOIN orgs o ON o.id = j.org_id
+LEFT JOIN job_stages st ON st.job_id = s.job_id AND st.position = s.position
+ORDER BY s.items DESC, s.slices DESC, j.id

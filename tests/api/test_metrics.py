@@ -1,0 +1,105 @@
+"""What Prometheus reads: well-formed, true, and for admins only."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from tests.api.conftest import Caller, client_of, refused, shaped
+from tests.checker.polling import until
+from tests.fixtures import Bench
+
+from penstock.api.prometheus import Exposition
+from penstock.api.schemas import WorkerPage
+
+_LABELS = r'([a-z_]+="([^"\\\n]|\\.)*",?)+'
+LINE = re.compile(rf"(?P<name>[a-z_:]+)(\{{{_LABELS}\}})? (?P<value>-?[0-9.e+-]+)")
+
+
+def samples(text: str) -> dict[str, float]:
+    """Every line, held to the format: help and type first, then samples, each only once."""
+    assert text.endswith("\n")
+    found: dict[str, float] = {}
+    described = ""
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            described = line.split()[2]
+            continue
+        if line.startswith("# TYPE "):
+            assert line.split()[2:] in ([described, "gauge"], [described, "counter"])
+            continue
+        match = LINE.fullmatch(line)
+        assert match is not None, line
+        assert match["name"] == described
+        key = line.rpartition(" ")[0]
+        assert key not in found
+        found[key] = float(match["value"])
+    return found
+
+
+async def scrape(admin: httpx2.AsyncClient) -> dict[str, float]:
+    answer = await admin.get("/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return samples(answer.text)
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/worker"])
+async def test_only_admins_may_read(app: FastAPI, caller: Caller, path: str) -> None:
+    async with client_of(app, None) as nobody:
+        refused(await nobody.get(path), 401, "AUTHENTICATION_FAILED")
+    member = await caller()
+    refused(await member.get(path), 403, "INSUFFICIENT_PERMISSIONS")
+    assert (await (await caller(role="admin")).get(path)).status_code == 200
+
+
+async def test_the_queue_and_the_workers_are_measured(caller: Caller, bench: Bench) -> None:
+    admin = await caller(role="admin")
+    await bench.submit("noop", {"items": 30, "provider": "shop", "domain": 'a"b\\c'})
+    found: dict[str, float] = {}
+    async with bench.worker() as worker:
+        while await worker.run_once():
+            pass
+        await bench.submit("noop", {"items": 3})
+
+        async def told() -> bool:
+            found.clear()
+            found.update(await scrape(admin))
+            ended = f'penstock_worker_items_ended_total{{worker="{worker.id}",status="done"}}'
+            return found.get(ended) == 30 and found.get("penstock_workers") == 1
+
+        await until(told, "the worker's figures")
+        workers = shaped(WorkerPage, await admin.get("/metrics/worker")).items
+    assert found["penstock_queue_depth"] == found['penstock_jobs{state="waiting"}'] == 1
+    assert found['penstock_queue_level{level="healthy"}'] == 1
+    assert found['penstock_queue_level{level="overload"}'] == 0
+    assert found['penstock_slices{kind="items"}'] == 0
+    mine = f'worker="{worker.id}"'
+    stage = f'{mine},pipeline="noop",stage="stage1"'
+    assert found[f"penstock_worker_stage_claim_items{{{stage}}}"] == 30
+    assert found[f"penstock_worker_stage_item_seconds{{{stage}}}"] >= 0
+    assert found[f'penstock_worker_calls_limit{{{mine},provider="shop",domain="a\\"b\\\\c"}}'] >= 4
+    assert found[f"penstock_worker_resident_memory_bytes{{{mine}}}"] > 1_000_000
+    (shown,) = workers
+    assert (shown.id, shown.slots) == (worker.id, 5)
+    assert shown.figures["totals"]["done"] == 30
+
+
+async def test_a_worker_that_says_nothing_yet_is_left_out(caller: Caller, db: Any) -> None:
+    async with db.acquire() as conn:
+        await conn.execute("INSERT INTO workers (id, host, pid, slots) VALUES ('w', 'h', 1, 5)")
+    found = await scrape(await caller(role="admin"))
+    assert found['penstock_worker_slots{worker="w"}'] == 5
+    assert not [name for name in found if "cpu_share" in name]
+
+
+def test_counters_are_not_rounded_and_labels_are_escaped() -> None:
+    page = Exposition()
+    page.add("counter", "x_total", "About x.", [({"a": 'q"\\\n'}, 123_456_789)])
+    page.add("gauge", "nothing", "Nothing.", [])
+    assert page.text() == (
+        '# HELP x_total About x.\n# TYPE x_total counter\nx_total{a="q\\"\\\\\\n"} 123456789\n'
+    )
