@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -42,6 +44,9 @@ class TrialCatalog:
 
     products: list[KnownProduct] = field(default_factory=list)
     named: dict[str, list[NamedRow]] = field(default_factory=dict)
+    rows: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    worth: list[tuple[date, str, Decimal]] = field(default_factory=list)
 
     async def find(
         self, org_id: int, source: str, source_ids: Sequence[str], skus: Sequence[str],
@@ -59,6 +64,17 @@ class TrialCatalog:
         self, job_id: UUID, keys: Sequence[str]
     ) -> Mapping[str, Sequence[NamedRow]]:
         return {key: self.named[key] for key in keys if key in self.named}
+
+    async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+        return {row: self.rows[row] for row in rows if row in self.rows}
+
+    async def profile(
+        self, org_id: int, name: str | None, fingerprint: str | None
+    ) -> Mapping[str, Any] | None:
+        return self.profiles.get(name or fingerprint or "")
+
+    async def rates(self, base: str, day: date) -> Sequence[tuple[date, str, Decimal]]:
+        return self.worth
 
 
 @dataclass

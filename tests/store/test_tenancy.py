@@ -33,6 +33,8 @@ TENANT_TABLES = {
         "products",
         "product_changes",
         "job_keys",
+        "profiles",
+        "rates",
         "installation",
     ),
     "bulk_operations",

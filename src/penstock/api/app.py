@@ -17,6 +17,7 @@ from penstock.api import (
     items,
     jobs,
     metrics,
+    profiles,
     queues,
     undo,
 )
@@ -35,7 +36,7 @@ what went wrong. Lists are read page by page: pass `next` on, unchanged, until i
 """
 
 _RESOURCES = (
-    *(files, jobs, items, control, clone, undo, export, events),
+    *(files, jobs, items, control, clone, undo, profiles, export, events),
     dead_letters,
     bulk,
     queues,

@@ -86,6 +86,14 @@ async def json_object(request: Request) -> dict[str, object]:
     return _object(await _whole(request))
 
 
+async def read_text(request: Request) -> str:
+    """The body as text."""
+    try:
+        return (await _whole(request)).decode()
+    except UnicodeDecodeError as error:
+        raise BadInput("INVALID_PARAMETERS", "The body is not UTF-8.") from error
+
+
 async def _whole(request: Request) -> bytes:
     too_large = BadInput(
         "BODY_TOO_LARGE", f"The body is larger than {JSON_BYTES:,} bytes.", limit=JSON_BYTES

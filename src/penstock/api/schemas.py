@@ -323,3 +323,46 @@ class Undone(Shape):
     refused_count: int
     refused: list[Refusal] = Field(description="Changed since, left alone; the first 1,000.")
     more: bool = Field(description="There is more to undo: ask again.")
+
+
+class ColumnRuleShape(Shape):
+    target: str | None = Field(None, description="The field it fills; null: a custom field.")
+    decimal: Literal["comma", "point"] | None = None
+    dates: Literal["dmy", "mdy"] | None = None
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = Field(None, alias="tax_included")
+
+
+class ProfileShape(Shape):
+    """Names as in its TOML, so that one is the other."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=None)
+
+    name: str
+    version: int
+    source: str = ""
+    fingerprint: str | None = None
+    columns: dict[str, ColumnRuleShape] = {}
+    decimal: Literal["comma", "point"] | None = None
+    dates: Literal["dmy", "mdy"] | None = None
+    currency: str | None = None
+    weight_unit: str | None = None
+    length_unit: str | None = None
+    required: list[str] | None = None
+    rules: dict[str, Any] | None = None
+    contract: Literal["evolve", "freeze", "discard_row", "discard_value"] = "evolve"
+    winner: Literal["first", "last", "most_complete"] = "first"
+    key: Literal["sku", "gtin", "sourceId"] = "sku"
+
+
+class ListedProfile(ProfileShape):
+    created_at: datetime = Field(alias="createdAt")
+
+
+class ProfilePage(Shape):
+    items: list[ListedProfile]
+
+
+class ProfileQuery(Shape):
+    version: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the latest.")

@@ -19,6 +19,8 @@ from penstock.cli import (
     jobs,
     lanes,
     migrate,
+    profiles,
+    rates,
     serve,
     top,
 )
@@ -43,6 +45,8 @@ jobs.app.command("clone")(clone.clone)
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(profiles.app, name="profiles")
+app.add_typer(rates.app, name="rates")
 app.add_typer(lanes.app, name="lanes")
 app.add_typer(accounts.orgs, name="orgs")
 app.add_typer(accounts.users, name="users")

@@ -79,9 +79,11 @@ def decide(
                 return to(ItemStatus.NOT_FOUND, stage, runs, error=error, measured=True)
             delay = policy.not_found.delay_ms(runs, chance)
             return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error, measured=True)
-        case Skip(reason=reason, result=result):
-            why = ItemError("SKIPPED", reason)
-            return to(ItemStatus.SKIPPED, stage, attempts, error=why, result=result)
+        case Skip(reason=reason, result=result, code=code, normalized=known):
+            why = ItemError(code, reason)
+            return to(
+                ItemStatus.SKIPPED, stage, attempts, error=why, result=result, normalized=known
+            )
         case Fail(error=error, result=result, normalized=known):
             return to(ItemStatus.ERROR, stage, runs, error=error, result=result, normalized=known)
     assert_never(outcome)

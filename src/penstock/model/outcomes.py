@@ -60,10 +60,12 @@ class NotFound(_Carries):
 
 @dataclass(frozen=True, slots=True)
 class Skip(_Carries):
-    """Nothing to do for this item."""
+    """Nothing to do for this item, and why."""
 
     reason: str
     result: Mapping[str, Any] | None = None
+    code: str = "SKIPPED"
+    normalized: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

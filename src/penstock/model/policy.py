@@ -23,7 +23,9 @@ class RetryRule:
         if self.factor == 1.0:
             grown = float(self.base_ms * retry)
         else:
-            grown = self.base_ms * self.factor ** min(retry - 1, 64)
+            # Beyond that a float overflows, and every cap has been passed.
+            endless = (retry - 1) * math.log(self.factor) > 700
+            grown = math.inf if endless else self.base_ms * self.factor ** (retry - 1)
         delay = min(grown, float(self.cap_ms)) * (1 + JITTER * chance) * spacing
         return max(math.ceil(delay), floor_ms)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
@@ -98,6 +100,17 @@ class Catalog(Protocol):
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str]
     ) -> Mapping[str, Sequence[NamedRow]]: ...
+
+    async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+        """What earlier stages made of other rows of the job."""
+
+    async def profile(
+        self, org_id: int, name: str | None, fingerprint: str | None
+    ) -> Mapping[str, Any] | None:
+        """The profile of that name, or the one saved for files with these columns."""
+
+    async def rates(self, base: str, day: date) -> Sequence[tuple[date, str, Decimal]]:
+        """What currencies were worth on that day, or lately before it."""
 
 
 class Call(Protocol):

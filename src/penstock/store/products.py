@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 from uuid import UUID
 
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.ids import new_id
 from penstock.model.ports import KnownProduct, NamedRow
+from penstock.store import profiles
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
 
@@ -148,6 +150,23 @@ class StoredCatalog:
         for row in rows:
             named.setdefault(row["key"], []).append(NamedRow(row["row_no"], row["filled"]))
         return named
+
+    async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+        async with self._db.acquire() as conn:
+            found = await conn.fetch(_sql.row_documents, job_id, list(rows))
+        return {row["row_no"]: from_json(row["normalized"]) for row in found}
+
+    async def profile(
+        self, org_id: int, name: str | None, fingerprint: str | None
+    ) -> Mapping[str, Any] | None:
+        async with self._db.acquire() as conn:
+            if name is not None:
+                return await profiles.get(conn, org_id, name)
+            return None if fingerprint is None else await profiles.find(conn, org_id, fingerprint)
+
+    async def rates(self, base: str, day: date) -> Sequence[profiles.Rate]:
+        async with self._db.acquire() as conn:
+            return await profiles.rates_before(conn, base, day)
 
 
 @dataclass(slots=True)

@@ -60,6 +60,11 @@ ON CONFLICT DO NOTHING
 SELECT key, row_no, filled FROM job_keys WHERE job_id = $1 AND key = ANY ($2::text[])
 ORDER BY key, row_no
 
+-- name: row_documents
+-- What earlier stages made of some rows, but of those that failed.
+SELECT row_no, normalized FROM job_items
+WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AND status <> 'ERROR'
+
 -- name: lock_undo
 -- One undo of a job at a time.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.undo:' || current_schema() || ':' || $1, 0))

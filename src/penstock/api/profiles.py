@@ -1,0 +1,95 @@
+"""Profiles: what was learnt of a supplier's files, under a name, in versions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from penstock.api.access import ApiParts, Reader, Writer, address_of
+from penstock.api.answers import answer
+from penstock.api.bodies import content_type, json_object, read_text
+from penstock.api.schemas import ProfilePage, ProfileQuery, ProfileShape
+from penstock.catalog import profile as catalog
+from penstock.model.errors import BadInput, NotThere
+from penstock.store import accounts, profiles
+from penstock.store.database import from_json
+
+router = APIRouter(tags=["profiles"])
+Name = Annotated[str, Path(max_length=100, description="The profile's name.")]
+TOML = "application/toml"
+
+
+@router.get("/profiles", summary="List profiles", responses={200: {"model": ProfilePage}})
+async def list_profiles(api: ApiParts, who: Reader) -> Response:
+    """The latest version of each profile of your org."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await profiles.listed(conn, who.org_id)
+    items = [{**from_json(row["body"]), "createdAt": row["created_at"]} for row in rows]
+    return answer({"items": items})
+
+
+@router.get(
+    "/profiles/{name}",
+    summary="Show a profile",
+    responses={200: {"model": ProfileShape, "content": {TOML: {}}}},
+)
+async def show_profile(
+    request: Request,
+    api: ApiParts,
+    who: Reader,
+    name: Name,
+    query: Annotated[ProfileQuery, Query()],
+) -> Response:
+    """The latest version or an older one, as JSON, or as TOML where that is accepted."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        body = await profiles.get(conn, who.org_id, name, query.version)
+    if body is None:
+        raise _no_such_profile()
+    if TOML in request.headers.get("accept", ""):
+        return Response(catalog.from_json(body).to_toml(), media_type=TOML)
+    return answer(body)
+
+
+@router.put(
+    "/profiles/{name}",
+    summary="Save a profile",
+    responses={200: {"model": ProfileShape}},
+    openapi_extra={"requestBody": {"content": {"application/json": {}, TOML: {}}}},
+)
+async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
+    """A new version under this name. Files with the columns it was made for find it by
+    themselves."""
+    kind, _ = content_type(request)
+    if kind == TOML:
+        profile = catalog.from_toml(await read_text(request))
+    elif kind == "application/json":
+        profile = catalog.from_json({**await json_object(request), "name": name})
+    else:
+        raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
+    body: dict[str, Any] = catalog.to_json(profile)
+    async with api.db.scoped(who.scope) as conn:
+        before = await profiles.get(conn, who.org_id, name)
+        version = await profiles.save(conn, who.org_id, who.user_id, name, body)
+        await accounts.audit(
+            conn, who.org_id, who.user_id, "profile.save", f"profile:{name}",
+            ip=address_of(request), before=before, after={"version": version},
+        )  # fmt: skip
+    return answer({**body, "name": name, "version": version})
+
+
+@router.delete("/profiles/{name}", status_code=204, summary="Delete a profile")
+async def delete_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
+    """Files no longer find it. Jobs that ran with it keep what they know."""
+    async with api.db.scoped(who.scope) as conn:
+        if not await profiles.delete(conn, who.org_id, name):
+            raise _no_such_profile()
+        await accounts.audit(
+            conn, who.org_id, who.user_id, "profile.delete", f"profile:{name}",
+            ip=address_of(request),
+        )  # fmt: skip
+    return Response(status_code=204)
+
+
+def _no_such_profile() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such profile.")

@@ -1,0 +1,48 @@
+-- name: lock_profile
+-- One new version at a time.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.profile:' || current_schema() || ':' || $1, 0))
+
+-- name: latest_version
+-- The highest number this name ever had, deleted or not.
+SELECT coalesce(max(version), 0) FROM profiles WHERE org_id = $1 AND name = $2
+
+-- name: add_profile
+-- A new version; the older ones stay.
+INSERT INTO profiles (org_id, name, version, fingerprint, body, user_id)
+VALUES ($1, $2, $3, $4, $5::jsonb, $6)
+
+-- name: get_profile
+-- A version, or the latest one.
+SELECT name, version, fingerprint, body, created_at FROM profiles
+WHERE org_id = $1 AND name = $2 AND deleted_at IS NULL AND ($3::integer IS NULL OR version = $3)
+ORDER BY version DESC LIMIT 1
+
+-- name: find_profile
+-- The one saved last for files with these columns, if it is the latest version of its name.
+SELECT p.name, p.version, p.fingerprint, p.body, p.created_at FROM profiles p
+WHERE p.org_id = $1 AND p.fingerprint = $2 AND p.fingerprint IS NOT NULL AND p.deleted_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM profiles n WHERE n.org_id = p.org_id AND n.name = p.name
+                    AND n.version > p.version AND n.deleted_at IS NULL)
+ORDER BY p.created_at DESC LIMIT 1
+
+-- name: list_profiles
+-- The latest version of each, by name.
+SELECT DISTINCT ON (name) name, version, fingerprint, body, created_at FROM profiles
+WHERE org_id = $1 AND deleted_at IS NULL ORDER BY name, version DESC
+
+-- name: delete_profile
+-- No file finds it any more.
+UPDATE profiles SET deleted_at = now()
+WHERE org_id = $1 AND name = $2 AND deleted_at IS NULL RETURNING version
+
+-- name: set_rates
+-- What currencies were worth; a day that is there already is corrected.
+INSERT INTO rates (base, currency, day, worth)
+SELECT r.base, r.currency, r.day, r.worth
+FROM unnest($1::text[], $2::text[], $3::date[], $4::numeric[]) AS r (base, currency, day, worth)
+ON CONFLICT (base, currency, day) DO UPDATE SET worth = excluded.worth
+
+-- name: rates_before
+-- The latest rate of each currency on a day or before it.
+SELECT DISTINCT ON (currency) currency, day, worth FROM rates
+WHERE base = $1 AND day <= $2 AND day > $2 - 366 ORDER BY currency, day DESC
