@@ -91,5 +91,5 @@ def test_the_api_runs_alone_and_ends_in_time(cli: Cli, number: int) -> None:
 def test_a_worker_runs_alone_and_says_goodbye(cli: Cli) -> None:
     worker = cli.start("worker", "--lanes", "basic, standard", "--pipelines", "extraction")
     until(lambda: "1 with 5 slots" in cli("doctor").stdout)
-    assert '"event": "worker stops"' in end(worker, signal.SIGTERM)
+    assert '"event": "worker is stopping"' in end(worker, signal.SIGTERM)
     assert "none runs" in cli("doctor").stdout

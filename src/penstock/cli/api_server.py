@@ -42,6 +42,7 @@ async def serve_api(settings: Settings) -> None:
                     http="httptools",
                     access_log=False,
                     log_config=None,
+                    lifespan="off",
                     timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS,
                     server_header=False,
                 )

@@ -47,4 +47,4 @@ async def serve_worker(settings: Settings, served: Served) -> None:
         on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE)
         parts.log.info("worker serves", worker=worker.id, slots=settings.worker_slots)
         await worker.run()
-        parts.log.info("worker stops", worker=worker.id)
+        parts.log.info("worker is stopping", worker=worker.id)

@@ -71,7 +71,7 @@ class Leader:
             asked = time.monotonic()
             if await leaders.take(connection, _NAME, self._who):
                 self._sure_until = asked + _SURE_SECONDS
-                self._parts.log.info("leads", worker=self._who)
+                self._parts.log.info("leads the services", worker=self._who)
                 await self._lead(connection)
         finally:
             self._sure_until = 0.0
@@ -93,7 +93,7 @@ class Leader:
             raise
         finally:
             await _stop(running)
-            self._parts.log.info("leads no more", worker=self._who)
+            self._parts.log.info("leads the services no more", worker=self._who)
 
     async def _beat_while_leading(self, connection: Connection) -> None:
         while True:
@@ -107,10 +107,12 @@ class Leader:
                     leaders.beat(connection, _NAME), self._sure_until - asked
                 )
             except TRY_AGAIN as error:
-                self._parts.log.warning("lost the lead", worker=self._who, error=repr(error))
+                self._parts.log.warning(
+                    "lost the lead of the services", worker=self._who, error=repr(error)
+                )
                 return
             if not still:
-                self._parts.log.warning("somebody else leads", worker=self._who)
+                self._parts.log.warning("somebody else leads the services", worker=self._who)
                 return
             self._sure_until = asked + _SURE_SECONDS
 

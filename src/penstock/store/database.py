@@ -201,7 +201,7 @@ class Database:
     @property
     def pool(self) -> asyncpg.Pool[asyncpg.Record]:
         if self._pool is None:
-            raise RuntimeError("the database is not open")
+            raise DatabaseAway("the database is closed")
         return self._pool
 
     @asynccontextmanager
