@@ -26,6 +26,16 @@ def test_claims_stay_inside_their_bounds(
     assert bounds.least <= claim_size(bounds, item_ms, item_bytes, pressure) <= bounds.most
 
 
+@given(MS, MS, st.floats(1, 1e9), st.floats(0.01, 1), st.floats(0.01, 1))
+def test_slower_items_and_more_pressure_never_make_a_claim_larger(
+    one_ms: float, other_ms: float, item_bytes: float, one: float, other: float
+) -> None:
+    bounds = ClaimBounds()
+    (fast, slow), (more, less) = sorted((one_ms, other_ms)), sorted((one, other))
+    assert claim_size(bounds, slow, item_bytes, less) <= claim_size(bounds, fast, item_bytes, less)
+    assert claim_size(bounds, slow, item_bytes, more) <= claim_size(bounds, slow, item_bytes, less)
+
+
 @given(st.floats(0.1, 5000))
 def test_a_claim_lasts_about_its_target(item_ms: float) -> None:
     bounds = ClaimBounds(most=10**9)
@@ -133,6 +143,13 @@ def test_ingest_stays_as_it_is_between_its_two_targets() -> None:
     assert sizer.calm(50, 1000) == 1000
 
 
+def test_where_commits_are_slow_small_batches_still_grow() -> None:
+    sizer = IngestSizer()
+    for _ in range(30):
+        sizer.calm(40 + sizer.rows * 0.01, sizer.rows)
+    assert sizer.rows == 1000
+
+
 def test_a_pool_wait_shrinks_it_a_little() -> None:
     sizer = IngestSizer(rows=1000)
     assert sizer.calm(10, 1000, pool_wait_ms=50) == 750
@@ -156,6 +173,21 @@ def test_ingest_batches_never_leave_their_bounds(
         else:
             sizer.error(step)
         assert sizer.least <= sizer.rows <= sizer.most
+
+
+@given(st.lists(st.tuples(MS, st.integers(0, 6000), MS) | st.floats(0, 1), max_size=50))
+def test_whatever_happened_calm_brings_the_largest_batch_back(
+    story: list[tuple[float, int, float] | float],
+) -> None:
+    sizer = IngestSizer()
+    for step in story:
+        if isinstance(step, tuple):
+            sizer.calm(*step)
+        else:
+            sizer.error(step)
+    for _ in range(100):
+        sizer.calm(1, sizer.rows)
+    assert sizer.rows == sizer.most
 
 
 @given(st.lists(MS, min_size=1))

@@ -103,6 +103,9 @@ class ErrorSpike:
         return 2.0 if self.active else 1.0
 
 
+_JUDGED_ROWS = 1000
+
+
 @dataclass(slots=True)
 class IngestSizer:
     """Batch size of the ingest: doubles while all is calm, shrinks when the database labours."""
@@ -125,18 +128,22 @@ class IngestSizer:
     ) -> int:
         """A batch was written. The latency is judged per 1,000 rows, so that larger batches,
         which take longer as a whole, are not mistaken for a slow database. Up to the lower target
-        the batch grows, above the upper one it shrinks, between them it is right as it is."""
+        the batch doubles, above the upper one it shrinks, between them it is right as it is; but
+        one of less than 1,000 rows mostly pays for its commit, and grows a little even then."""
         self._errors = 0
         if batch_rows and batch_bytes:
             self.row_bytes = ewma(self.row_bytes, batch_bytes / batch_rows)
-        per_thousand = batch_ms * 1000 / max(batch_rows, 1000)
+        per_thousand = batch_ms * 1000 / max(batch_rows, _JUDGED_ROWS)
         self.latency_ms = ewma(self.latency_ms, per_thousand)
         if self.latency_ms > self.p95_ms:
             self.rows //= 2
         elif pool_wait_ms > self.p50_ms:
             self.rows = self.rows * 3 // 4
-        elif self.latency_ms <= self.p50_ms and batch_rows >= self.rows:
-            self.rows *= 2
+        elif batch_rows >= self.rows:
+            if self.latency_ms <= self.p50_ms:
+                self.rows *= 2
+            elif self.rows < _JUDGED_ROWS:
+                self.rows = min(_JUDGED_ROWS, self.rows + max(1, self.rows // 4))
         self.rows = max(self.least, min(self.most, self._fitting, self.rows))
         return self.rows
 
