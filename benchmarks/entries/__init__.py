@@ -11,6 +11,7 @@ from benchmarks.entries import (
     memory,
     million,
     noop,
+    normalising,
     one_job_8_workers,
     peers,
     tiny_jobs,
@@ -29,4 +30,5 @@ ENTRIES: tuple[Entry, ...] = (
     light_beside_heavy.ENTRY,
     one_job_8_workers.ENTRY,
     memory.ENTRY,
+    normalising.ENTRY,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -18,6 +19,8 @@ from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
 
+# A cell with a letter or a sign of money says itself what currency it is in.
+_NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
 _SIDES = ("length", "width", "height", "depth")
 
 
@@ -124,16 +127,12 @@ def _currency(
     if column is None:
         return in_cell or plan.currency
     source = row.lineage.get("price.amount")
-    marked = in_cell is not None and source is not None and _names_currency(source[1])
+    marked = in_cell is not None and source is not None and _NAMES_CURRENCY.search(source[1])
     if not marked:
         return column
     if in_cell != column:
         row.say("price.amount", "CURRENCY_CONFLICT", one=in_cell, other=column)
     return in_cell
-
-
-def _names_currency(raw: str) -> bool:
-    return any(c.isalpha() or c in "€$£¥₹₽₩₺₴₪฿₫₱" for c in raw)
 
 
 def _per_unit(

@@ -51,8 +51,8 @@ def match_key(digits: str) -> str:
 
 def read_gtin(text: str) -> Normalised:
     """The number as text, in the length it is printed in."""
-    if _DIGITS.fullmatch(text) and _adds_up(text):
-        if text[0] in "024" or len(text) == 14 or text in _DUMMIES:
+    if text.isdecimal() and _DIGITS.fullmatch(text) and _adds_up(text):
+        if text[0] in "02" or len(text) != 13 or text in _DUMMIES:
             return _checked(text, text, "gtin", 1.0)
         return build(Normalised, (text, "gtin", 1.0, ()))
     if is_nothing(text):

@@ -20,6 +20,9 @@ DecimalStyle = Literal["comma", "point"]
 LONGEST = 40
 
 _PLAIN = re.compile(r"[0-9]{1,15}(?:\.(?:[0-9]{1,2}|[0-9]{4,9}))?")
+_GROUPED = re.compile(
+    r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){1,4},[0-9]{2}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4}\.[0-9]{2}"
+)
 _SPACES = re.compile("[\\s\u202f\u2007\u2009]+")
 _BODY = re.compile(r"[0-9.,]*[0-9][0-9.,]*")
 _SCIENTIFIC = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,17})?)[eE]([+-]?[0-9]{1,2})")
@@ -70,6 +73,11 @@ def read_number(
     """The number that ``text`` is as a whole, or None."""
     if _PLAIN.fullmatch(text):
         return Number(_canonical(text))
+    if _GROUPED.fullmatch(text):
+        head, tail = text[:-3], text[-2:]
+        against = style is not None and _CHARACTER[style] != text[-3]
+        plain_text = f"{head.replace('.', '').replace(',', '')}.{tail}"
+        return Number(plain_text, confidence=0.8 if against else 1.0)
     if len(text) > LONGEST:
         return None
     body, negative = _unsigned(to_ascii(text).strip())

@@ -109,6 +109,9 @@ def tidy_line(text: str) -> str:
 
 def tidy_lines(text: str) -> str:
     """The same, with lines kept and no more than one blank line between them."""
+    text = text.strip()
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)

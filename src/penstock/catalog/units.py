@@ -23,6 +23,11 @@ LONGEST = 120
 # Nothing in it can be read in two ways.
 _BARE = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|0[.,][0-9]{3}")
 
+_THREE = {
+    "comma": re.compile(r"[0-9]{1,3},[0-9]{3}"),
+    "point": re.compile(r"[0-9]{1,3}\.[0-9]{3}"),
+}
+
 _NUMBER = r"[0-9][0-9.,]{0,11}|[.,][0-9]{1,6}"
 _WORD = r"[^\W\d_]{1,16}[.²³23]?"
 _TIMES = r"\s{0,3}[xX×*]\s{0,3}"
@@ -113,7 +118,9 @@ def read_measure(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None = None
 ) -> Normalised:
     """A weight or a length: `{value, unit}`, the unit as given, under its one name."""
-    if default_unit is not None and _BARE.fullmatch(text):
+    if default_unit is not None and (
+        _BARE.fullmatch(text) or (style is not None and _THREE[style].fullmatch(text))
+    ):
         value = {"value": plain(text.replace(",", ".")), "unit": default_unit}
         return Normalised(value, "measure_default_unit")
     if is_nothing(text):
