@@ -77,6 +77,8 @@ def availability(value: Any) -> str:
     shown = value.status or "?"
     if value.quantity is not None:
         shown += f" {value.quantity}"
+    if value.date is not None:
+        shown += f" on={value.date}"
     return shown + (f" lead={value.lead_days}" if value.lead_days is not None else "")
 
 

@@ -175,6 +175,8 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
         found["status"] = status
         if read.lead_days is not None:
             found["leadTimeDays"] = read.lead_days
+        if read.date is not None:
+            found["deliveryDate"] = read.date
     elif quantity is not None:
         found["status"] = "in_stock" if quantity else "out_of_stock"
         column, raw, _, sure = row.lineage["availability.quantity"]

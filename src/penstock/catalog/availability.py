@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from penstock.catalog.availability_words import DAY_WORDS, HOUR_WORDS, WORDS
+from penstock.catalog.availability_words import (
+    DAY_WORDS,
+    FEW_WORDS,
+    HOUR_WORDS,
+    MANY_WORDS,
+    NEGATIONS,
+    WORDS,
+)
+from penstock.catalog.dates import read_date
 from penstock.catalog.numbers import DecimalStyle, is_nothing, read_number, to_ascii
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.units import unit_of
@@ -24,6 +32,11 @@ _LEAD = re.compile(
     r"(?P<low>[0-9]{1,3})(?:\s{0,2}(?:-|to|bis|à|a|tot|até|/)\s{0,2}(?P<high>[0-9]{1,3}))?\s{0,2}"
     r"(?P<unit>[^\W\d_]{1,12})\.?"
 )
+_DATE = re.compile(
+    r"[0-9]{1,2}\.[0-9]{1,2}\.(?:20)?[0-9]{2}|20[0-9]{2}-[0-9]{2}-[0-9]{2}"
+    r"|[0-9]{1,2}/[0-9]{1,2}/20[0-9]{2}"
+)
+_WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SPACE = re.compile(r"[\s_]+")
 _EDGES = " .!*:,;()-–"
 
@@ -34,6 +47,7 @@ class Availability(NamedTuple):
     status: str | None
     quantity: int | None = None
     lead_days: int | None = None
+    date: str | None = None
 
     def status_with(self, quantity: int | None) -> str:
         """What takes days to come is not sold out: in stock somewhere, or ordered for you."""
@@ -99,26 +113,53 @@ def _negative(word: str) -> Normalised | None:
 
 def _read_mixed(word: str) -> Normalised | None:
     status = _phrase_in(word)
+    if date := _date_in(word):
+        # What comes on a day is not here today.
+        later = status if status in ("preorder", "out_of_stock") else "backorder"
+        return Normalised(Availability(later, None, None, date), "availability_from_date", 0.8)
     lead = _lead_in(word)
     if lead is not None:
         found = Availability(status, None, lead)
         return Normalised(found, "availability_lead_time", 0.9 if status else 0.7)
-    if status is None:
-        return None
     counts = [int(n) for n in re.findall(r"[0-9]{1,7}", word)]
+    if status is None:
+        return _read_counted(word, counts)
     if len(counts) == 1 and status in ("in_stock", "limited"):
         return Normalised(Availability(status, counts[0]), "availability_word_and_count", 0.9)
     return Normalised(Availability(status), "availability_phrase", 0.8)
 
 
+def _date_in(word: str) -> str | None:
+    match = _DATE.search(word)
+    found = read_date(match.group()).value if match else None
+    return str(found) if found else None
+
+
+def _read_counted(word: str, counts: list[int]) -> Normalised | None:
+    """`noch 3 Stück`, `more than 10`: a count, and words that say how to take it."""
+    around = set(_WORDS.findall(word))
+    units = {one for one in around if KINDS.get(unit_of(one) or "") in ("count", "package")}
+    if len(counts) != 1 or not around or around - units - FEW_WORDS - MANY_WORDS:
+        return None
+    status = "limited" if around & FEW_WORDS else "in_stock"
+    return Normalised(
+        Availability(status if counts[0] else "out_of_stock", counts[0]), "availability_count", 0.8
+    )
+
+
 def _phrase_in(word: str) -> str | None:
-    """The longest known phrase that stands in the text as whole words."""
-    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", word)[:12]
+    """The longest known phrase that stands in the text as whole words, turned round by a "not"
+    that is no part of it."""
+    words = _WORDS.findall(word)[:12]
     for length in range(min(5, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             phrase = " ".join(words[start : start + length])
             if phrase in WORDS and (length > 1 or len(phrase) > 3):
-                return WORDS[phrase]
+                status = WORDS[phrase]
+                around = words[:start] + words[start + length :]
+                if status in ("in_stock", "limited") and NEGATIONS.intersection(around):
+                    return "out_of_stock"
+                return status
     return None
 
 

@@ -19,17 +19,18 @@ _PHRASES: dict[str, str] = {
         voorradig|leverbaar|direct leverbaar|beschikbaar|uit voorraad leverbaar|groen|em estoque|
         em stock|disponível|disponivel|pronta entrega|sim|imediata""",
     "out_of_stock": """
-        out of stock|outofstock|out-of-stock|sold out|soldout|unavailable|not available|no stock|
-        none|no|false|n|discontinued|currently unavailable|temporarily out of stock|nil|empty|red|
-        oos|end of life|nicht auf lager|nicht lieferbar|nicht verfügbar|ausverkauft|
-        nicht vorrätig|vergriffen|nein|rot|zur zeit nicht lieferbar|derzeit nicht verfügbar|
-        derzeit nicht lieferbar|momentan nicht lieferbar|auslaufartikel|en rupture|rupture|
-        rupture de stock|en rupture de stock|épuisé|indisponible|non disponible|hors stock|non|
-        pas en stock|rouge|plus disponible|agotado|sin stock|no disponible|sin existencias|
-        fuera de stock|rojo|descatalogado|esaurito|non disponibile|non in stock|terminato|rosso|
-        fuori produzione|niet op voorraad|uitverkocht|niet leverbaar|niet beschikbaar|rood|nee|
-        esgotado|sem estoque|sem stock|indisponível|indisponivel|fora de estoque|não|nao|
-        não disponível|vermelho""",
+        out of stock|outofstock|not in stock|no longer available|out-of-stock|sold out|soldout|
+        unavailable|not available|no stock|none|no|false|n|discontinued|currently unavailable|
+        temporarily out of stock|nil|empty|red|oos|end of life|nicht auf lager|
+        nicht mehr lieferbar|nicht mehr verfügbar|ohne bestand|kein bestand|nicht lieferbar|
+        nicht verfügbar|ausverkauft|nicht vorrätig|vergriffen|nein|rot|zur zeit nicht lieferbar|
+        derzeit nicht verfügbar|derzeit nicht lieferbar|momentan nicht lieferbar|auslaufartikel|
+        en rupture|rupture|rupture de stock|en rupture de stock|épuisé|indisponible|
+        non disponible|hors stock|non|pas en stock|rouge|plus disponible|agotado|sin stock|
+        no disponible|sin existencias|fuera de stock|rojo|descatalogado|esaurito|non disponibile|
+        non in stock|terminato|rosso|fuori produzione|niet op voorraad|uitverkocht|niet leverbaar|
+        niet beschikbaar|rood|nee|esgotado|sem estoque|sem stock|indisponível|indisponivel|
+        fora de estoque|não|nao|não disponível|vermelho""",
     "limited": """
         limited|limited availability|limitedavailability|low stock|low|few left|only a few left|
         last items|last pieces|almost gone|running low|few in stock|yellow|amber|wenige|
@@ -86,4 +87,15 @@ DAY_WORDS: dict[str, int] = {
 HOUR_WORDS = words(
     """
     h hr hrs hour hours std stunde stunden heure heures hora horas ora ore uur"""
+)
+
+# Words that turn a phrase round: "nicht sofort lieferbar" holds "sofort lieferbar".
+NEGATIONS = words(
+    """not no nicht kein keine keinen non pas plus sin sem não nao niet geen ohne without senza
+    never nie jamais"""
+)
+# What stands around a mere count: "noch 3 Stück", "more than 10".
+FEW_WORDS = words("noch nur only left remaining restants quedan rimasti nog restam seulement solo")
+MANY_WORDS = words(
+    "mehr als more than plus de más mas que più di meer dan mais do über over at least"
 )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from zlib import crc32
 
 from penstock.catalog.booleans import WORDS as BOOLEAN_WORDS
-from penstock.catalog.currencies import TOKEN
+from penstock.catalog.currencies import TOKEN, currency_of
 from penstock.catalog.numbers import DecimalStyle
 
 MOST_SAMPLES = 50
@@ -26,10 +26,12 @@ LONGEST_LOOKED_AT = 24
 MOST_LOOKED_AT = 5_000
 
 _MARK = re.compile(
-    r"(?<![0-9.,])([0-9]{1,15})((?:[.,' \u00a0\u202f][0-9]{3})*)(?:([.,])([0-9]{1,9}))?(?![0-9])"
+    r"(?<![0-9.,])([0-9]{1,15})"
+    r"((?:[.,' \u00a0\u202f][0-9]{3})*)(?:([.,])([0-9]{1,9}))?(?![0-9]|[.,][0-9])"
 )
 _ORDER = re.compile(r"([0-9]{1,2})[./ -]([0-9]{1,2})[./ -](?:[0-9]{4}|[0-9]{2})(?![0-9])")
 
+_LETTERS = re.compile(r"[^\W\d_]{1,20}")
 _COULD_NAME = re.compile(r"[^\W\d_]{1,4}|[^\w\s.,:;/+'()-]")
 
 Evidence = Literal[
@@ -58,6 +60,14 @@ def number_evidence(text: str) -> Evidence | None:
     if not groups and len(tail) == 3 and len(head) <= 3 and head[0] != "0":
         return "comma?" if mark == "," else "point?"
     return "comma" if mark == "," else "point"
+
+
+def _is_code(cell: str) -> bool:
+    """`A-12.5` is no number: letters in front of one are a currency or make it something else."""
+    if not cell[0].isalpha():
+        return False
+    word = _LETTERS.match(cell)
+    return word is not None and currency_of(word.group()) is None
 
 
 def date_evidence(text: str) -> Evidence | None:
@@ -119,7 +129,7 @@ class ColumnStats:
             if cell.isdecimal():
                 marks["whole"] += 1
                 continue
-            evidence = number_evidence(cell)
+            evidence = None if _is_code(cell) else number_evidence(cell)
             if evidence is not None:
                 marks[evidence] += 1
                 if evidence != "whole" or not cell[-1].isalpha():
@@ -130,7 +140,7 @@ class ColumnStats:
                     token = TOKEN.search(cell)
                     if token is not None:
                         self._count(currencies, token.group().upper())
-            elif len(cell) < 12:
+            if evidence is None and len(cell) < 12:
                 word = cell.strip().casefold()
                 if word in BOOLEAN_WORDS:
                     self._count(self.booleans, word)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -60,8 +61,10 @@ def read_dimensions(
     given = [unit for unit in sides.units if unit]
     # "10x20x30 cm": one unit at the end is meant for all.
     unit = given[-1] if given else default_unit
-    labelled = len(set(sides.labels)) == len(sides.amounts) == len(sides.labels)
-    names = sides.labels if labelled else _ORDER
+    names = _names(sides)
+    if names is None:
+        return unreadable("DIMENSIONS_UNREADABLE", text)
+    labelled = bool(sides.labels)
     value: dict[str, object] = {
         name: plain(_converted(amount, own or unit, unit))
         for name, amount, own in zip(names, sides.amounts, sides.units, strict=False)
@@ -74,6 +77,16 @@ def read_dimensions(
     return Normalised(value, "dimensions_in_order", 0.9)
 
 
+def _names(sides: Sides) -> Sequence[str] | None:
+    """The sides' names, in the order of the numbers; None where labels and numbers do not match."""
+    if not sides.labels:
+        return _ORDER
+    if sides.labels == ["diameter"] and len(sides.amounts) == 2:
+        return ("diameter", "height")
+    match = len(set(sides.labels)) == len(sides.amounts) == len(sides.labels)
+    return sides.labels if match else None
+
+
 def _converted(amount: Decimal, unit: str | None, to: str | None) -> str:
     if unit is None or to is None or unit == to:
         return format(amount, "f")
@@ -83,31 +96,39 @@ def _converted(amount: Decimal, unit: str | None, to: str | None) -> str:
 def _sides(text: str, style: DecimalStyle | None) -> Sides | None:
     """None if anything in the text is neither number, unit nor label."""
     sides = Sides([], [], [])
+    parted = True
     for token in _TOKEN.finditer(text):
         if token["number"]:
             number = read_number(token["number"], style, three_are_decimals=True)
-            if number is None or len(sides.amounts) == 4:
+            # Two numbers with nothing between, as in 5' 10", are one measure, not two sides.
+            if number is None or not parted or len(sides.amounts) == 4:
                 return None
+            parted = False
             sides.amounts.append(number.decimal)
             sides.units.append(None)
         elif token["word"] or token["sign"]:
-            if not _take_word((token["word"] or token["sign"]).casefold(), sides):
+            taken = _take_word((token["word"] or token["sign"]).casefold(), sides)
+            if taken is None:
                 return None
-        elif token["other"] and token["other"] not in "/:,;()|.=-+":
+            parted = parted or taken
+        elif token["other"] and token["other"] not in "/:,;()|.=+":
             return None
+        else:
+            parted = True
     return sides
 
 
-def _take_word(word: str, sides: Sides) -> bool:
+def _take_word(word: str, sides: Sides) -> bool | None:
+    """Whether the word parts one side from the next; None if it belongs to no dimension."""
     if word in _TIMES:
         return True
     unit = unit_of(word) or unit_of(word.removesuffix("x"))
     if unit and KINDS[unit] == "length" and sides.units and sides.units[-1] is None:
         sides.units[-1] = unit
-        return True
+        return word.endswith("x")
     # "LxBxH", as written before or behind the numbers.
     letters = [word] if word in _LABELS else word.split("x")
     if not all(letter in _LABELS for letter in letters):
-        return False
+        return None
     sides.labels.extend(_LABELS[letter] for letter in letters)
     return True

@@ -58,7 +58,9 @@ def read_gtin(text: str) -> Normalised:
     if is_nothing(text):
         return EMPTY
     cleaned = to_ascii(text[:LONGEST]).strip().lstrip("='\"").rstrip("\"'").strip()
-    cleaned = _LABEL.sub("", cleaned)
+    cleaned = _LABEL.sub("", cleaned).removeprefix("(01)")
+    if cleaned.strip("0") == "":
+        return Normalised(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))
     if not any(c.isdigit() for c in cleaned):
         word = re.sub(r"[\W_]+", "", cleaned.casefold())
         return EMPTY if word in _NONE_WORDS else unreadable("GTIN_UNREADABLE", text)
@@ -123,7 +125,7 @@ def _read_several(cleaned: str, text: str) -> Normalised:
     if len(parts) < 2 or not valid:
         return unreadable("GTIN_UNREADABLE", text)
     found = _checked(valid[0], text, "gtin_first_of_several", 0.7)
-    if len(set(map(match_key, valid))) == 1:
+    if len(set(map(match_key, parts))) == 1:
         return found
     return found._replace(problems=(*found.problems, problem("GTIN_SEVERAL", value=text)))
 

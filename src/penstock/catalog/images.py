@@ -22,8 +22,11 @@ _HOST = re.compile(
 _BARE_DOMAIN = re.compile(r"(?:www\.)[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?:[/?#].{0,1900})?")
 # Lists: a mark, then something that starts an address; commas inside an address part nothing.
 _LIST = re.compile(
-    r"[\s,;|]{1,8}(?=https?://|//|www\.)|[,;]\s{1,5}|\s{0,3}\|\s{0,3}", re.IGNORECASE
+    r"[\s,;|]{1,8}(?=https?://|//|www\.)|::(?=https?://)|[,;]\s{1,5}|\s{0,3}\|\s{0,3}",
+    re.IGNORECASE,
 )
+_COULD_PART = re.compile(r"[,;|]|::")
+_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,1900}")
 _NAMES = re.compile(r"[,;|\n]+")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp|tiff?|svg|heic)(?:$|[?#])", re.IGNORECASE)
 
@@ -70,7 +73,13 @@ def looks_like_image(text: str) -> bool:
 
 def read_images(text: str) -> Normalised:
     """The addresses in one cell, in order, each once."""
-    if _PLAIN.fullmatch(text) and "," not in text and "|" not in text and ";" not in text:
+    if (
+        _PLAIN.fullmatch(text)
+        and "," not in text
+        and "|" not in text
+        and ";" not in text
+        and "::" not in text
+    ):
         return Normalised([text], "images")
     if is_nothing(text):
         return EMPTY
@@ -93,6 +102,8 @@ def read_images(text: str) -> Normalised:
 def _parts(text: str) -> list[str]:
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1].replace('"', " ").replace("'", " ")
+    if "<" in text:
+        return _ADDRESS.findall(text)[: MOST_IMAGES * 2]
     text = " ".join(text.split(" ")) if "\n" in text else " ".join(text.split())
     parts = [part.strip(" ,;|") for part in _LIST.split(text)]
     if len(parts) == 1 and "://" not in text:

@@ -18,6 +18,8 @@ from penstock.catalog.words import words
 DecimalStyle = Literal["comma", "point"]
 
 LONGEST = 40
+# More of them than this are the noise of binary fractions.
+MOST_DECIMALS = 9
 
 _PLAIN = re.compile(r"[0-9]{1,15}(?:\.(?:[0-9]{1,2}|[0-9]{4,9}))?")
 _GROUPED = re.compile(
@@ -26,6 +28,7 @@ _GROUPED = re.compile(
 _SPACES = re.compile("[\\s\u202f\u2007\u2009]+")
 _BODY = re.compile(r"[0-9.,]*[0-9][0-9.,]*")
 _SCIENTIFIC = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,17})?)[eE]([+-]?[0-9]{1,2})")
+_OUT_OF = re.compile(r"\s{0,3}(?:von|out of|sur|de|su|van|stars?|sterne?)\s{0,3}")
 _SIGNS = str.maketrans("−–—’`´‘٫٬", "---''''.,")
 _CHARACTER = {"comma": ",", "point": "."}
 _PLACEHOLDERS = words(
@@ -127,6 +130,8 @@ def _read_body(body: str, style: DecimalStyle | None, three_are_decimals: bool) 
     head, tail = grouped.split(mark)
     spaced = grouped is not body
     if len(tail) != 3 or len(head) > 3 or head.startswith("0") or not head or spaced:
+        if len(tail) > MOST_DECIMALS:
+            return Number(_without_noise(head, tail), rule="number_float_noise", confidence=0.9)
         against = style is not None and _CHARACTER[style] != mark and tail != ""
         return Number(_joined(head, tail), confidence=0.8 if against else 1.0)
     return _read_three(head, tail, mark, style, three_are_decimals)
@@ -180,6 +185,12 @@ def _without_spaces(body: str) -> str | None:
 def _joined(head: str, tail: str) -> str:
     head = head.lstrip("0") or "0"
     return f"{head}.{tail}" if tail else head
+
+
+def _without_noise(head: str, tail: str) -> str:
+    """`9.990000000000001` is 9.99 that went through a spreadsheet."""
+    exact = Decimal(_joined(head, tail))
+    return format(round(exact, 8).normalize(), "f")
 
 
 def _canonical(text: str) -> str:
@@ -248,7 +259,7 @@ def _score_and_scale(text: str) -> tuple[str, str]:
         return text[:-1].strip(), "100"
     if "★" in text or "☆" in text:
         return str(text.count("★")), ""
-    score, _, scale = text.partition("/")
+    score, _, scale = _OUT_OF.sub("/", text.casefold()).partition("/")
     return score.strip(), scale.strip()
 
 

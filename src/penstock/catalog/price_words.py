@@ -30,8 +30,9 @@ ON_REQUEST = re.compile(
     re.IGNORECASE,
 )
 FREE = frozenset(
-    phrases("""free|for free|free of charge|gratis|kostenlos|kostenfrei|umsonst|gratuit|offert|
-        gratuito|grátis|gratuita|omaggio|no charge|foc|f.o.c.""")
+    phrases("""
+        free|for free|free of charge|gratis|kostenlos|kostenfrei|umsonst|gratuit|offert|gratuito|
+        grátis|gratuita|omaggio|no charge|foc|f.o.c.""")
 )
 FROM = re.compile(
     _ALONE.format(
@@ -77,6 +78,12 @@ PER_UNIT = re.compile(
     r"(?:/|(?<![^\W_])(?:per|pro|je|par|por|al|alla|le|il|el|à|@|each)(?![^\W_]))\s{0,2}"
     r"(?P<amount>[0-9]{1,6}(?:[.,][0-9]{1,3})?)?\s{0,2}"
     r"(?P<unit>[^\W\d_]{1,12}[23²³]?)\.?(?![^\W_])",
+    re.IGNORECASE,
+)
+# "1.2k" and "2 for $5": what is meant is not the number that stands there.
+NOT_PLAIN = re.compile(
+    r"[0-9]\s?(?:k|tsd|mio|mrd|mn|bn|million|millions|thousand|billion|mille|mil|mila)(?![^\W_])"
+    r"|[0-9]\s?(?:x|for|für|pour|voor|por|per)\s?[^\w\s]?\s?[0-9]",
     re.IGNORECASE,
 )
 BETWEEN = re.compile(

@@ -141,6 +141,8 @@ def _read_any(text: str, style: PriceStyle) -> Normalised:
         return _tiered(tiers, style)
     tax, body = _tax(body, style)
     unit, body = _per_unit(body)
+    if words.NOT_PLAIN.search(body):
+        return unreadable("PRICE_UNREADABLE", text)
     return _read_amounts(body, text, style, tax, unit)
 
 

@@ -62,7 +62,7 @@ _UNITS: tuple[tuple[str, str, str, str], ...] = (
         boxes bx schachtel schachteln boîte boites boite caja cajas scatola scatole doos caixa
         caixas kiste kisten kasten"""),
     ("carton", "package", "1", """
-        cartons ct ctn karton kartons cartone cartoni cartón cartones cartao"""),
+        cartons case cases cs ct ctn karton kartons cartone cartoni cartón cartones cartao"""),
     ("bottle", "package", "1", """
         bottles bo btl flasche flaschen fl bouteille bouteilles botella botellas bottiglia
         bottiglie fles flessen garrafa garrafas"""),

@@ -30,6 +30,7 @@ _THREE = {
 
 _NUMBER = r"[0-9][0-9.,]{0,11}|[.,][0-9]{1,6}"
 _WORD = r"[^\W\d_]{1,16}[.²³23]?"
+_APPROXIMATELY = re.compile(r"^(?:ca|circa|approx|about|env|environ|aprox|~)\.?\s{0,2}", re.I)
 _TIMES = r"\s{0,3}[xX×*]\s{0,3}"
 _MEASURE = re.compile(
     rf"(?P<number>[-+]?(?:{_NUMBER}))\s{{0,3}}(?P<unit>{_WORD}|[\"″'′%]{{1,2}}|fl\.? ?oz\.?)?"
@@ -150,7 +151,7 @@ def read_measure(
 
 def split_measure(text: str) -> tuple[str, str] | None:
     """`1 234,5 kg` into number and unit; no unit gives an empty word."""
-    cleaned = to_ascii(text[:LONGEST].strip())
+    cleaned = _APPROXIMATELY.sub("", to_ascii(text[:LONGEST].strip()))
     cut = len(cleaned)
     while cut and not (cleaned[cut - 1].isdecimal() or cleaned[cut - 1] in ".,"):
         cut -= 1
@@ -172,9 +173,20 @@ def read_pack(text: str, style: DecimalStyle | None = None) -> Normalised:
         return unreadable("PACK_UNREADABLE", text)
     cleaned = " ".join(to_ascii(text).split())
     pack = _multiple(cleaned, style) or _single(cleaned, style) or _counted(cleaned)
+    if pack is None and (inside := _inside(cleaned)):
+        pack = _multiple(inside, style) or _single(inside, style)
     if pack is None:
         return unreadable("PACK_UNREADABLE", text)
     return Normalised(pack, "pack")
+
+
+def _inside(text: str) -> str | None:
+    """`330 ml can`, `Dose 330 ml`, `24/case`: the same without the package it comes in."""
+    first, _, after = text.partition(" ")
+    before, _, last = text.replace("/", " ").rpartition(" ")
+    if KINDS.get(unit_of(first) or "") == "package":
+        return after
+    return before if KINDS.get(unit_of(last) or "") == "package" else None
 
 
 def _multiple(text: str, style: DecimalStyle | None) -> Pack | None:
