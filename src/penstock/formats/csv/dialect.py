@@ -1,0 +1,77 @@
+"""How a text is cut into cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+# Stands for a delimiter of several characters while the text is cut.
+UNIT = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """``quote`` and ``escape`` are empty where there is none. A delimiter may be several
+    characters; a quote inside quotes may always be doubled."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = ""
+    skip_space: bool = False
+    wrapped: bool = False  # every line as a whole stands in quotes
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def of(kept: Mapping[str, Any]) -> Dialect:
+        return Dialect(**kept)
+
+    @property
+    def cut(self) -> str:
+        """The one character that the reader is told."""
+        return self.delimiter if len(self.delimiter) == 1 else UNIT
+
+    def prepared(self, text: str) -> str:
+        """The text as `reader` needs it."""
+        if self.wrapped:
+            text = "".join(map(unwrapped, io.StringIO(text, newline="")))
+        if len(self.delimiter) > 1:
+            text = text.replace(self.delimiter, UNIT)
+        if self.escape and self.escape in text:
+            # The reader drops every escape character: those that escape nothing must survive.
+            twice = self.escape * 2
+            text = _escapes(self.escape, self.quote + self.cut).sub(
+                lambda found: found[0] if found[1] else twice, text
+            )
+        return text
+
+    def reader(self, lines: Iterable[str], *, strict: bool) -> csv._reader:
+        return csv.reader(
+            lines,
+            delimiter=self.cut,
+            quotechar=self.quote or None,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+            escapechar=self.escape or None,
+            skipinitialspace=self.skip_space,
+            strict=strict,
+        )
+
+
+def unwrapped(line: str) -> str:
+    """A line without the quotes around it."""
+    text = line.rstrip("\r\n")
+    if len(text) < 2 or text[0] != '"' or text[-1] != '"':
+        return line
+    return text[1:-1].replace('""', '"') + line[len(text) :]
+
+
+@lru_cache(maxsize=64)
+def _escapes(escape: str, escaped: str) -> re.Pattern[str]:
+    """An escape character and, where there is one, what it escapes."""
+    return re.compile(f"{re.escape(escape)}([{re.escape(escape + escaped)}])?")

@@ -1,0 +1,161 @@
+"""One record that breaks the rules of quoting, read as its writer most likely meant it.
+
+A quote closes a cell only where a delimiter or the end of the line follows. A cell whose quote is
+never closed is taken as it stands, quote and all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from penstock.formats.csv.dialect import Dialect
+
+# How far a quoted cell is followed before its quote counts as a stray one.
+MOST_LINES = 2000
+MOST_CHARS = 256 * 1024
+# Searches over several lines that may come to nothing before none is begun any more: a file of
+# stray quotes must not be read again and again.
+MOST_SEARCHES = 100
+
+
+class Patience:
+    """How many more fruitless searches a file is worth."""
+
+    def __init__(self) -> None:
+        self.left = MOST_SEARCHES
+
+
+class Mended(NamedTuple):
+    cells: list[str]
+    lines: int
+    stray: bool  # a quote had to be taken literally
+
+
+def mend(
+    lines: Sequence[str], at: int, dialect: Dialect, width: int | None, patience: Patience
+) -> Mended:
+    """The record that begins at ``lines[at]``: on one line if it can be, else over several."""
+    line = lines[at].rstrip("\r\n")
+    tries = [_parse(line, dialect), _parse(line, dialect, doubled_closes=True)]
+    for cells, open_at in tries:
+        if open_at is None and width in (None, len(cells)):
+            return Mended(cells, 1, False)
+    if line.count(dialect.quote) % 2 == 0:
+        # As many quotes open as close, so that none of them waits for another line.
+        for cells, _ in tries:
+            if len(cells) == width:
+                return Mended(cells, 1, False)
+    if patience.left > 0:
+        several = _over_lines(lines, at, dialect, width)
+        if several is not None:
+            return several
+        patience.left -= 1
+    closed = [cells for cells, open_at in tries if open_at is None]
+    if closed:
+        return Mended(closed[0], 1, False)
+    return Mended(_best(tries, width), 1, True)
+
+
+def looks_swallowed(lines: Sequence[str], dialect: Dialect, width: int | None) -> bool:
+    """Whether a record over several lines is many records that a stray quote made one."""
+    inner = lines[1:-1]
+    if width is None or width < 3 or not inner:
+        return False
+    return all(line.count(dialect.delimiter) == width - 1 for line in inner)
+
+
+def _best(tries: list[tuple[list[str], int | None]], width: int | None) -> list[str]:
+    return next((cells for cells, _ in tries if len(cells) == width), tries[0][0])
+
+
+def _over_lines(
+    lines: Sequence[str], at: int, dialect: Dialect, width: int | None
+) -> Mended | None:
+    """Only lines that could close the cell are tried, and only so many of them."""
+    text, chars, tried = lines[at], len(lines[at]), 0
+    parts = [text]
+    for count, line in enumerate(lines[at + 1 : at + MOST_LINES], start=2):
+        parts.append(line)
+        chars += len(line)
+        if chars > MOST_CHARS or tried >= 8:
+            return None
+        if dialect.quote not in line:
+            continue
+        tried += 1
+        cells, open_at = _parse("".join(parts).rstrip("\r\n"), dialect)
+        if open_at is None and (width is None or len(cells) == width):
+            if looks_swallowed(parts, dialect, width):
+                return None
+            return Mended(cells, count, False)
+    return None
+
+
+def _parse(
+    text: str, dialect: Dialect, *, doubled_closes: bool = False
+) -> tuple[list[str], int | None]:
+    """Cells, and which of them was left open, if any was."""
+    delimiter, quote = dialect.delimiter, dialect.quote
+    cells: list[str] = []
+    open_at: int | None = None
+    at, end = 0, len(text)
+    while True:
+        start = at
+        while start < end and text[start] == " " and delimiter != " ":
+            start += 1
+        closed = None
+        # Where nothing closed one cell, nothing closes a later one either.
+        if start < end and text[start] == quote and open_at is None:
+            closed = _quoted(text, start + 1, dialect, doubled_closes)
+            if closed is None:
+                open_at = len(cells)
+        if closed is not None:
+            cell, at = closed
+        else:
+            stop = text.find(delimiter, at)
+            stop = end if stop < 0 else stop
+            cell, at = text[at:stop], stop
+        cells.append(cell)
+        if at >= end:
+            return cells, open_at
+        at += len(delimiter)
+
+
+def _quoted(
+    text: str, at: int, dialect: Dialect, doubled_closes: bool
+) -> tuple[str, int] | None:
+    """The cell after its opening quote and where it ends; None if nothing closes it."""
+    quote, escape, delimiter = dialect.quote, dialect.escape, dialect.delimiter
+    kept: list[str] = []
+    from_ = at
+    while True:
+        found = text.find(quote, at)
+        if found < 0:
+            return None
+        if escape and found > from_ and text[found - 1] == escape:
+            kept += (text[from_ : found - 1], quote)
+            at = from_ = found + 1
+            continue
+        if text.startswith(quote, found + 1):
+            after = found + 2
+            closes = doubled_closes and _ends(text, after, delimiter) is not None
+            kept += (text[from_:found], quote)
+            at = from_ = after
+            if closes:
+                stop = _ends(text, after, delimiter)
+                assert stop is not None
+                return "".join(kept), stop
+            continue
+        stop = _ends(text, found + 1, delimiter)
+        if stop is not None:
+            kept.append(text[from_:found])
+            return "".join(kept), stop
+        at = found + 1
+
+
+def _ends(text: str, at: int, delimiter: str) -> int | None:
+    """Where the delimiter or the end of the text is, if nothing but spaces comes before it."""
+    end = len(text)
+    while at < end and text[at] == " " and delimiter != " ":
+        at += 1
+    return at if at >= end or text.startswith(delimiter, at) else None

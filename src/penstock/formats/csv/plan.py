@@ -1,0 +1,239 @@
+"""How a text file will be read, found once from its head and then kept with the cursor."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from penstock.formats.cells import is_blank
+from penstock.formats.csv.dialect import Dialect
+from penstock.formats.csv.records import Block, blocks_of
+from penstock.formats.csv.sniff import NO_DELIMITER, Sniffed, sep_line, sniff
+from penstock.formats.detected import MOST_SHOWN, Detected, ReadOptions, shown_line
+from penstock.formats.encodings import Encoding, find_encoding
+from penstock.formats.layout import Layout, find_layout
+from penstock.formats.source import Source
+from penstock.model.errors import BadInput
+
+# Files up to this size are looked at as a whole, larger ones by their head.
+WHOLE_CHARS = 2 * 1024 * 1024
+HEAD_ROWS = 2000
+_COMMENTS = ("#", "//", "--", "%", ";")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvPlan:
+    """Lines count from 1. ``stop_line`` is set where the whole file was looked at; where it was
+    not, notes at its end are found when the reading comes to them."""
+
+    encoding: str
+    errors: str
+    dialect: dict[str, Any]
+    header: list[str]
+    width: int
+    skip_lines: int
+    stop_line: int | None = None
+    comment: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"format": "csv", **asdict(self)}
+
+    @staticmethod
+    def of(kept: Mapping[str, Any]) -> CsvPlan:
+        return CsvPlan(**{name: kept[name] for name in CsvPlan.__dataclass_fields__})
+
+
+@dataclass(slots=True)
+class _Sample:
+    """Rows of the head with the line each begins at, and the text they came from."""
+
+    text: str
+    whole: bool
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+def plan_csv(
+    source: Source, options: ReadOptions, limits: Mapping[str, int]
+) -> tuple[CsvPlan, Detected]:
+    encoding = _encoding(source, options)
+    sample = _head(source, encoding)
+    if not sample.text.strip():
+        raise BadInput("EMPTY_FILE", "The file is empty: send a header and at least one row.")
+    offset = options.skip_rows or (1 if sep_line(sample.text) is not None else 0)
+    sniffed = sniff(_without_lines(sample.text, options.skip_rows or 0), options)
+    _read_sample(sample, sniffed, offset, limits)
+    comment = _comment_of(sample, sniffed.width)
+    layout = _layout(sample, options, comment)
+    if not sample.rows or (layout.width == 0 and not layout.header.names):
+        raise BadInput("EMPTY_FILE", "The file holds no table: send a header and at least one row.")
+    plan = _plan_of(sample, layout, sniffed, encoding, comment, limits)
+    return plan, _report(plan, sample, layout, sniffed, encoding, options)
+
+
+def _encoding(source: Source, options: ReadOptions) -> Encoding:
+    if options.encoding is None:
+        return find_encoding(source)
+    return Encoding(options.encoding, "replace")
+
+
+def _head(source: Source, encoding: Encoding) -> _Sample:
+    with source.text(encoding.name, encoding.errors) as file:
+        text = file.read(WHOLE_CHARS + 1)
+    text = text.removeprefix("\ufeff")
+    return _Sample(text[:WHOLE_CHARS], whole=len(text) <= WHOLE_CHARS)
+
+
+def _without_lines(text: str, count: int) -> str:
+    if not count:
+        return text
+    return "".join(itertools.islice(io.StringIO(text, newline=""), count, None))
+
+
+def _read_sample(
+    sample: _Sample, sniffed: Sniffed, offset: int, limits: Mapping[str, int]
+) -> None:
+    most = None if sample.whole else HEAD_ROWS
+    blocks = blocks_of(
+        io.StringIO(sample.text, newline=""), sniffed.dialect, width=sniffed.width,
+        most_cell=limits["cell_bytes"], skip_lines=offset,
+    )  # fmt: skip
+    for block in blocks:
+        check_columns(block, limits["columns"])
+        sample.rows += block.rows
+        sample.lines += map(block.line_of, range(len(block.rows)))
+        if most is not None and len(sample.rows) > most:
+            break
+    if not sample.whole:
+        # The last record may have been cut off in the middle.
+        del sample.rows[HEAD_ROWS:], sample.lines[HEAD_ROWS:]
+
+
+def check_columns(block: Block, most: int) -> None:
+    if max(map(len, block.rows), default=0) > most:
+        for index, row in enumerate(block.rows):
+            if len(row) > most:
+                line = block.line_of(index)
+                raise BadInput(
+                    "TOO_MANY_COLUMNS",
+                    f"Line {line:,} has {len(row):,} cells; at most {most:,} are allowed",
+                    line=line,
+                )
+
+
+def _comment_of(sample: _Sample, width: int) -> str | None:
+    """The mark of comment lines: it begins lines that are not cut like the others."""
+    for mark in _COMMENTS:
+        marked = [row for row in sample.rows[:200] if row and row[0].lstrip().startswith(mark)]
+        if marked and width > 1 and all(len(row) != width for row in marked):
+            return mark
+        if marked and width == 1 and len(marked) < 0.3 * len(sample.rows) and mark in "#//":
+            return mark
+    return None
+
+
+def is_comment(row: Sequence[str], comment: str, width: int) -> bool:
+    return bool(row) and row[0].lstrip().startswith(comment) and (len(row) != width or width == 1)
+
+
+def _layout(sample: _Sample, options: ReadOptions, comment: str | None) -> Layout:
+    rows = sample.rows
+    if comment is not None:
+        width = max((len(row) for row in rows), default=0)
+        rows = [[] if is_comment(row, comment, width) else row for row in rows]
+    if options.header_row:
+        at = next((n for n, line in enumerate(sample.lines) if line >= options.header_row), None)
+        if at is None:
+            raise BadInput(
+                "INVALID_PARAMETERS", f"header_row {options.header_row}: the file has no such line",
+                option="header_row",
+            )  # fmt: skip
+        return find_layout(rows, header_at=at)
+    return find_layout(rows, no_header=options.header_row == 0)
+
+
+def _plan_of(
+    sample: _Sample, layout: Layout, sniffed: Sniffed, encoding: Encoding, comment: str | None,
+    limits: Mapping[str, int],
+) -> CsvPlan:  # fmt: skip
+    lines, width = sample.lines, layout.width
+    if width > limits["columns"]:
+        raise BadInput("TOO_MANY_COLUMNS", f"The table has {width:,} columns")
+    names = [name[: limits["cell_bytes"]] for name in layout.header.names]
+    stop = lines[layout.stop] if layout.stop < len(lines) else None
+    first = lines[layout.start] if layout.start < len(lines) else None
+    return CsvPlan(
+        encoding.name, encoding.errors, sniffed.dialect.as_json(),
+        names or [""] * width, width,
+        skip_lines=(first or (lines[-1] + _lines_in(sample.rows[-1]))) - 1,
+        stop_line=stop if sample.whole else None,
+        comment=comment,
+    )  # fmt: skip
+
+
+def _lines_in(row: Sequence[str]) -> int:
+    return 1 + sum(cell.count("\n") for cell in row)
+
+
+def _report(
+    plan: CsvPlan, sample: _Sample, layout: Layout, sniffed: Sniffed, encoding: Encoding,
+    options: ReadOptions,
+) -> Detected:  # fmt: skip
+    dialect = sniffed.dialect
+    single = sniffed.width == 1 and dialect.delimiter == NO_DELIMITER
+    report = Detected(
+        "csv",
+        encoding=plan.encoding,
+        delimiter=None if single else dialect.delimiter,
+        quote=dialect.quote or None,
+        escape=dialect.escape or None,
+        newline=_newline(sample.text),
+        comment=plan.comment,
+        header_rows=[sample.lines[n] for n in layout.header.rows],
+        header=plan.header,
+    )
+    comments = _comments_above(sample, plan)
+    report.preamble = _shown(sample, dialect, sorted({*layout.preamble, *comments}))
+    report.footer = _shown(sample, dialect, layout.footer)
+    report.other_tables = [
+        {"from_line": sample.lines[a], "to_line": sample.lines[b - 1]} for a, b in layout.others
+    ]
+    if encoding.note:
+        report.doubt(encoding.note, 0.7)
+    if encoding.others and options.encoding is None:
+        report.doubt(f"the encoding could also be {' or '.join(encoding.others)}", 0.7)
+    for other in sniffed.others:
+        report.doubt(f"the delimiter could also be {other!r}", 0.6)
+    for said, confidence in layout.doubts:
+        report.doubt(said, confidence)
+    if sniffed.score < 0.4 and not options.delimiter and not single:
+        report.doubt("the lines are cut into unequal numbers of cells", 0.5)
+    return report
+
+
+def _comments_above(sample: _Sample, plan: CsvPlan) -> list[int]:
+    if plan.comment is None:
+        return []
+    return [
+        n for n, row in enumerate(sample.rows)
+        if sample.lines[n] <= plan.skip_lines and is_comment(row, plan.comment, plan.width)
+    ]  # fmt: skip
+
+
+def _shown(sample: _Sample, dialect: Dialect, indices: Sequence[int]) -> list[dict[str, Any]]:
+    return [
+        shown_line(sample.lines[n], dialect.delimiter.join(sample.rows[n]))
+        for n in indices[:MOST_SHOWN]
+        if not is_blank(sample.rows[n])
+    ]
+
+
+def _newline(text: str) -> str | None:
+    counts = {"\r\n": text.count("\r\n")}
+    counts["\n"] = text.count("\n") - counts["\r\n"]
+    counts["\r"] = text.count("\r") - counts["\r\n"]
+    best = max(counts, key=lambda end: counts[end])
+    return best if counts[best] else None

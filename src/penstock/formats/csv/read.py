@@ -1,0 +1,132 @@
+"""The rows of a text file as a stream, by a plan."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from penstock.formats.cells import is_blank, unique_names
+from penstock.formats.csv.dialect import Dialect
+from penstock.formats.csv.plan import CsvPlan, check_columns, is_comment, plan_csv
+from penstock.formats.csv.records import Block, blocks_of, cell_too_large
+from penstock.formats.detected import Problem, ReadOptions, shown_line
+from penstock.formats.layout import cut_footer
+from penstock.formats.source import Source
+from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
+
+# How many rows at the end of a file notes are looked for among.
+TAIL_ROWS = 200
+
+
+def read_csv(
+    source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Mapping[str, Any] | None
+) -> Iterator[Piece]:
+    if cursor is None:
+        plan, detected = plan_csv(source, options, limits)
+        told = detected.as_json()
+    else:
+        plan, told = CsvPlan.of(cursor["plan"]), {}
+    size = source.size
+    yield TableHead(plan.as_json(), unique_names(plan.header), told, size)
+    with source.text(plan.encoding, plan.errors) as file:
+        table = _Table(plan, limits)
+        chunks = Chunks(limits, cursor["rows"] if cursor else 0)
+        blocks = blocks_of(
+            file, Dialect.of(plan.dialect), width=plan.width if plan.width > 1 else None,
+            most_cell=limits["cell_bytes"], skip_lines=plan.skip_lines, stop_line=plan.stop_line,
+        )  # fmt: skip
+        for rows in table.rows_of(blocks):
+            yield from chunks.add(rows, file.buffer.tell())
+        yield from chunks.rest(size)
+    yield TableEnd(
+        chunks.seen, table.footer, table.problems.shown(), table.problems.total
+    )
+
+
+class _Table:
+    """Blocks of records to rows of the table: nothing blank, all as wide as the header."""
+
+    def __init__(self, plan: CsvPlan, limits: Mapping[str, int]) -> None:
+        self._plan = plan
+        self._limits = limits
+        self.problems = Problems()
+        self.footer: list[dict[str, Any]] = []
+
+    def rows_of(self, blocks: Iterator[Block]) -> Iterator[list[list[str]]]:
+        """The last rows are held back until it is known whether notes are among them."""
+        if self._plan.stop_line is not None:
+            for block in blocks:
+                yield self._rows(block)
+            return
+        held: Block | None = None
+        for block in itertools.chain(blocks, (None,)):
+            if held is not None:
+                if block is None:
+                    self._cut_notes(held)
+                elif len(block.rows) < TAIL_ROWS:
+                    held = _joined(held, block)
+                    continue
+                yield self._rows(held)
+            held = block
+
+    def _cut_notes(self, block: Block) -> None:
+        first = max(0, len(block.rows) - TAIL_ROWS)
+        stop, footer = cut_footer(block.rows, first, len(block.rows))
+        for index in footer:
+            text = self._plan.dialect["delimiter"].join(block.rows[index])
+            self.footer.append(shown_line(block.line_of(index), text))
+        if footer:
+            del block.rows[stop:]
+
+    def _rows(self, block: Block) -> list[list[str]]:
+        self.problems.add(*block.problems)
+        rows, width = block.rows, self._plan.width
+        most = self._limits["cell_bytes"]
+        if self._plan.comment is None and set(map(len, rows)) == {width}:
+            # All as it should be: only what a look at each row can tell is left.
+            if all(map(any, rows)) and not any(row[0].isspace() for row in rows):
+                return self._checked(block, rows, most)
+            return self._checked(block, [row for row in rows if not is_blank(row)], most)
+        check_columns(block, self._limits["columns"])
+        return self._checked(block, self._fitted(block), most)
+
+    def _fitted(self, block: Block) -> list[list[str]]:
+        width, comment = self._plan.width, self._plan.comment
+        kept = []
+        for index, row in enumerate(block.rows):
+            if is_blank(row) or (comment is not None and is_comment(row, comment, width)):
+                continue
+            if len(row) != width:
+                found = len(row)
+                fit(row, width)
+                if found < width or len(row) > width:
+                    self._ragged(block.line_of(index), found)
+            kept.append(row)
+        return kept
+
+    def _ragged(self, line: int, cells: int) -> None:
+        width = self._plan.width
+        self.problems.add(
+            Problem(
+                "RAGGED_ROW", line,
+                f"Line {line:,} has {cells} cells, the header has {width}",
+            )
+        )  # fmt: skip
+
+    def _checked(self, block: Block, rows: list[list[str]], most: int) -> list[list[str]]:
+        """The reader counts characters, the bound is bytes: only large cells can differ."""
+        for index, row in enumerate(rows):
+            for cell in row:
+                if len(cell) * 4 > most and len(cell.encode("utf-8", "replace")) > most:
+                    raise cell_too_large(block.line_of(index), most)
+        return rows
+
+
+def _joined(first: Block, second: Block) -> Block:
+    starts = [first.line_of(n) for n in range(len(first.rows))]
+    starts += [second.line_of(n) for n in range(len(second.rows))]
+    return Block(
+        first.line, first.rows + second.rows, starts, first.problems + second.problems
+    )
+

@@ -1,0 +1,175 @@
+"""Lines to records, a block at a time: the fast reader first, each broken record mended."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TextIO
+
+from penstock.formats.csv.dialect import UNIT, Dialect
+from penstock.formats.csv.lenient import MOST_LINES, Patience, looks_swallowed, mend
+from penstock.formats.detected import Problem
+from penstock.model.errors import BadInput
+
+BLOCK_CHARS = 256 * 1024
+
+
+@dataclass(slots=True)
+class Block:
+    """Records read together. Where ``starts`` is None each one is a line, from ``line`` on."""
+
+    line: int
+    rows: list[list[str]]
+    starts: list[int] | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    def line_of(self, index: int) -> int:
+        return self.line + index if self.starts is None else self.starts[index]
+
+
+def blocks_of(
+    file: TextIO, dialect: Dialect, *, width: int | None, most_cell: int, skip_lines: int = 0,
+    stop_line: int | None = None,
+) -> Iterator[Block]:  # fmt: skip
+    """The records from after ``skip_lines`` up to ``stop_line``, which is not among them."""
+    csv.field_size_limit(most_cell)
+    line = skip_lines + 1
+    held: list[str] = []
+    patience = Patience()
+    for _ in range(skip_lines):
+        if not _a_line(file, most_cell):
+            return
+    final = False
+    while not final:
+        text = _a_block(file, most_cell)
+        final = not text
+        if "\0" in text:
+            text = text.replace("\0", "\ufffd")
+        lines = held + list(io.StringIO(dialect.prepared(text), newline=""))
+        if stop_line is not None and line + len(lines) >= stop_line:
+            lines, final = lines[: stop_line - line], True
+        block, used = _Parser(lines, dialect, width, line, most_cell, patience).parse(final)
+        held = lines[used:]
+        line += used
+        if block.rows:
+            yield block
+
+
+def _a_block(file: TextIO, most_cell: int) -> str:
+    text = file.read(BLOCK_CHARS)
+    if text and not text.endswith("\n"):
+        # Also completes a line end that was cut between its two characters.
+        text += _a_line(file, most_cell)
+    return text
+
+
+def _a_line(file: TextIO, most_cell: int) -> str:
+    most = 16 * most_cell + BLOCK_CHARS
+    line = file.readline(most)
+    if len(line) >= most:
+        raise BadInput("CELL_TOO_LARGE", f"A line is longer than {most:,} characters")
+    return line
+
+
+class _Parser:
+    """One block of lines."""
+
+    def __init__(
+        self, lines: list[str], dialect: Dialect, width: int | None, line: int, most_cell: int,
+        patience: Patience,
+    ) -> None:  # fmt: skip
+        self._lines = lines
+        self._dialect = dialect
+        self._one_char = replace(dialect, delimiter=dialect.cut)
+        self._width = width
+        self._first = line
+        self._most_cell = most_cell
+        self._patience = patience
+        self._problems: list[Problem] = []
+
+    def parse(self, final: bool) -> tuple[Block, int]:
+        """The records, and how many lines they took; an open one at the end is left for later."""
+        rows: list[list[str]] = []
+        try:
+            rows.extend(self._dialect.reader(self._lines, strict=True))
+        except csv.Error:
+            pass
+        else:
+            if len(rows) == len(self._lines):
+                return self._block(rows, None), len(self._lines)
+        return self._record_by_record(final)
+
+    def _block(self, rows: list[list[str]], starts: list[int] | None) -> Block:
+        if len(self._dialect.delimiter) > 1:
+            for row in rows:
+                row[:] = [cell.replace(UNIT, self._dialect.delimiter) for cell in row]
+        return Block(self._first, rows, starts, self._problems)
+
+    def _record_by_record(self, final: bool) -> tuple[Block, int]:
+        rows: list[list[str]] = []
+        starts: list[int] = []
+        lines, at, end = self._lines, 0, len(self._lines)
+        while at < end:
+            at = self._until_broken(at, rows, starts)
+            if at >= end:
+                break
+            if not final and end - at < MOST_LINES and self._is_open(at):
+                return self._block(rows, starts), at
+            mended = mend(lines, at, self._one_char, self._width, self._patience)
+            if max(map(len, mended.cells), default=0) > self._most_cell:
+                raise cell_too_large(self._first + at, self._most_cell)
+            if mended.stray:
+                self._complain(at)
+            rows.append(mended.cells)
+            starts.append(self._first + at)
+            at += mended.lines
+        return self._block(rows, starts), end
+
+    def _until_broken(self, at: int, rows: list[list[str]], starts: list[int]) -> int:
+        """Read on from a line while all is well; answers the line that needs mending."""
+        lines = self._lines
+        reader = self._dialect.reader(lines[at:] if at else lines, strict=True)
+        done = 0
+        while True:
+            try:
+                row = next(reader)
+            except (StopIteration, csv.Error):
+                return at + done
+            taken = reader.line_num
+            if taken - done > 2 and looks_swallowed(
+                lines[at + done : at + taken], self._one_char, self._width
+            ):
+                return at + done
+            rows.append(row)
+            starts.append(self._first + at + done)
+            done = taken
+
+    def _is_open(self, at: int) -> bool:
+        """Whether the record wants more lines than there are, and nothing else is wrong with it."""
+        try:
+            next(self._dialect.reader(self._lines[at:], strict=True))
+        except csv.Error as error:
+            return "unexpected end" in str(error)
+        except StopIteration:
+            return False
+        return False
+
+    def _complain(self, at: int) -> None:
+        number = self._first + at
+        self._problems.append(
+            Problem(
+                "UNBALANCED_QUOTE", number,
+                f"A quote in line {number:,} is never closed; it was taken as part of its cell",
+            )
+        )  # fmt: skip
+
+
+def cell_too_large(line: int, most_bytes: int) -> BadInput:
+    return BadInput(
+        "CELL_TOO_LARGE",
+        f"A cell of the row at line {line:,} is larger than {most_bytes:,} bytes; "
+        "is a quote left open there?",
+        line=line,
+    )

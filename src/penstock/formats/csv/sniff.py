@@ -1,0 +1,292 @@
+"""The dialect of a text, by how well each candidate makes a table of it.
+
+A candidate's score is how consistently it cuts the lines into equally many cells, times how much
+the cells look like whole values. A text that no candidate cuts well is a single column.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from penstock.formats.cells import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
+from penstock.formats.csv.dialect import Dialect, unwrapped
+from penstock.formats.csv.lenient import Patience, mend
+from penstock.formats.detected import ReadOptions
+
+SAMPLE_CHARS = 48 * 1024
+SAMPLE_ROWS = 400
+# How often each is meant, where it is found as often as another.
+DELIMITERS = {
+    ",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, "^": 0.8, "~": 0.8, "\x01": 0.9, "\x1f": 0.9,
+    "¦": 0.9, "§": 0.8, "#": 0.5, ":": 0.62, " ": 0.62, "*": 0.4, "!": 0.4, "/": 0.3, "_": 0.2,
+    "-": 0.2, "=": 0.3, "&": 0.4,
+}  # fmt: skip
+SEVERAL = ("||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#|#", "<>", "~~")
+_STRONG = ",;\t|"
+# What the reader is told where a line is one cell: a character that texts do not have.
+NO_DELIMITER = "\x1e"
+_QUOTES = ('"', "'")
+_SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
+# Quotes that a reading left at the ends of a cell.
+_LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
+# Two candidates this close are both worth a word to the reader of the report.
+_CLOSE = 0.9
+
+
+class Candidate(NamedTuple):
+    dialect: Dialect
+    score: float
+    width: int
+
+
+class Sniffed(NamedTuple):
+    """``others`` are delimiters that would have done about as well."""
+
+    dialect: Dialect
+    width: int
+    score: float
+    others: tuple[str, ...] = ()
+
+
+def sep_line(text: str) -> str | None:
+    """The delimiter that a first line ``sep=;`` tells a spreadsheet."""
+    first = text.split("\n", 1)[0]
+    match = _SEP_LINE.fullmatch(first + "\n") if len(first) < 16 else None
+    return match[1].replace("\\t", "\t") if match else None
+
+
+def sniff(text: str, options: ReadOptions) -> Sniffed:
+    lines = _sample(text)
+    told = options.delimiter or sep_line(text)
+    if sep_line(text) is not None:
+        lines = lines[1:]
+    delimiters = [told] if told else _possible(lines)
+    found = [
+        _scored(lines, dialect)
+        for delimiter in delimiters
+        for dialect in _dialects(lines, delimiter, options)
+    ]
+    if not told:
+        found.append(_single_column(lines, options))
+    found.sort(key=lambda candidate: -candidate.score)
+    best = found[0]
+    if best.width == 1 and not told and not lines_are_wrapped(lines):
+        return Sniffed(_with_defaults(best.dialect, lines, options), 1, best.score)
+    if best.width == 1 and not told:
+        inner = sniff("".join(map(unwrapped, lines)), options)
+        if inner.width > 1:
+            return inner._replace(dialect=replace(inner.dialect, wrapped=True))
+    others = {
+        candidate.dialect.delimiter
+        for candidate in found[1:]
+        if candidate.score > _CLOSE * best.score and candidate.width > 1
+    } - {best.dialect.delimiter}
+    return Sniffed(_with_defaults(best.dialect, lines, options), best.width, best.score,
+                   tuple(sorted(others)))  # fmt: skip
+
+
+def lines_are_wrapped(lines: Sequence[str]) -> bool:
+    """Whether a program took each line for one cell and put quotes around it."""
+    filled = [line.strip() for line in lines if line.strip()]
+    wrapped = [line for line in filled if len(line) > 2 and line[0] == line[-1] == '"']
+    marks = [any(mark in line for mark in _STRONG) for line in wrapped]
+    return len(wrapped) >= 2 and len(wrapped) == len(filled) and all(marks)
+
+
+def _with_defaults(dialect: Dialect, lines: Sequence[str], options: ReadOptions) -> Dialect:
+    """A sample without quotes says nothing of the rows after it."""
+    if options.quote is None and not dialect.quote and not any('"' in line for line in lines):
+        return replace(dialect, quote='"')
+    return dialect
+
+
+def _sample(text: str) -> list[str]:
+    sample = text[:SAMPLE_CHARS].replace("\0", "\ufffd")
+    lines = list(io.StringIO(sample, newline=""))
+    if len(text) > len(sample) and len(lines) > 1:
+        lines.pop()
+    lines = lines[:SAMPLE_ROWS]
+    plain = [line for line in lines if not line.startswith(("#", "//"))]
+    return plain if len(plain) >= max(2, 0.6 * len(lines)) else lines
+
+
+def _possible(lines: Sequence[str]) -> list[str]:
+    """Delimiters that more than the odd line holds."""
+    filled = [line for line in lines if line.strip()]
+    joined = "".join(filled)
+    enough = max(1, len(filled) // 5)
+
+    def common(mark: str) -> bool:
+        return mark in joined and sum(mark in line for line in filled) >= enough
+
+    return [mark for mark in (*DELIMITERS, *SEVERAL) if common(mark)]
+
+
+def _dialects(
+    lines: Sequence[str], delimiter: str, options: ReadOptions
+) -> Iterable[Dialect]:
+    """Quotes and escapes that the text gives a reason for."""
+    text = "".join(lines)
+    quotes: Sequence[str]
+    if options.quote is not None:
+        quotes = (options.quote,)
+    else:
+        quotes = [quote for quote in _QUOTES if _opens_cells(text, delimiter, quote)] or ('"',)
+        if '"' in text and text.count('"') % 2:
+            quotes = (*quotes, "")
+    for quote in quotes:
+        escape = options.escape
+        if escape is None:
+            escape = "\\" if quote and _escapes(text, quote, delimiter) else ""
+        yield Dialect(delimiter, quote, escape)
+        if quote and delimiter != " " and f"{delimiter} {quote}" in text:
+            yield Dialect(delimiter, quote, escape, skip_space=True)
+
+
+def _opens_cells(text: str, delimiter: str, quote: str) -> bool:
+    mark, cut = re.escape(quote), re.escape(delimiter)
+    opens = len(re.findall(rf"(?:^|{cut})[ ]*{mark}", text, re.MULTILINE))
+    closes = len(re.findall(rf"{mark}[ ]*(?:{cut}|\r?$)", text, re.MULTILINE))
+    if quote == '"':
+        return opens > 0
+    return opens > 0 and closes > 0 and min(opens, closes) >= 0.5 * max(opens, closes)
+
+
+def _escapes(text: str, quote: str, delimiter: str) -> bool:
+    """A backslash escapes where it stands before a quote that does not end its cell."""
+    inside = text.count("\\" + quote)
+    if not inside:
+        return False
+    ends = len(re.findall(rf"\\{re.escape(quote)}(?={re.escape(delimiter)}|\r?\n|$)", text))
+    doubled_after = text.count("\\" + quote * 2)
+    return inside - doubled_after > ends or (inside > ends and not doubled_after)
+
+
+def parse_sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
+    """Records without the care for blocks that a whole file needs."""
+    prepared = [dialect.prepared(line) for line in lines]
+    rows: list[list[str]] = []
+    at, patience = 0, Patience()
+    plain = replace(dialect, delimiter=dialect.cut)
+    while at < len(prepared):
+        reader = dialect.reader(prepared[at:], strict=True)
+        done = 0
+        try:
+            for row in reader:
+                rows.append(row)
+                done = reader.line_num
+        except csv.Error:
+            width = Counter(map(len, rows)).most_common(1)[0][0] if rows else None
+            mended = mend(prepared, at + done, plain, width, patience)
+            rows.append(mended.cells)
+            done += mended.lines
+        at += done
+        if len(rows) >= SAMPLE_ROWS:
+            break
+    return rows
+
+
+def _scored(lines: Sequence[str], dialect: Dialect) -> Candidate:
+    csv.field_size_limit(SAMPLE_CHARS)
+    rows = [row for row in parse_sample(lines, dialect) if not is_blank(row)]
+    width, consistent = _consistency(rows)
+    if width < 2:
+        return Candidate(dialect, 0.0, 1)
+    body = [row for row in rows if len(row) == width]
+    quality = _quality(body, dialect)
+    prior = DELIMITERS.get(dialect.delimiter, 0.97)
+    more_columns = 1 - 0.35 / width
+    swallowed = sum(cell.count("\n") for row in body for cell in row) / max(len(lines), 1)
+    score = consistent**2 * quality * more_columns * prior * (1 - 0.3 * min(1, swallowed))
+    return Candidate(dialect, score if dialect.quote else 0.93 * score, width)
+
+
+def _consistency(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
+    """The usual number of cells, and how usual it is. Lines above and below the table, being text
+    or notes, count for little; a line inside it that differs counts in full."""
+    counts = Counter(map(len, rows))
+    best_width, best = 1, 0.0
+    for width, count in counts.items():
+        if width < 2:
+            continue
+        places = [index for index, row in enumerate(rows) if len(row) == width]
+        first, last = places[0], places[-1]
+        inside = last - first + 1 - count
+        outside = len(rows) - (last - first + 1)
+        # Few lines of one width among many others are no table.
+        share = count / (count + inside + (0.12 if count > 2 else 0.6) * outside)
+        value = share * (1 - 0.5 / width)
+        if value > best:
+            best_width, best = width, value
+    return best_width, best / (1 - 0.5 / best_width) if best else 0.0
+
+
+def _quality(body: Sequence[Sequence[str]], dialect: Dialect) -> float:
+    """How much the cells look like values of one kind a column."""
+    cells = [cell for row in body[:200] for cell in row]
+    looks = sum(_look(cell, dialect) for cell in cells) / max(len(cells), 1)
+    empty = sum(not any(cell.strip() for cell in column) for column in zip(*body, strict=True))
+    hollow = 1 - 0.5 * empty / len(body[0])
+    return hollow * (0.7 * looks + 0.3 * _homogeneity(body[1:200] or body))
+
+
+def _look(cell: str, dialect: Dialect) -> float:
+    kind = kind_of(cell)
+    if kind in TYPED or kind == EMPTY:
+        return 1.0
+    if _LEFTOVER.fullmatch(cell.strip()):
+        return 0.2
+    if kind == CODE:
+        return 0.95
+    strong = sum(mark in cell for mark in _STRONG if mark != dialect.delimiter)
+    if strong:
+        # A comma in a sentence is followed by a space; one between cells is not.
+        tight = any(
+            re.search(rf"\S{re.escape(mark)}\S", cell)
+            for mark in _STRONG
+            if mark != dialect.delimiter and mark in cell
+        )
+        return 0.35 if tight else 0.8
+    return 0.9
+
+
+def _homogeneity(body: Sequence[Sequence[str]]) -> float:
+    if not body:
+        return 0.0
+    total = 0.0
+    for column in zip(*body, strict=True):
+        kinds = Counter(kind_of(cell) for cell in column)
+        empty = kinds.pop(EMPTY, 0)
+        usual = max(kinds.values(), default=0)
+        total += (usual + 0.8 * empty) / len(column)
+    return total / len(body[0])
+
+
+def _single_column(lines: Sequence[str], options: ReadOptions) -> Candidate:
+    """The whole line as one cell: sure where lines are values, unsure where they are text."""
+    quote = '"' if options.quote is None else options.quote
+    dialect = Dialect(",", quote, options.escape or "")
+    values = [line.strip().strip('"') for line in lines if line.strip()]
+    if not values:
+        return Candidate(dialect, 0.0, 1)
+    typed = sum(kind_of(value) in TYPED for value in values)
+    if typed >= 0.6 * len(values) and _whole(values[0]) > 0.3:
+        sure = 1.6
+    else:
+        sure = sum(map(_whole, values)) / len(values)
+    return Candidate(replace(dialect, delimiter=NO_DELIMITER), 0.5 * sure, 1)
+
+
+def _whole(value: str) -> float:
+    """How much a line looks like one cell."""
+    kind = kind_of(value)
+    if kind in (CODE, TEXT) and not any(mark in value for mark in _STRONG):
+        return 1.0
+    tight = any(re.search(rf"\S{re.escape(mark)}\S", value) for mark in _STRONG)
+    return 0.3 if tight else 0.5

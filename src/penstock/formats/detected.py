@@ -1,0 +1,121 @@
+"""What may be asked of a reading, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from penstock.model.errors import BadInput
+
+Format = Literal["csv", "xlsx", "xls", "ods", "json", "ndjson", "xml"]
+FORMATS: tuple[Format, ...] = ("csv", "xlsx", "xls", "ods", "json", "ndjson", "xml")
+# Of preamble, footer, problems and the like a report shows the first few; it counts them all.
+MOST_SHOWN = 50
+_LONGEST_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the caller knows better than we can find out. Lines and rows count from 1."""
+
+    format: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    escape: str | None = None
+    sheet: str | int | None = None
+    header_row: int | None = None  # 0: there is none
+    skip_rows: int | None = None
+    records_path: str | None = None
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> ReadOptions:
+        return ReadOptions(**{name.name: given.get(name.name) for name in fields(ReadOptions)})
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(slots=True)
+class Problem:
+    """One place that is not as it should be, and what was made of it."""
+
+    code: str
+    line: int
+    message: str
+
+
+@dataclass(slots=True)
+class Detected:
+    """The report: every finding can be overridden by the option of the same name."""
+
+    format: str
+    container: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    escape: str | None = None
+    newline: str | None = None
+    comment: str | None = None
+    sheet: str | None = None
+    sheets: list[dict[str, Any]] = field(default_factory=list)
+    records_path: str | None = None
+    header_rows: list[int] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+    preamble: list[dict[str, Any]] = field(default_factory=list)
+    footer: list[dict[str, Any]] = field(default_factory=list)
+    hidden_rows: list[int] = field(default_factory=list)
+    hidden_columns: list[int] = field(default_factory=list)
+    other_tables: list[dict[str, Any]] = field(default_factory=list)
+    ambiguities: list[str] = field(default_factory=list)
+    confidence: float = 1.0
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def doubt(self, what: str, confidence: float) -> None:
+        """Say an ambiguity; the report is as sure as its weakest finding."""
+        self.ambiguities.append(what)
+        self.confidence = round(min(self.confidence, confidence), 2)
+
+
+def shown_line(number: int, text: str) -> dict[str, Any]:
+    return {"line": number, "text": text.strip()[:_LONGEST_SHOWN]}
+
+
+def check_options(options: ReadOptions) -> None:
+    """What can never be right, said before a file is opened."""
+    if options.format is not None and options.format not in FORMATS:
+        raise _wrong("format", options.format, f"known are {', '.join(FORMATS)}")
+    for name in ("delimiter", "quote", "escape"):
+        value = getattr(options, name)
+        if value is not None and (len(value) > 1 or value in "\r\n") and not _may_be(name, value):
+            raise _wrong(name, value, "it must be one character")
+    if options.delimiter is not None and options.delimiter == options.quote:
+        raise _wrong("delimiter", options.delimiter, "it is the quote too")
+    for name in ("header_row", "skip_rows"):
+        value = getattr(options, name)
+        if value is not None and value < 0:
+            raise _wrong(name, value, "it must not be negative")
+    if options.encoding is not None:
+        check_encoding(options.encoding)
+
+
+def check_encoding(name: str) -> None:
+    try:
+        "".encode(name)
+        b"".decode(name)
+    except (LookupError, ValueError):
+        raise _wrong("encoding", name, "there is no such encoding") from None
+
+
+def _may_be(name: str, value: str) -> bool:
+    """No quote and no escape are an answer; a delimiter may be several characters."""
+    if name == "delimiter":
+        return 1 < len(value) <= 8 and not set(value) & set("\r\n\"'")
+    return value == ""
+
+
+def _wrong(name: str, value: object, why: str) -> BadInput:
+    return BadInput("INVALID_PARAMETERS", f"{name} {value!r}: {why}", option=name)

@@ -1,0 +1,283 @@
+"""Where the table is among rows: title lines, header, body, notes below, other tables.
+
+Works on rows of text from any format. A row is a list of cells, cut after its last one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from penstock.formats.cells import EMPTY, filled, is_blank, kind_of
+from penstock.formats.headers import Header, find_header
+
+Row = Sequence[str]
+# (first row, first column, last row, last column), counted from 0.
+Merge = tuple[int, int, int, int]
+
+_TOTAL = re.compile(
+    r"(grand\s?|sub)?(total|totals|totale|totaal|sum|summe|gesamt|gesamtsumme|somme|suma|soma|итого|"
+    r"összesen|celkem|razem|合計|合计|总计)\b.{0,30}",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|fußnote|stand|"
+    r"generated|exported|created|printed|erstellt|page|seite|end of|ende|eof|copyright|©|\*{1,3}\s?\w|"
+    r"\(?\d+ (rows?|records?|items?|zeilen|datensätze|lignes|products?|artikel)|-{3,}|={3,}|\*{3,}|"
+    r"total|records|#)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Layout:
+    """Indices into the rows that were given; ``stop`` is the first row after the table."""
+
+    start: int
+    stop: int
+    header: Header
+    width: int
+    preamble: list[int] = field(default_factory=list)
+    footer: list[int] = field(default_factory=list)
+    others: list[tuple[int, int]] = field(default_factory=list)
+    doubts: list[tuple[str, float]] = field(default_factory=list)
+
+
+def find_layout(
+    rows: Sequence[Row], *, merges: Sequence[Merge] = (), header_at: int | None = None,
+    no_header: bool = False,
+) -> Layout:  # fmt: skip
+    """The largest table. ``header_at`` is the caller's word on which row names the columns."""
+    if header_at is not None:
+        return _told(rows, header_at)
+    tables = _tables(rows)
+    if not tables:
+        return Layout(0, 0, Header([], []), 0)
+    best = max(tables, key=lambda table: (_size(rows, table), -table[0]))
+    start, stop = best
+    stop, footer = cut_footer(rows, start, stop)
+    width = usual_width(rows[start:stop])
+    header = Header([], []) if no_header else find_header(rows, start, stop, width, merges)
+    body = header.rows[-1] + 1 if header.rows else _first_row(rows, start, stop, width)
+    if header.names:
+        width = _width_below(header, rows[body:stop])
+    layout = Layout(body, stop, header, width)
+    top = header.rows[0] if header.rows else body
+    layout.preamble = [n for n in range(top) if not is_blank(rows[n])]
+    layout.footer = [*footer]
+    _place_the_rest(rows, layout, tables, best)
+    _drop_empty_tail(rows, layout)
+    layout.doubts += header.doubts
+    return layout
+
+
+def usual_width(rows: Sequence[Row]) -> int:
+    """How many cells a row has, not counting the odd one that is longer."""
+    widths = sorted((len(row) for row in rows if not is_blank(row)), reverse=True)
+    return widths[len(widths) // 10] if widths else 0
+
+
+def _width_below(header: Header, body: Sequence[Row]) -> int:
+    """As many as there are names, unless most rows have more: a longer row is the odd one."""
+    names = len(header.names)
+    longer = [len(row) for row in body if len(row) > names and not is_blank(row)]
+    full = sum(1 for row in body if not is_blank(row))
+    if 2 * len(longer) <= full:
+        return names
+    return Counter(longer).most_common(1)[0][0]
+
+
+def cut_footer(rows: Sequence[Row], start: int, stop: int) -> tuple[int, list[int]]:
+    """Totals and notes at the end of a table are no rows of it."""
+    while stop > start and is_blank(rows[stop - 1]):
+        stop -= 1
+    end = stop
+    body = [row for row in rows[start:stop] if not is_blank(row)]
+    if len(body) < 3:
+        return stop, []
+    width = usual_width(body)
+    usual_fill = median(filled(row) for row in body)
+    while stop - start > 2 and _is_footer(rows[stop - 1], width, usual_fill):
+        stop -= 1
+        while stop > start and is_blank(rows[stop - 1]):
+            stop -= 1
+    return stop, [n for n in range(stop, end) if not is_blank(rows[n])]
+
+
+def _is_footer(row: Row, width: int, usual_fill: float) -> bool:
+    if is_blank(row):
+        return True
+    full = filled(row)
+    if width < 2 or full >= usual_fill:
+        return False
+    first = next(cell.strip() for cell in row if cell.strip())
+    if any(_TOTAL.fullmatch(cell.strip()) for cell in row):
+        return True
+    if full > 1 or usual_fill < 2:
+        return False
+    if _NOTE.match(first):
+        return True
+    # A lone text that only fills the first cell of a row that should have several.
+    alone = len(row) == 1 and width >= 3
+    return row[0].strip() == first and usual_fill >= 3 and (alone or len(first) > 25)
+
+
+def _told(rows: Sequence[Row], header_at: int) -> Layout:
+    at = min(header_at, len(rows))
+    names = list(rows[at]) if at < len(rows) else []
+    stop, footer = cut_footer(rows, min(at + 1, len(rows)), len(rows))
+    width = max(usual_width(rows[at + 1 : stop]), len(names))
+    layout = Layout(at + 1, stop, Header([at], names), width, footer=footer)
+    layout.preamble = [n for n in range(at) if not is_blank(rows[n])]
+    return layout
+
+
+def _size(rows: Sequence[Row], table: tuple[int, int]) -> float:
+    """Filled cells; a list of one column is less of a table than one of several."""
+    cells = sum(filled(row) for row in rows[table[0] : table[1]])
+    wide = usual_width(rows[table[0] : table[1]])
+    return cells * (0.5 if wide < 2 else 1.0)
+
+
+def _tables(rows: Sequence[Row]) -> list[tuple[int, int]]:
+    """Runs of rows that belong together, in their order."""
+    runs = [run for found in _between_blanks(rows) for run in _by_width(rows, found)]
+    if not runs:
+        return []
+    if max(usual_width(rows[a:b]) for a, b in runs) <= 1:
+        return [(runs[0][0], runs[-1][1])]
+    joined = [runs[0]]
+    for run in runs[1:]:
+        if _goes_on(rows, joined[-1], run):
+            joined[-1] = (joined[-1][0], run[1])
+        else:
+            joined.append(run)
+    return joined
+
+
+def _between_blanks(rows: Sequence[Row]) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
+    start: int | None = None
+    for index, row in enumerate(rows):
+        if is_blank(row):
+            if start is not None:
+                runs.append((start, index))
+            start = None
+        elif start is None:
+            start = index
+    if start is not None:
+        runs.append((start, len(rows)))
+    return runs
+
+
+def _by_width(rows: Sequence[Row], run: tuple[int, int]) -> list[tuple[int, int]]:
+    """A run is cut where rows of one width give way to rows of another for good."""
+    start, stop = run
+    cuts = [start]
+    at = start + 2
+    while at + 2 < stop:
+        before, here = len(rows[at - 1]), len(rows[at])
+        steady = len(rows[at - 2]) == before and all(
+            len(rows[n]) == here for n in range(at, min(at + 3, stop))
+        )
+        if here != before and steady and before > 1 and here > 1 and _new_header(rows, at, stop):
+            cuts.append(at)
+            at += 2
+        at += 1
+    return list(zip(cuts, [*cuts[1:], stop], strict=True))
+
+
+def _new_header(rows: Sequence[Row], at: int, stop: int) -> bool:
+    """Whether the row could name the columns of what follows it."""
+    found = find_header(rows, at, min(stop, at + 30), len(rows[at]), ())
+    return bool(found.rows) and found.sure
+
+
+def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) -> bool:
+    """Whether a run after blank lines is more of the same table."""
+    above = [row for row in rows[table[0] : table[1]] if not is_blank(row)]
+    below = rows[run[0] : run[1]]
+    width, other = usual_width(above), usual_width(below)
+    if len(above) < 2 or width < 2:
+        return False
+    fill = median(filled(row) for row in above)
+    if max(filled(row) for row in below) < min(2, fill):
+        return False
+    if other != width and not (other < width and median(filled(r) for r in below) >= 0.7 * fill):
+        return False
+    if len(below) == 1 and filled(below[0]) <= 0.5 * fill:
+        return False
+    kinds = column_kinds(above[1:], width)
+    if any(cell for cell in below[0]) and list(below[0]) == list(above[0]):
+        return False
+    matching = sum(
+        kinds.get(column) in (None, kind)
+        for row in below[:5]
+        for column, kind in enumerate(map(kind_of, row))
+        if kind != EMPTY
+    )
+    cells = sum(1 for row in below[:5] for kind in map(kind_of, row) if kind != EMPTY)
+    return cells > 0 and matching >= 0.6 * cells and not _differs(kinds, below[0])
+
+
+def _differs(kinds: Mapping[int, str], row: Row) -> bool:
+    """A row of names above numbers: text wherever the columns hold something typed."""
+    typed = [column for column, kind in kinds.items() if kind in "ndbu" and column < len(row)]
+    return len(typed) > 0 and all(kind_of(row[column]) in "tc" for column in typed)
+
+
+def column_kinds(rows: Sequence[Row], width: int) -> dict[int, str]:
+    """What each column mostly holds; columns without a clear answer are left out."""
+    found: dict[int, str] = {}
+    for column in range(width):
+        kinds = Counter(kind_of(row[column]) for row in rows if column < len(row))
+        kinds.pop(EMPTY, None)
+        if kinds:
+            kind, count = kinds.most_common(1)[0]
+            if count >= 0.7 * sum(kinds.values()):
+                found[column] = kind
+    return found
+
+
+def _first_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int:
+    """Without a header the table begins at the first row that is as wide as it."""
+    for index in range(start, stop):
+        if filled(rows[index]) >= max(1, 0.5 * width):
+            return index
+    return start
+
+
+def _place_the_rest(
+    rows: Sequence[Row], layout: Layout, tables: Sequence[tuple[int, int]], best: tuple[int, int]
+) -> None:
+    size = _size(rows, best)
+    for table in tables:
+        if table == best:
+            continue
+        is_table = usual_width(rows[table[0] : table[1]]) >= 2 and table[1] - table[0] >= 2
+        if is_table and _size(rows, table) >= 0.05 * size:
+            layout.others.append(table)
+            layout.preamble = [n for n in layout.preamble if not table[0] <= n < table[1]]
+            if _size(rows, table) > 0.7 * size:
+                said = f"rows {table[0] + 1} to {table[1]} hold another table of about this size"
+                layout.doubts.append((said, 0.6))
+        elif table[0] >= layout.stop:
+            layout.footer += [n for n in range(*table) if not is_blank(rows[n])]
+
+
+def _drop_empty_tail(rows: Sequence[Row], layout: Layout) -> None:
+    """A delimiter at the end of every line makes no column."""
+    names = layout.header.names
+    names += [""] * (layout.width - len(names)) if names else []
+    if not names:
+        return
+    body = rows[layout.start : layout.stop]
+    while len(names) > 1 and not names[-1].strip():
+        last = len(names) - 1
+        if any(len(row) > last and row[last].strip() for row in body):
+            break
+        names.pop()
+    layout.width = len(names)

@@ -1,0 +1,95 @@
+"""One door for every file: what it is, by its content, then its table as a stream.
+
+    read_table   a head, the rows after the cursor in chunks, an end. Runs in a child process.
+    check_head   what can be refused from the first bytes alone, before a job is made
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from penstock.formats.cells import is_blank
+from penstock.formats.csv.read import read_csv
+from penstock.formats.detect import (
+    GZIP, HEAD_BYTES, OLE, TEXT, ZIP, kind_of_bytes, kind_of_zip, refused,
+)  # fmt: skip
+from penstock.formats.detected import ReadOptions, check_options
+from penstock.formats.encodings import marked_encoding
+from penstock.formats.source import Source, in_gzip, in_zip, open_zip, plain_source
+from penstock.formats.tables import Piece, TableHead
+from penstock.model.errors import BadInput
+
+
+def read_table(
+    path: str,
+    options: Mapping[str, Any],
+    limits: Mapping[str, int],
+    cursor: Mapping[str, Any] | None = None,
+) -> Iterator[Piece]:
+    """The cursor is ``{"rows": n, "plan": …}``: what was found first is kept, so that a reading
+    that is taken up again sees the very same rows."""
+    wanted = ReadOptions.of(options)
+    check_options(wanted)
+    source, kind = _opened(plain_source(Path(path), limits), limits)
+    if wanted.format is not None:
+        kind = _told(kind, wanted.format)
+    if cursor is not None:
+        kind = cursor["plan"]["format"]
+    pieces = _reader(kind)(source, wanted, limits, cursor)
+    for piece in pieces:
+        if isinstance(piece, TableHead) and source.container is not None and piece.detected:
+            piece.detected["container"] = source.shown()
+        yield piece
+
+
+def check_head(head: bytes, size: int, name: str) -> None:
+    """Refuse at once what can be seen from the first bytes: empty, binary, or without rows."""
+    if kind_of_bytes(head, name) != TEXT or len(head) < size:
+        return
+    text = head.decode(marked_encoding(head) or "utf-8", "replace").removeprefix("\ufeff")
+    filled = (row for row in csv.reader(io.StringIO(text, newline="")) if not is_blank(row))
+    lines = len(list(islice(filled, 2)))
+    if lines == 0:
+        raise BadInput("EMPTY_FILE", f"{name} is empty: send a header and at least one row.")
+    if lines == 1:
+        raise BadInput("NO_ROWS", "The file has a header but no rows: nothing to do.")
+
+
+def _opened(source: Source, limits: Mapping[str, int]) -> tuple[Source, str]:
+    """The source of the table itself, and what it is; an archive in an archive is refused."""
+    for packed in (False, True):
+        kind = kind_of_bytes(source.head(HEAD_BYTES))
+        if kind == ZIP:
+            with source.seekable(limits) as file, open_zip(file) as archive:
+                kind = kind_of_zip(archive)
+                if kind != ZIP:
+                    return source, kind
+                if not packed:
+                    source = in_zip(source, archive, limits)
+                    continue
+        elif kind == GZIP and not packed:
+            source = in_gzip(source, limits)
+            continue
+        if kind in (ZIP, GZIP):
+            raise refused("an archive in an archive")
+        return source, {OLE: "xls", TEXT: "csv"}.get(kind, kind)
+    raise refused("an archive in an archive")
+
+
+def _told(kind: str, wanted: str) -> str:
+    """Text can be read as several formats; a workbook as one only."""
+    if {kind, wanted} & {"xlsx", "xls", "ods"} and kind != wanted:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"format {wanted!r}: the file is {kind}", option="format"
+        )
+    return wanted
+
+
+def _reader(kind: str) -> Any:
+    """Imported where they are used: a child that reads CSV needs none of the others."""
+    return {"csv": read_csv}[kind]

@@ -1,0 +1,165 @@
+"""The bytes to read: a file as it is, or the one file inside an archive, never unpacked to disk."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from penstock.model.errors import BadInput
+
+BLOCK_BYTES = 1024 * 1024
+# What programs put into archives beside what people do.
+_JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
+_MOST_ENTRIES = 10_000
+# Real tables shrink to a twentieth; beyond this, and this size, only a bomb does.
+_MOST_RATIO = 150
+_RATIO_FROM_BYTES = 32 * 1024 * 1024
+_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """``size`` counts the bytes that `open` gives."""
+
+    path: Path
+    size: int
+    container: str | None = None
+    member: str | None = None
+
+    def open(self) -> BinaryIO:
+        match self.container:
+            case "gzip":
+                return cast(BinaryIO, gzip.open(self.path))
+            case "zip":
+                with zipfile.ZipFile(self.path) as archive:
+                    return cast(BinaryIO, io.BufferedReader(_Member(archive.open(self.member or ""))))
+        return self.path.open("rb")
+
+    def seekable(self, limits: Mapping[str, int]) -> IO[bytes]:
+        """For formats that are read from their end; what is packed twice is held in memory."""
+        if self.container is None:
+            return self.path.open("rb")
+        if self.size > limits["file_bytes"]:
+            raise bomb(self.size)
+        with self.open() as file:
+            return io.BytesIO(file.read())
+
+    def head(self, count: int) -> bytes:
+        with self.open() as file:
+            return file.read(count)
+
+    def text(self, encoding: str, errors: str) -> io.TextIOWrapper:
+        return io.TextIOWrapper(self.open(), encoding, errors, newline="")
+
+    def shown(self) -> str | None:
+        return f"zip: {self.member}" if self.container == "zip" else self.container
+
+
+class _Member(io.RawIOBase):
+    """An entry of an archive, for readers that want a raw stream."""
+
+    def __init__(self, entry: IO[bytes]) -> None:
+        self._entry = entry
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        data = self._entry.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def tell(self) -> int:
+        return self._entry.tell()
+
+    def close(self) -> None:
+        self._entry.close()
+        super().close()
+
+
+def plain_source(path: Path, limits: Mapping[str, int]) -> Source:
+    size = path.stat().st_size
+    if size > limits["file_bytes"]:
+        raise BadInput("FILE_TOO_LARGE", f"The file is larger than {limits['file_bytes']:,} bytes")
+    return Source(path, size)
+
+
+def in_gzip(source: Source, limits: Mapping[str, int]) -> Source:
+    size = 0
+    try:
+        with gzip.open(source.path) as file:
+            while block := file.read(BLOCK_BYTES):
+                size += len(block)
+                check_inflated(size, source.size, limits)
+    except (OSError, EOFError, zlib.error) as error:
+        raise corrupt("gzip archive", error) from error
+    return Source(source.path, size, "gzip")
+
+
+def in_zip(source: Source, archive: zipfile.ZipFile, limits: Mapping[str, int]) -> Source:
+    check_zip(archive, source.size, limits)
+    files = [
+        entry for entry in archive.infolist()
+        if not entry.is_dir() and not any(junk in entry.filename for junk in _JUNK)
+    ]  # fmt: skip
+    if len(files) != 1:
+        names = ", ".join(entry.filename for entry in files[:5]) or "none"
+        raise BadInput(
+            "ARCHIVE_NOT_ONE_FILE",
+            f"The ZIP archive holds {len(files):,} files ({names}): pack one file, or send each",
+            files=len(files),
+        )
+    [only] = files
+    if only.flag_bits & _ENCRYPTED:
+        raise protected("The ZIP archive")
+    return Source(source.path, only.file_size, "zip", only.filename)
+
+
+def open_zip(file: Path | IO[bytes]) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise corrupt("ZIP archive", error) from error
+
+
+def check_zip(archive: zipfile.ZipFile, size: int, limits: Mapping[str, int]) -> None:
+    """Before anything is inflated: entries say how large they are, and cannot give more."""
+    entries = archive.infolist()
+    if len(entries) > _MOST_ENTRIES:
+        raise BadInput("ARCHIVE_BOMB", f"The archive holds {len(entries):,} files")
+    check_inflated(sum(entry.file_size for entry in entries), size, limits)
+    ends = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < ends:
+            raise BadInput("ARCHIVE_BOMB", "Files in the archive overlap each other")
+        ends = entry.header_offset + entry.compress_size
+
+
+def check_inflated(inflated: int, packed: int, limits: Mapping[str, int]) -> None:
+    most = limits["inflated_bytes"]
+    ratio = inflated / max(packed, 1)
+    if inflated > most or (inflated > _RATIO_FROM_BYTES and ratio > _MOST_RATIO):
+        raise bomb(inflated)
+
+
+def bomb(size: int) -> BadInput:
+    return BadInput(
+        "ARCHIVE_BOMB", f"Unpacked, the file has {size:,} bytes or more, which is not allowed"
+    )
+
+
+def protected(what: str) -> BadInput:
+    return BadInput(
+        "FILE_PASSWORD_PROTECTED", f"{what} is protected by a password: save it without one"
+    )
+
+
+def corrupt(what: str, error: BaseException | str) -> BadInput:
+    return BadInput("FILE_CORRUPT", f"The {what} is damaged or cut off: {error}")
