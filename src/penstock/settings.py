@@ -93,6 +93,11 @@ class Settings(BaseSettings):
     max_rows: int = Field(5_000_000, ge=1, description="Most rows of one file.")
     max_columns: int = Field(2000, ge=1, description="Most columns of one file.")
     max_cell_bytes: int = Field(1 * MEBIBYTE, ge=1, description="Largest cell.")
+    max_cells: int = Field(50_000_000, ge=1, description="Most cells of one sheet.")
+    max_inflated_bytes: int = Field(
+        1024 * MEBIBYTE, ge=1, description="Most bytes an archive or a workbook may unpack to."
+    )
+    max_nesting: int = Field(64, ge=1, le=500, description="Deepest nesting of JSON and XML.")
     child_memory_bytes: int = Field(
         1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child."
     )
@@ -154,6 +159,19 @@ class Settings(BaseSettings):
         return CallBounds(
             self.calls_min, self.calls_start, self.calls_max, most_delay_ms=self.calls_delay_cap_ms
         )
+
+    @property
+    def reading_limits(self) -> dict[str, int]:
+        """The bounds of every file that is read."""
+        return {
+            "rows": self.max_rows,
+            "columns": self.max_columns,
+            "cells": self.max_cells,
+            "cell_bytes": self.max_cell_bytes,
+            "file_bytes": self.max_file_bytes,
+            "inflated_bytes": self.max_inflated_bytes,
+            "nesting": self.max_nesting,
+        }
 
     @property
     def blob_dir(self) -> Path:

@@ -34,6 +34,9 @@ LIMITS = {
     "columns": 2000,
     "cell_bytes": 1024 * 1024,
     "file_bytes": 100 * 1024 * 1024,
+    "cells": 50_000_000,
+    "inflated_bytes": 1024 * 1024 * 1024,
+    "nesting": 64,
     "batch_bytes": 8 * 1024 * 1024,
 }
 

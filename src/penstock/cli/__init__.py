@@ -21,6 +21,7 @@ from penstock.cli import (
     migrate,
     profiles,
     rates,
+    read,
     serve,
     top,
 )
@@ -39,6 +40,7 @@ app.command("api")(serve.api)
 app.command("worker")(serve.worker)
 app.command("top")(top.top)
 app.command("extract")(extract.extract)
+app.command("read")(read.read)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 jobs.app.command("clone")(clone.clone)

@@ -30,7 +30,8 @@ _PATTERN = re.compile(
         |(?:\d{{1,2}}(?:st|nd|rd|th)?[-.\s]{{1,2}})?{_MONTH}[-,.\s]{{1,2}}(?:\d{{1,2}},?\s)?\d{{2,4}}
         |\d{{4}}年\d{{1,2}}月\d{{1,2}}日
       )
-    |(?P<n>{_SIGN}(?:{_MONEY}\s?)?{_SIGN}{_DIGITS}(?:e[-+]?\d+)?
+    |(?P<n>\#(?:div/0!|ref!|name\?|value!|null!|num!|spill!|calc!)
+        |{_SIGN}(?:{_MONEY}\s?)?{_SIGN}{_DIGITS}(?:e[-+]?\d+)?
         \s?{_UNIT}?\)?-?)
     |(?P<u>(?:https?|ftps?)://\S+|www\.\S+|//\S+\.\S+|[^@\s]+@[^@\s]+\.[a-z]{{2,}})
     |(?P<c>(?=[^\s]*\d)[\w./#*+-]+)

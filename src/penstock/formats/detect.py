@@ -42,7 +42,9 @@ _REFUSED = (
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
 )
-_HTML = re.compile(r"\s*(<!--.{0,2000}?-->\s*)*<(!doctype html|html|head|body|table|svg)\b", re.I | re.S)
+_HTML = re.compile(
+    r"\s*(<!--.{0,2000}?-->\s*)*<(!doctype html|html|head|body|table|svg)\b", re.I | re.S
+)
 _XML = re.compile(r"\s*<(\?xml\b|!--|!DOCTYPE\b|[A-Za-z_][\w.:-]*[\s/>])")
 _JSON = re.compile(r"\s*[\[{]")
 _JSON_GOES_ON = re.compile(r'\s*[\[{]\s*(["\[\]{}\-0-9]|true|false|null|NaN|$)')

@@ -65,16 +65,16 @@ def find_encoding(source: Source) -> Encoding:
     if marked is not None and not marked.startswith("utf-8"):
         # A last character that is cut in half is no reason to refuse the others.
         note = f"bytes that are no {marked.upper()} near {errors.first:,} were replaced"
-        if errors.count > 3:
+        if errors.found > 3:
             raise BadInput(
                 "UNSUPPORTED_TYPE",
                 f"The file begins as {marked.upper()} text, but what follows near byte "
                 f"{errors.first:,} is not",
             )
         return Encoding(marked, "replace", note=note)
-    if marked or errors.count <= MOST_FOREIGN * errors.multibyte:
+    if marked or errors.found <= MOST_FOREIGN * errors.multibyte:
         note = (
-            f"{errors.count:,} bytes are no UTF-8, the first near {errors.first:,}; "
+            f"{errors.found:,} bytes are no UTF-8, the first near {errors.first:,}; "
             "they were read as cp1252"
         )
         return Encoding(marked or "utf-8", MIXED, note=note)
@@ -169,6 +169,8 @@ def _point(char: str, before: str, after: str) -> float:
         return 1.3
     if char in "'’·´\u00a0" or (not inside and char in "€°²³½¼¾®™©µ±×•–—‘“”„…«»§£"):
         return 0.7
+    if after.isalpha() and char not in "„“”«»‘¿¡€£$§©•–—":
+        return -0.5
     return -0.8 if inside else 0.2
 
 
@@ -199,7 +201,7 @@ def _script(char: str) -> str:
 
 class _Errors(NamedTuple):
     first: int | None
-    count: int
+    found: int
     multibyte: int
 
 

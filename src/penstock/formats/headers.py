@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from penstock.formats.cells import (
-    BOOL, CODE, DATE, EMPTY, LINK, NUMBER, TEXT, TYPED, filled, is_blank, kind_of,
+    BOOL,
+    CODE,
+    DATE,
+    EMPTY,
+    LINK,
+    NUMBER,
+    TEXT,
+    TYPED,
+    filled,
+    is_blank,
+    kind_of,
 )  # fmt: skip
 
 Row = Sequence[str]
@@ -29,7 +40,7 @@ class Header:
 def find_header(
     rows: Sequence[Row], start: int, stop: int, width: int, merges: Sequence[Merge]
 ) -> Header:
-    at = _main_row(rows, start, stop, width, merges)
+    at = _main_row(rows, start, stop, width)
     if at is None:
         return Header([], [])
     last = _merged_down(at, merges, stop)
@@ -55,18 +66,18 @@ def _doubt_of_none(vote: float) -> list[tuple[str, float]]:
     return []
 
 
-def _main_row(
-    rows: Sequence[Row], start: int, stop: int, width: int, merges: Sequence[Merge]
-) -> int | None:
+def _main_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int | None:
     """The first row that is about as full as the table is wide."""
-    fills = [filled(row) for row in rows[start : min(stop, start + _LOOK_DOWN)] if not is_blank(row)]
+    fills = [
+        filled(row) for row in rows[start : min(stop, start + _LOOK_DOWN)] if not is_blank(row)
+    ]
     if not fills:
         return None
     usual = sorted(fills)[len(fills) // 2]
     enough = max(min(2, width), 0.5 * min(width, max(usual, 1)))
     for index in range(start, min(stop, start + 60)):
         row = rows[index]
-        full = filled(row) + _merged_over(index, merges)
+        full = filled(row)
         if full >= enough and not _is_comment(rows, index, stop, width):
             if full < 0.6 * usual and index + 1 < stop and filled(rows[index + 1]) > 1.5 * full:
                 continue
@@ -83,11 +94,6 @@ def _is_comment(rows: Sequence[Row], index: int, stop: int, width: int) -> bool:
     return bool(below) and all(kind in (TEXT, CODE) for kind in below)
 
 
-def _merged_over(index: int, merges: Sequence[Merge]) -> int:
-    """Cells of a row that a merged cell fills beside its own."""
-    return sum(right - left for top, left, bottom, right in merges if top <= index <= bottom)
-
-
 def _merged_down(at: int, merges: Sequence[Merge], stop: int) -> int:
     """The last row that a cell of the header is merged down to."""
     bottoms = [bottom for top, _, bottom, _ in merges if top == at and bottom - at < 10]
@@ -97,7 +103,8 @@ def _merged_down(at: int, merges: Sequence[Merge], stop: int) -> int:
 def _vote(row: Row, body: Sequence[Row], width: int) -> float:
     """Above zero: the row names columns. Below: it is one of the rows."""
     if not body:
-        return 1.0
+        typed = sum(kind_of(cell) in TYPED for cell in row)
+        return -1.0 if typed and typed >= 0.5 * filled(row) else 1.0
     years = _is_series(row)
     votes = 0.0
     for column in range(min(width, len(row))):
@@ -156,7 +163,7 @@ def _is_series(row: Row) -> bool:
         return False
     values = [int(number[:18]) for number in numbers]
     return all(1800 <= value <= 2100 for value in values) and all(
-        a < b for a, b in zip(values, values[1:], strict=False)
+        a < b for a, b in pairwise(values)
     )
 
 
@@ -224,7 +231,6 @@ def _joined(
     rows: Sequence[Row], chosen: Sequence[int], width: int, merges: Sequence[Merge]
 ) -> list[str]:
     """One name a column: what stands above it in each row, merged cells and group names spread."""
-    merged = _spread(rows, chosen, merges)
     width = max(len(rows[n]) for n in chosen)
     columns: list[list[str]] = [[] for _ in range(width)]
     for place, number in enumerate(chosen):
@@ -232,7 +238,7 @@ def _joined(
         carried = ""
         is_group = place < len(chosen) - 1
         for column in range(width):
-            cell = merged.get((number, column), row[column] if column < len(row) else "")
+            cell = row[column] if column < len(row) else ""
             if not merges and is_group:
                 # A group's name stands over its first column only; a name with nothing below it
                 # is no group.
@@ -249,17 +255,3 @@ def _joined(
 
 def _name_below(rows: Sequence[Row], below: Sequence[int], column: int) -> bool:
     return any(column < len(rows[n]) and rows[n][column].strip() for n in below)
-
-
-def _spread(
-    rows: Sequence[Row], chosen: Sequence[int], merges: Sequence[Merge]
-) -> Mapping[tuple[int, int], str]:
-    found: dict[tuple[int, int], str] = {}
-    for top, left, bottom, right in merges:
-        if top not in chosen or right - left > 1000:
-            continue
-        text = rows[top][left] if left < len(rows[top]) else ""
-        for number in range(top, bottom + 1):
-            for column in range(left, right + 1):
-                found[number, column] = text
-    return found

@@ -25,7 +25,8 @@ _TOTAL = re.compile(
 )
 _NOTE = re.compile(
     r"(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|fußnote|stand|"
-    r"generated|exported|created|printed|erstellt|page|seite|end of|ende|eof|copyright|©|\*{1,3}\s?\w|"
+    r"generated|exported|created|printed|erstellt|page|seite|end of|ende|eof|copyright|©|"
+    r"\*{1,3}\s?\w|"
     r"\(?\d+ (rows?|records?|items?|zeilen|datensätze|lignes|products?|artikel)|-{3,}|={3,}|\*{3,}|"
     r"total|records|#)",
     re.IGNORECASE,
@@ -48,11 +49,13 @@ class Layout:
 
 def find_layout(
     rows: Sequence[Row], *, merges: Sequence[Merge] = (), header_at: int | None = None,
-    no_header: bool = False,
+    no_header: bool = False, wide: bool = False,
 ) -> Layout:  # fmt: skip
-    """The largest table. ``header_at`` is the caller's word on which row names the columns."""
+    """The largest table. ``header_at`` is the caller's word on which row names the columns; in a
+    ``wide`` one cells beyond the header are columns without a name, not odd rows."""
     if header_at is not None:
         return _told(rows, header_at)
+    original, rows = rows, _spread(rows, merges)
     tables = _tables(rows)
     if not tables:
         return Layout(0, 0, Header([], []), 0)
@@ -63,15 +66,46 @@ def find_layout(
     header = Header([], []) if no_header else find_header(rows, start, stop, width, merges)
     body = header.rows[-1] + 1 if header.rows else _first_row(rows, start, stop, width)
     if header.names:
-        width = _width_below(header, rows[body:stop])
+        width = _width_below(header, rows[body:stop], wide)
     layout = Layout(body, stop, header, width)
     top = header.rows[0] if header.rows else body
     layout.preamble = [n for n in range(top) if not is_blank(rows[n])]
     layout.footer = [*footer]
+    if merges:
+        _unname_empty(original, layout)
     _place_the_rest(rows, layout, tables, best)
     _drop_empty_tail(rows, layout)
     layout.doubts += header.doubts
     return layout
+
+
+def _spread(rows: Sequence[Row], merges: Sequence[Merge]) -> Sequence[Row]:
+    """Rows in which a merged cell fills its place, as it does for who looks at the sheet. Titles
+    that are merged over the whole table stay alone in their row."""
+    if not merges:
+        return rows
+    filled_rows = [list(row) for row in rows]
+    width = max(map(len, rows), default=0)
+    for top, left, bottom, right in merges:
+        whole = right > left and right - left + 1 >= width
+        if whole or top >= min(len(rows), 100) or bottom - top > 50 or right - left > 200:
+            continue
+        text = rows[top][left] if left < len(rows[top]) else ""
+        for number in range(top, min(bottom + 1, len(rows))) if text.strip() else ():
+            row = filled_rows[number]
+            row += [""] * (right + 1 - len(row))
+            row[left : right + 1] = [text] * (right + 1 - left)
+    return filled_rows
+
+
+def _unname_empty(rows: Sequence[Row], layout: Layout) -> None:
+    """A merged name is needed over columns that hold something, not over its own empty cells."""
+    names = layout.header.names
+    body = rows[layout.start : layout.stop]
+    for column in range(len(names)):
+        named = any(column < len(rows[n]) and rows[n][column].strip() for n in layout.header.rows)
+        if not named and not any(column < len(row) and row[column].strip() for row in body):
+            names[column] = ""
 
 
 def usual_width(rows: Sequence[Row]) -> int:
@@ -80,11 +114,13 @@ def usual_width(rows: Sequence[Row]) -> int:
     return widths[len(widths) // 10] if widths else 0
 
 
-def _width_below(header: Header, body: Sequence[Row]) -> int:
+def _width_below(header: Header, body: Sequence[Row], wide: bool) -> int:
     """As many as there are names, unless most rows have more: a longer row is the odd one."""
     names = len(header.names)
     longer = [len(row) for row in body if len(row) > names and not is_blank(row)]
     full = sum(1 for row in body if not is_blank(row))
+    if wide and longer:
+        return max(longer)
     if 2 * len(longer) <= full:
         return names
     return Counter(longer).most_common(1)[0][0]
@@ -201,15 +237,19 @@ def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) 
     above = [row for row in rows[table[0] : table[1]] if not is_blank(row)]
     below = rows[run[0] : run[1]]
     width, other = usual_width(above), usual_width(below)
-    if len(above) < 2 or width < 2:
+    if width < 2:
         return False
+    if len(above) == 1:
+        # A header that a blank line parts from its rows.
+        return filled(above[0]) == width == other
     fill = median(filled(row) for row in above)
     if max(filled(row) for row in below) < min(2, fill):
         return False
     if other != width and not (other < width and median(filled(r) for r in below) >= 0.7 * fill):
         return False
-    if len(below) == 1 and filled(below[0]) <= 0.5 * fill:
-        return False
+    if len(below) == 1:
+        # A table of its own would have more than one row.
+        return filled(below[0]) >= 0.7 * fill
     kinds = column_kinds(above[1:], width)
     if any(cell for cell in below[0]) and list(below[0]) == list(above[0]):
         return False

@@ -1,7 +1,7 @@
 """One door for every file: what it is, by its content, then its table as a stream.
 
-    read_table   a head, the rows after the cursor in chunks, an end. Runs in a child process.
-    check_head   what can be refused from the first bytes alone, before a job is made
+read_table   a head, the rows after the cursor in chunks, an end. Runs in a child process.
+check_head   what can be refused from the first bytes alone, before a job is made
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from typing import Any
 from penstock.formats.cells import is_blank
 from penstock.formats.csv.read import read_csv
 from penstock.formats.detect import (
-    GZIP, HEAD_BYTES, OLE, TEXT, ZIP, kind_of_bytes, kind_of_zip, refused,
+    GZIP,
+    HEAD_BYTES,
+    OLE,
+    TEXT,
+    ZIP,
+    kind_of_bytes,
+    kind_of_zip,
+    refused,
 )  # fmt: skip
 from penstock.formats.detected import ReadOptions, check_options
 from penstock.formats.encodings import marked_encoding
@@ -92,4 +99,25 @@ def _told(kind: str, wanted: str) -> str:
 
 def _reader(kind: str) -> Any:
     """Imported where they are used: a child that reads CSV needs none of the others."""
-    return {"csv": read_csv}[kind]
+    match kind:
+        case "csv":
+            return read_csv
+        case "json" | "ndjson":
+            from penstock.formats.records.json_read import read_json, read_ndjson
+
+            return read_json if kind == "json" else read_ndjson
+        case "xml":
+            from penstock.formats.records.xml_read import read_xml
+
+            return read_xml
+        case "xlsx":
+            from penstock.formats.sheets.xlsx_read import read_xlsx
+
+            return read_xlsx
+        case "ods":
+            from penstock.formats.sheets.ods_read import read_ods
+
+            return read_ods
+    from penstock.formats.sheets.xls_read import read_xls
+
+    return read_xls

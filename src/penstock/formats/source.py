@@ -38,7 +38,9 @@ class Source:
                 return cast(BinaryIO, gzip.open(self.path))
             case "zip":
                 with zipfile.ZipFile(self.path) as archive:
-                    return cast(BinaryIO, io.BufferedReader(_Member(archive.open(self.member or ""))))
+                    return cast(
+                        BinaryIO, io.BufferedReader(_Member(archive.open(self.member or "")))
+                    )
         return self.path.open("rb")
 
     def seekable(self, limits: Mapping[str, int]) -> IO[bytes]:

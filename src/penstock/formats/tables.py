@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from penstock.formats.detected import Problem
 from penstock.model.errors import BadInput
+
+# Where a reading goes on: ``{"rows": n, "plan": …}``.
+Cursor = Mapping[str, Any] | None
 
 CHUNK_ROWS = 1000
 CHUNK_BYTES = 1024 * 1024
@@ -56,9 +59,7 @@ class Problems:
         self.first += found[: self.MOST - len(self.first)]
 
     def shown(self) -> list[dict[str, Any]]:
-        return [
-            {"code": one.code, "line": one.line, "message": one.message} for one in self.first
-        ]
+        return [{"code": one.code, "line": one.line, "message": one.message} for one in self.first]
 
 
 def fit(row: list[str], width: int) -> None:

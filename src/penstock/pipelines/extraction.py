@@ -11,11 +11,12 @@ from uuid import UUID
 
 from pydantic import field_validator
 
-from penstock.formats.csv import CsvChunk, CsvHead, check_head, read_csv
+from penstock.formats.reading import check_head
 from penstock.model.errors import BadInput, ItemError
 from penstock.model.outcomes import Done, Fail, Outcome
-from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits
+from penstock.model.pipeline import Config, Item, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context
+from penstock.pipelines.file_rows import ReadingConfig, batches_of_file, what_was_read
 
 # The fields of a normalised product that one cell can fill.
 FIELDS = (
@@ -25,7 +26,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-class ExtractionConfig(Config):
+class ExtractionConfig(ReadingConfig):
     """``mapping`` says which column fills which field, before equal names are looked for."""
 
     mapping: dict[str, str] | None = None
@@ -59,24 +60,18 @@ class Extraction(Pipeline):
     async def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
     ) -> AsyncGenerator[RowBatch, None]:
-        """A file with a header alone gives one empty batch, so that the header is known."""
-        if job.file is None:
-            raise BadInput("INVALID_PARAMETERS", "An extraction needs a file")
-        path = str(ctx.blobs.path(job.file.blob_key))
-        kept = dict(cursor) if cursor else None
-        async with aclosing(ctx.children.stream(read_csv, path, kept, dict(ctx.limits))) as stream:
-            head: CsvHead = await anext(stream)
-            _check_mapping(job.config.mapping, head.header)
-            slicer = _Slicer(head, kept["rows"] if kept else 0)
-            chunk: CsvChunk
-            async for chunk in stream:
-                slicer.add(chunk)
-                while slicer.is_full(ctx):
-                    yield slicer.batch(ctx)
-            if not slicer.done and not slicer.rows:
-                yield slicer.batch(ctx)
-            while slicer.rows:
-                yield slicer.batch(ctx)
+        def check_names(names: Sequence[str]) -> None:
+            _check_mapping(job.config.mapping, names)
+
+        batches = batches_of_file(job, ctx, cursor, check_names)
+        async with aclosing(batches):
+            async for batch in batches:
+                yield batch
+
+    async def after_ingest(
+        self, job: Job, cursor: Mapping[str, Any], ctx: Context
+    ) -> Mapping[str, Any]:
+        return what_was_read(cursor)
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         counters = job.counters
@@ -88,52 +83,8 @@ class Extraction(Pipeline):
             "new": None,
             "existing": None,
             "mapping": column_fields(job.header or (), job.config.mapping),
+            **job.context,
         }
-
-
-class _Slicer:
-    """Chunks in, batches out, each as large as asked for at that moment, with its own cursor."""
-
-    def __init__(self, head: CsvHead, done: int) -> None:
-        self._head = head
-        self._bytes_read = 0
-        self._sizes: list[int] = []
-        self._held = 0
-        self.rows: list[list[str]] = []
-        self.done = done
-
-    def add(self, chunk: CsvChunk) -> None:
-        self.rows += chunk.rows
-        self._sizes += chunk.sizes
-        self._held += sum(chunk.sizes)
-        self._bytes_read = chunk.bytes_read
-
-    def is_full(self, ctx: Context) -> bool:
-        return len(self.rows) >= ctx.batch_rows or self._held >= ctx.limits["batch_bytes"]
-
-    def batch(self, ctx: Context) -> RowBatch:
-        count = self._fitting(ctx.batch_rows, ctx.limits["batch_bytes"])
-        rows = [Row(cells) for cells in self.rows[:count]]
-        self._held -= sum(self._sizes[:count])
-        del self.rows[:count], self._sizes[:count]
-        self.done += count
-        return RowBatch(
-            rows,
-            {"rows": self.done, "dialect": self._head.dialect, "header": self._head.header},
-            # What is read but still held back is not in the items yet.
-            max(0, self._bytes_read - self._held),
-            self._head.bytes_total,
-            self._head.header,
-        )
-
-    def _fitting(self, most_rows: int, most_bytes: int) -> int:
-        """How many rows fit; one always does, however large it is."""
-        total = 0
-        for count, size in enumerate(self._sizes[:most_rows]):
-            total += size
-            if count and total > most_bytes:
-                return count
-        return min(most_rows, len(self._sizes))
 
 
 def column_fields(header: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:

@@ -5,10 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
+
+
+class Reader(Protocol):
+    """What `csv.reader` makes."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
+
 
 # Stands for a delimiter of several characters while the text is cut.
 UNIT = "\x1f"
@@ -51,7 +61,7 @@ class Dialect:
             )
         return text
 
-    def reader(self, lines: Iterable[str], *, strict: bool) -> csv._reader:
+    def reader(self, lines: Iterable[str], *, strict: bool) -> Reader:
         return csv.reader(
             lines,
             delimiter=self.cut,

@@ -65,6 +65,12 @@ def looks_swallowed(lines: Sequence[str], dialect: Dialect, width: int | None) -
     return all(line.count(dialect.delimiter) == width - 1 for line in inner)
 
 
+def _stands_alone(line: str, dialect: Dialect, width: int) -> bool:
+    """Whether a line is a whole record of its own."""
+    cells, open_at = _parse(line.rstrip("\r\n"), dialect)
+    return open_at is None and len(cells) == width and width > 1
+
+
 def _best(tries: list[tuple[list[str], int | None]], width: int | None) -> list[str]:
     return next((cells for cells, _ in tries if len(cells) == width), tries[0][0])
 
@@ -85,7 +91,7 @@ def _over_lines(
         tried += 1
         cells, open_at = _parse("".join(parts).rstrip("\r\n"), dialect)
         if open_at is None and (width is None or len(cells) == width):
-            if looks_swallowed(parts, dialect, width):
+            if width is not None and all(_stands_alone(part, dialect, width) for part in parts[1:]):
                 return None
             return Mended(cells, count, False)
     return None
@@ -121,9 +127,7 @@ def _parse(
         at += len(delimiter)
 
 
-def _quoted(
-    text: str, at: int, dialect: Dialect, doubled_closes: bool
-) -> tuple[str, int] | None:
+def _quoted(text: str, at: int, dialect: Dialect, doubled_closes: bool) -> tuple[str, int] | None:
     """The cell after its opening quote and where it ends; None if nothing closes it."""
     quote, escape, delimiter = dialect.quote, dialect.escape, dialect.delimiter
     kept: list[str] = []

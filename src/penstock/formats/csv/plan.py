@@ -61,7 +61,7 @@ def plan_csv(
 ) -> tuple[CsvPlan, Detected]:
     encoding = _encoding(source, options)
     sample = _head(source, encoding)
-    if not sample.text.strip():
+    if not sample.text.strip(' \t\r\n\ufeff,;|"'):
         raise BadInput("EMPTY_FILE", "The file is empty: send a header and at least one row.")
     offset = options.skip_rows or (1 if sep_line(sample.text) is not None else 0)
     sniffed = sniff(_without_lines(sample.text, options.skip_rows or 0), options)
@@ -93,9 +93,7 @@ def _without_lines(text: str, count: int) -> str:
     return "".join(itertools.islice(io.StringIO(text, newline=""), count, None))
 
 
-def _read_sample(
-    sample: _Sample, sniffed: Sniffed, offset: int, limits: Mapping[str, int]
-) -> None:
+def _read_sample(sample: _Sample, sniffed: Sniffed, offset: int, limits: Mapping[str, int]) -> None:
     most = None if sample.whole else HEAD_ROWS
     blocks = blocks_of(
         io.StringIO(sample.text, newline=""), sniffed.dialect, width=sniffed.width,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
+import io
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from penstock.formats.cells import is_blank, unique_names
@@ -13,14 +14,14 @@ from penstock.formats.csv.records import Block, blocks_of, cell_too_large
 from penstock.formats.detected import Problem, ReadOptions, shown_line
 from penstock.formats.layout import cut_footer
 from penstock.formats.source import Source
-from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
+from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead, fit
 
 # How many rows at the end of a file notes are looked for among.
 TAIL_ROWS = 200
 
 
 def read_csv(
-    source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Mapping[str, Any] | None
+    source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
 ) -> Iterator[Piece]:
     if cursor is None:
         plan, detected = plan_csv(source, options, limits)
@@ -29,7 +30,8 @@ def read_csv(
         plan, told = CsvPlan.of(cursor["plan"]), {}
     size = source.size
     yield TableHead(plan.as_json(), unique_names(plan.header), told, size)
-    with source.text(plan.encoding, plan.errors) as file:
+    bytes_ = source.open()
+    with io.TextIOWrapper(bytes_, plan.encoding, plan.errors, newline="") as file:
         table = _Table(plan, limits)
         chunks = Chunks(limits, cursor["rows"] if cursor else 0)
         blocks = blocks_of(
@@ -37,11 +39,9 @@ def read_csv(
             most_cell=limits["cell_bytes"], skip_lines=plan.skip_lines, stop_line=plan.stop_line,
         )  # fmt: skip
         for rows in table.rows_of(blocks):
-            yield from chunks.add(rows, file.buffer.tell())
+            yield from chunks.add(rows, bytes_.tell())
         yield from chunks.rest(size)
-    yield TableEnd(
-        chunks.seen, table.footer, table.problems.shown(), table.problems.total
-    )
+    yield TableEnd(chunks.seen, table.footer, table.problems.shown(), table.problems.total)
 
 
 class _Table:
@@ -60,15 +60,17 @@ class _Table:
                 yield self._rows(block)
             return
         held: Block | None = None
-        for block in itertools.chain(blocks, (None,)):
-            if held is not None:
-                if block is None:
-                    self._cut_notes(held)
-                elif len(block.rows) < TAIL_ROWS:
-                    held = _joined(held, block)
-                    continue
+        for block in blocks:
+            if held is None:
+                held = block
+            elif len(block.rows) < TAIL_ROWS:
+                held = _joined(held, block)
+            else:
                 yield self._rows(held)
-            held = block
+                held = block
+        if held is not None:
+            self._cut_notes(held)
+            yield self._rows(held)
 
     def _cut_notes(self, block: Block) -> None:
         first = max(0, len(block.rows) - TAIL_ROWS)
@@ -116,9 +118,9 @@ class _Table:
 
     def _checked(self, block: Block, rows: list[list[str]], most: int) -> list[list[str]]:
         """The reader counts characters, the bound is bytes: only large cells can differ."""
-        for index, row in enumerate(rows):
-            for cell in row:
-                if len(cell) * 4 > most and len(cell.encode("utf-8", "replace")) > most:
+        if 4 * max(map(len, chain.from_iterable(rows)), default=0) > most:
+            for index, row in enumerate(rows):
+                if any(len(cell.encode("utf-8", "replace")) > most for cell in row):
                     raise cell_too_large(block.line_of(index), most)
         return rows
 
@@ -126,7 +128,4 @@ class _Table:
 def _joined(first: Block, second: Block) -> Block:
     starts = [first.line_of(n) for n in range(len(first.rows))]
     starts += [second.line_of(n) for n in range(len(second.rows))]
-    return Block(
-        first.line, first.rows + second.rows, starts, first.problems + second.problems
-    )
-
+    return Block(first.line, first.rows + second.rows, starts, first.problems + second.problems)

@@ -123,14 +123,14 @@ def _possible(lines: Sequence[str]) -> list[str]:
     enough = max(1, len(filled) // 5)
 
     def common(mark: str) -> bool:
+        if len(filled) < 2 and mark not in _STRONG:
+            return False
         return mark in joined and sum(mark in line for line in filled) >= enough
 
     return [mark for mark in (*DELIMITERS, *SEVERAL) if common(mark)]
 
 
-def _dialects(
-    lines: Sequence[str], delimiter: str, options: ReadOptions
-) -> Iterable[Dialect]:
+def _dialects(lines: Sequence[str], delimiter: str, options: ReadOptions) -> Iterable[Dialect]:
     """Quotes and escapes that the text gives a reason for."""
     text = "".join(lines)
     quotes: Sequence[str]

@@ -1,0 +1,76 @@
+"""`penstock read`: a file's table as it was read. Needs no database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli import shown
+
+_NAMED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def read(
+    file: Annotated[Path, typer.Argument(help="The file to read.", show_default=False)],
+    sheet: Annotated[
+        str | None, typer.Option(help="Sheet of a workbook, by name or by number from 1.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What parts cells; also tab, space, comma, semicolon, pipe.")
+    ] = None,
+    quote: Annotated[str | None, typer.Option(help="Quote around cells; empty for none.")] = None,
+    escape: Annotated[
+        str | None, typer.Option(help="Escape before a quote; empty for none.")
+    ] = None,
+    header_row: Annotated[
+        int | None,
+        typer.Option(help="Line or row that names the columns, from 1; 0 if none does."),
+    ] = None,
+    skip_rows: Annotated[
+        int | None, typer.Option(help="Lines or rows at the top to leave out.")
+    ] = None,
+    records: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Where JSON or XML has its records, e.g. data.items."),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, xlsx, xls, ods, json, ndjson or xml.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="OUT", help="Where to; - is stdout.")
+    ] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print what was detected, as JSON.")] = False,
+) -> None:  # fmt: skip
+    """Read a file of any format and write its table as CSV: text in UTF-8, nothing normalised.
+
+    With --json what was detected is printed, and the table is written only with -o.
+    Exit code 0: read; 1: the file cannot be read; 2: wrong use.
+    """
+    options = {
+        "sheet": sheet, "encoding": encoding, "delimiter": _NAMED.get(delimiter or "", delimiter),
+        "quote": quote, "escape": escape, "header_row": header_row, "skip_rows": skip_rows,
+        "records_path": records, "format": format,
+    }  # fmt: skip
+    _run(file, options, output or ("" if json else "-"), json)
+
+
+def _run(file: Path, options: dict[str, Any], output: str, json: bool) -> None:
+    import asyncio
+
+    from penstock.cli.errors import FAILURE
+    from penstock.cli.reading import refused_as, run_reading
+    from penstock.model.errors import PermanentError
+
+    try:
+        report = asyncio.run(run_reading(file, options, output))
+    except PermanentError as error:
+        code, problem = refused_as(error)
+        if json and code == FAILURE:
+            shown.as_json({"error": {"code": error.code, "message": error.message}})
+        shown.note(problem)
+        raise typer.Exit(code) from None
+    if json:
+        shown.as_json(report)

@@ -1,0 +1,1 @@
+"""Nested formats: where their records are, and records flattened to rows."""

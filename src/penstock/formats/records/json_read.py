@@ -1,0 +1,280 @@
+"""JSON and NDJSON as tables: the list of records is found, its keys are the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.formats.cells import unique_names
+from penstock.formats.detected import Detected, Problem, ReadOptions
+from penstock.formats.encodings import marked_encoding
+from penstock.formats.headers import find_header
+from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, flattened, text_of
+from penstock.formats.records.json_text import DECODER, JsonText, check_text, depth_of, invalid
+from penstock.formats.records.rows import Columns, rows_of_records
+from penstock.formats.source import Source
+from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead
+from penstock.model.errors import BadInput
+
+_DEEPEST_LIST = 5
+_HEAD_RECORDS = 200
+
+
+@dataclass(slots=True)
+class _List:
+    """A list of records somewhere in the document."""
+
+    path: tuple[str, ...]
+    columns: Columns
+    count: int = 0
+    lists: int = 0
+    head: list[list[str]] = field(default_factory=list)
+
+    def see(self, record: Any) -> None:
+        self.count += 1
+        if isinstance(record, list):
+            self.lists += 1
+            if len(self.head) < _HEAD_RECORDS:
+                self.head.append([text_of(cell) for cell in record])
+        self.columns.see(flattened(record))
+
+
+@dataclass(slots=True)
+class _Survey:
+    lists: list[_List] = field(default_factory=list)
+    objects: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+
+
+def read_json(
+    source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
+) -> Iterator[Piece]:
+    encoding = options.encoding or marked_encoding(source.head(4096)) or "utf-8-sig"
+    told: dict[str, Any] = {}
+    if cursor is None:
+        plan, detected = _plan(source, encoding, options, limits)
+        told = detected.as_json()
+    else:
+        plan = dict(cursor["plan"])
+    yield TableHead(plan, unique_names(plan["header"]), told, source.size)
+    chunks = Chunks(limits, cursor["rows"] if cursor else 0)
+    for rows in rows_of_records(_records(source, plan, limits), plan, limits):
+        yield from chunks.add(rows, source.size)
+    yield from chunks.rest(source.size)
+    yield TableEnd(chunks.seen, [], [], 0)
+
+
+def _plan(
+    source: Source, encoding: str, options: ReadOptions, limits: Mapping[str, int]
+) -> tuple[dict[str, Any], Detected]:
+    survey = _surveyed(source, encoding, limits)
+    shown = encoding.removesuffix("-sig") if encoding == "utf-8-sig" else encoding
+    report = Detected("json", encoding=shown)
+    plan: dict[str, Any] = {"format": "json", "encoding": encoding, "skip": 0, "arrays": False}
+    chosen = _chosen(survey, options, report)
+    if isinstance(chosen, _List):
+        report.records_path = ".".join(chosen.path) or "(the list itself)"
+        plan |= {"path": list(chosen.path), "single": False, "columns": chosen.columns.names}
+        plan["header"] = plan["columns"]
+        if chosen.count and chosen.lists == chosen.count:
+            _plan_arrays(plan, chosen, options, report)
+    else:
+        record = survey.objects[chosen]
+        report.records_path = ".".join(chosen) or "(the document itself)"
+        columns = Columns(limits)
+        columns.see(flattened(record))
+        plan |= {"path": list(chosen), "single": True, "columns": columns.names}
+        plan["header"] = plan["columns"]
+    report.header = plan["header"]
+    return plan, report
+
+
+def _plan_arrays(
+    plan: dict[str, Any], chosen: _List, options: ReadOptions, report: Detected
+) -> None:
+    """A list of lists is a table without keys: its first row may be the header."""
+    width = max(map(len, chosen.head), default=0)
+    names: list[str] = []
+    if options.header_row != 0:
+        names = find_header(chosen.head, 0, len(chosen.head), width, ()).names
+    plan |= {"arrays": True, "skip": 1 if names else 0, "columns": [str(n) for n in range(width)]}
+    plan["header"] = names + [""] * (width - len(names))
+    report.header_rows = [1] if names else []
+
+
+def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> _Survey:
+    """One reading of the whole document: every list of records, and every object around them."""
+    survey = _Survey()
+    with source.text(encoding, "strict") as file:
+        text = JsonText(file, limits["nesting"])
+        _look(text, (), survey, limits)
+        text.end()
+    return survey
+
+
+def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]) -> Any:
+    """What is kept of a value: all of it, but for lists, which are only counted."""
+    match text.peek():
+        case "[":
+            found = _List(path, Columns(limits))
+            first: list[Any] = []
+            for element in text.elements():
+                found.see(element)
+                if len(first) < _HEAD_RECORDS:
+                    first.append(element)
+            survey.lists.append(found)
+            return first
+        case "{" if len(path) < _DEEPEST_LIST:
+            members = {}
+            for name in text.members():
+                members[name] = _look(text, (*path, name), survey, limits)
+            survey.objects[path] = members
+            return members
+    value = text.value()
+    if not path:
+        survey.lists.append(_List((), Columns(limits)))
+        survey.lists[-1].see(value)
+    return value
+
+
+def _chosen(survey: _Survey, options: ReadOptions, report: Detected) -> _List | tuple[str, ...]:
+    if options.records_path is not None:
+        return _told(survey, options.records_path)
+    lists = [found for found in survey.lists if found.columns.cells or not survey.objects]
+    record = _record(survey)
+    lists.sort(key=lambda found: -found.columns.cells)
+    named = [found for found in lists if found.path and found.path[-1].lower() in RECORD_NAMES]
+    if record is not None and not (named and not _is_thing(survey.objects[record])):
+        return record
+    if not lists:
+        return ()
+    best = (named or lists)[0]
+    for other in lists:
+        if other is not best and other.columns.cells >= 0.5 * best.columns.cells:
+            where = ".".join(other.path) or "the list itself"
+            report.doubt(f"the records could also be those at {where}", 0.6)
+    return best
+
+
+def _told(survey: _Survey, wanted: str) -> _List | tuple[str, ...]:
+    path = tuple(part for part in wanted.replace("$", "").split(".") if part)
+    for found in survey.lists:
+        if found.path == path:
+            return found
+    if path in survey.objects:
+        return path
+    known = ", ".join(".".join(found.path) for found in survey.lists[:10] if found.path)
+    raise BadInput(
+        "INVALID_PARAMETERS", f"records_path {wanted!r}: there is no list of records; "
+        f"lists are at {known or 'none'}", option="records_path",
+    )  # fmt: skip
+
+
+def _record(survey: _Survey) -> tuple[str, ...] | None:
+    """The object that is itself the one record, under any wrappers around it."""
+    path: tuple[str, ...] = ()
+    while path in survey.objects:
+        members = survey.objects[path]
+        if _is_thing(members):
+            return path
+        inner = [(*path, name) for name, value in members.items() if isinstance(value, dict)]
+        if len(members) != 1 or len(inner) != 1:
+            has_lists = any(found.path[: len(path)] == path for found in survey.lists)
+            return None if has_lists else path
+        path = inner[0]
+    return None
+
+
+def _is_thing(members: Mapping[str, Any]) -> bool:
+    plain = [name for name, value in members.items() if not isinstance(value, list | dict)]
+    return len(plain) >= 3 and any(name.lower() in IDENTITY for name in plain)
+
+
+def _records(source: Source, plan: Mapping[str, Any], limits: Mapping[str, int]) -> Iterator[Any]:
+    with source.text(plan["encoding"], "strict") as file:
+        text = JsonText(file, limits["nesting"])
+        records = _at(text, plan["path"], plan["single"])
+        for number, record in enumerate(records):
+            if number >= plan["skip"]:
+                yield record
+
+
+def _at(text: JsonText, path: Sequence[str], single: bool) -> Iterator[Any]:
+    if not path:
+        if single or text.peek() != "[":
+            yield text.value()
+        else:
+            yield from text.elements()
+        return
+    for name in text.members():
+        if name == path[0]:
+            yield from _at(text, path[1:], single)
+            return
+        text.value()
+
+
+def read_ndjson(
+    source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
+) -> Iterator[Piece]:
+    encoding = options.encoding or marked_encoding(source.head(4096)) or "utf-8-sig"
+    told: dict[str, Any] = {}
+    if cursor is None:
+        columns = Columns(limits)
+        for record in _lines(source, encoding, limits, Problems()):
+            columns.see(flattened(record))
+        report = Detected("ndjson", encoding=encoding.removesuffix("-sig"), header=columns.names)
+        plan: dict[str, Any] = {
+            "format": "ndjson", "encoding": encoding, "arrays": False,
+            "columns": columns.names, "header": columns.names,
+        }  # fmt: skip
+        told = report.as_json()
+    else:
+        plan = dict(cursor["plan"])
+    yield TableHead(plan, unique_names(plan["header"]), told, source.size)
+    chunks = Chunks(limits, cursor["rows"] if cursor else 0)
+    problems = Problems()
+    for rows in rows_of_records(_lines(source, plan["encoding"], limits, problems), plan, limits):
+        yield from chunks.add(rows, source.size)
+    yield from chunks.rest(source.size)
+    yield TableEnd(chunks.seen, [], problems.shown(), problems.total)
+
+
+def _lines(
+    source: Source, encoding: str, limits: Mapping[str, int], problems: Problems
+) -> Iterator[Any]:
+    """A line that is no JSON is a problem of its own, unless there is hardly any other."""
+    good = 0
+    most = 16 * limits["cell_bytes"]
+    with source.text(encoding, "replace") as file:
+        number = 0
+        while line := file.readline(most):
+            number += 1
+            if len(line) >= most:
+                raise BadInput("CELL_TOO_LARGE", f"Line {number:,} is longer than {most:,} bytes")
+            if not line.strip():
+                continue
+            try:
+                record = _line(line.strip(), limits["nesting"])
+            except BadInput as error:
+                said = error.message.removeprefix("The JSON is not valid: ")
+                problems.add(Problem("INVALID_JSON", number, f"Line {number:,}: {said}"))
+                if problems.total > 10 and problems.total > good:
+                    raise
+                continue
+            good += 1
+            yield record
+    if problems.total > good:
+        raise invalid(problems.first[0].message)
+
+
+def _line(line: str, nesting: int) -> Any:
+    try:
+        record = DECODER.decode(line)
+    except RecursionError:
+        raise invalid("it is nested too deeply") from None
+    except ValueError as error:
+        raise invalid(getattr(error, "msg", str(error))) from None
+    check_text(record)
+    if depth_of(record) > nesting:
+        raise invalid(f"it is nested more than {nesting} deep")
+    return record

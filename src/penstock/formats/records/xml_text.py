@@ -1,0 +1,119 @@
+"""XML as events, with nothing that could reach outside of it or blow up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from html.entities import html5
+from typing import Any
+from xml.parsers import expat
+
+from penstock.formats.encodings import marked_encoding
+from penstock.formats.source import Source
+from penstock.model.errors import BadInput
+
+_READ_CHARS = 64 * 1024
+_DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
+
+
+class XmlText:
+    """A parser over a whole source; the handlers are set by whoever looks."""
+
+    def __init__(self, source: Source, encoding: str, limits: Mapping[str, int]) -> None:
+        self._source = source
+        self._encoding = encoding
+        self._deepest = limits["nesting"]
+        self._depth = 0
+        self._parser = safe_parser()
+        self._start: Callable[[str, dict[str, str]], Any] = lambda name, attributes: None
+        self._end: Callable[[str], Any] = lambda name: None
+        self._parser.StartElementHandler = self._began
+        self._parser.EndElementHandler = self._ended
+
+    def handle(
+        self,
+        start: Callable[[str, dict[str, str]], Any],
+        end: Callable[[str], Any],
+        text: Callable[[str], Any] | None = None,
+    ) -> None:
+        self._start, self._end = start, end
+        if text is None:
+            return
+        self._parser.CharacterDataHandler = text
+
+        def skipped(name: str, is_parameter: bool) -> None:
+            # Names of HTML that XML does not know, in texts that someone pasted.
+            text(html5.get(f"{name};", f"&{name};"))
+
+        self._parser.SkippedEntityHandler = skipped
+
+    def read(self) -> Iterator[None]:
+        """Feed the parser block by block; what the handlers collected is taken in between."""
+        try:
+            with self._source.text(self._encoding, "strict") as file:
+                while block := file.read(_READ_CHARS):
+                    self._parser.Parse(block, False)
+                    yield
+                self._parser.Parse("", True)
+                yield
+        except expat.ExpatError as error:
+            raise BadInput(
+                "INVALID_XML",
+                f"The XML is not valid in line {error.lineno:,}: {expat.ErrorString(error.code)}",
+                line=error.lineno,
+            ) from None
+        except UnicodeDecodeError as error:
+            raise BadInput(
+                "INVALID_XML", f"The XML says it is {error.encoding}, but is not: {error.reason}"
+            ) from None
+
+    def _began(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > self._deepest:
+            raise BadInput("INVALID_XML", f"The XML is nested more than {self._deepest} deep")
+        self._start(name, attributes)
+
+    def _ended(self, name: str) -> None:
+        self._depth -= 1
+        self._end(name)
+
+
+def safe_parser() -> Any:
+    """Entities are refused where they are declared, so that none can ever be expanded."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.buffer_size = 64 * 1024
+    parser.EntityDeclHandler = _forbid_entity
+    parser.UnparsedEntityDeclHandler = _forbid_entity
+
+    def external(context: str, base: str | None, system: str | None, public: str | None) -> int:
+        if system is not None or public is not None:
+            raise BadInput(
+                "XML_FORBIDDEN", f"The XML refers to {system or public}, outside of itself"
+            )
+        # An empty declaration of ours: entities that nobody declared are skipped, not errors.
+        parser.ExternalEntityParserCreate(context).Parse("", True)
+        return 1
+
+    parser.ExternalEntityRefHandler = external
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
+    parser.UseForeignDTD(True)
+    return parser
+
+
+def _forbid_entity(name: str, *rest: Any) -> None:
+    raise BadInput("XML_FORBIDDEN", f"The XML declares an entity ({name}), which is not allowed")
+
+
+def xml_encoding(head: bytes) -> str:
+    """The mark's, else the declared one, else UTF-8."""
+    marked = marked_encoding(head)
+    if marked is not None:
+        return marked
+    declared = _DECLARED.search(head[:400])
+    name = declared[1].decode("ascii") if declared else "utf-8"
+    try:
+        "".encode(name)
+    except LookupError:
+        raise BadInput("INVALID_XML", f"The XML names an unknown encoding: {name}") from None
+    return "utf-8-sig" if name.lower().replace("-", "") == "utf8" else name

@@ -1,0 +1,214 @@
+"""From a sheet's rows to its table, the same for every kind of workbook."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from penstock.formats.cells import is_blank, unique_names
+from penstock.formats.detected import MOST_SHOWN, Detected, Problem, ReadOptions, shown_line
+from penstock.formats.layout import Layout, Merge, cut_footer, find_layout
+from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
+from penstock.model.errors import BadInput
+
+# (number of the row in the sheet, counted from 1, and its cells cut after the last one)
+GridRow = tuple[int, list[str]]
+
+HEAD_ROWS = 2000
+TAIL_ROWS = 50
+_AT_ONCE = 500
+_MOST_LISTED = 1000
+
+
+@dataclass(slots=True)
+class SheetInfo:
+    """What is known of a sheet before its rows are read."""
+
+    name: str
+    number: int
+    visible: bool = True
+    cells: int = 0
+    merges: list[Merge] = field(default_factory=list)
+    hidden_rows: list[int] = field(default_factory=list)
+    hidden_columns: list[int] = field(default_factory=list)
+
+
+def choose_sheet(
+    sheets: Sequence[SheetInfo], wanted: str | int | None, report: Detected
+) -> SheetInfo:
+    """The one asked for, else the first that holds a fair share of what the largest holds."""
+    report.sheets = [
+        {"name": sheet.name, "cells": sheet.cells, "visible": sheet.visible} for sheet in sheets
+    ]
+    if wanted is not None:
+        chosen = _asked_for(sheets, wanted)
+    else:
+        shown = [sheet for sheet in sheets if sheet.visible and sheet.cells] or [
+            sheet for sheet in sheets if sheet.cells
+        ]
+        if not shown:
+            raise BadInput("EMPTY_FILE", "The workbook is empty: no sheet holds anything.")
+        most = max(sheet.cells for sheet in shown)
+        chosen = next(sheet for sheet in shown if sheet.cells >= most / 4)
+        others = [s.name for s in shown if s is not chosen and s.cells >= most / 4]
+        if others:
+            report.doubt(f"other sheets hold tables too: {', '.join(others[:10])}", 0.7)
+    report.sheet = chosen.name
+    return chosen
+
+
+def _asked_for(sheets: Sequence[SheetInfo], wanted: str | int) -> SheetInfo:
+    for sheet in sheets:
+        if sheet.name == wanted:
+            return sheet
+    text = str(wanted).strip()
+    for sheet in sheets:
+        if sheet.name.strip().casefold() == text.casefold():
+            return sheet
+    if text.isdecimal() and 1 <= int(text) <= len(sheets):
+        return sheets[int(text) - 1]
+    names = ", ".join(sheet.name for sheet in sheets[:20])
+    raise BadInput(
+        "SHEET_NOT_FOUND", f"There is no sheet {wanted!r}; sheets are {names}", sheet=text
+    )
+
+
+def plan_grid(
+    rows: Iterable[GridRow], sheet: SheetInfo, options: ReadOptions, report: Detected,
+    limits: Mapping[str, int],
+) -> dict[str, Any]:  # fmt: skip
+    """Where the table is, from the first rows of the sheet."""
+    skip = options.skip_rows or 0
+    head = [row for row in islice(rows, HEAD_ROWS + 1) if row[0] > skip]
+    whole = len(head) <= HEAD_ROWS
+    cells = _with_gaps(head[:HEAD_ROWS])
+    first = head[0][0] if head else 1
+    layout = _layout(cells, first, sheet, options)
+    if not head or (layout.width == 0 and not layout.header.names):
+        raise BadInput("EMPTY_FILE", f"The sheet {sheet.name!r} is empty.")
+    if layout.width > limits["columns"]:
+        raise BadInput("TOO_MANY_COLUMNS", f"The table has {layout.width:,} columns")
+    header = layout.header.names or [""] * layout.width
+    plan = {
+        "header": header,
+        "width": layout.width,
+        "first_row": first + layout.start,
+        "stop_row": first + layout.stop if whole else None,
+    }
+    _tell(report, layout, cells, first, sheet, header)
+    return plan
+
+
+def _with_gaps(rows: Sequence[GridRow]) -> list[list[str]]:
+    """Rows by their place: a number that is missing is an empty row, though not a million."""
+    cells: list[list[str]] = []
+    for number, row in rows:
+        missing = number - rows[0][0] - len(cells)
+        if missing > HEAD_ROWS:
+            break
+        cells += [[] for _ in range(missing)]
+        cells.append(row)
+    return cells
+
+
+def _layout(cells: list[list[str]], first: int, sheet: SheetInfo, options: ReadOptions) -> Layout:
+    merges = [
+        (top - first + 1, left, bottom - first + 1, right)
+        for top, left, bottom, right in sheet.merges
+        if top - first + 1 >= 0
+    ]
+    if options.header_row:
+        at = options.header_row - first
+        if not 0 <= at < len(cells):
+            raise BadInput(
+                "INVALID_PARAMETERS",
+                f"header_row {options.header_row}: the sheet has nothing in that row",
+                option="header_row",
+            )
+        return find_layout(cells, header_at=at)
+    return find_layout(cells, merges=merges, no_header=options.header_row == 0, wide=True)
+
+
+def _tell(
+    report: Detected, layout: Layout, cells: Sequence[Sequence[str]], first: int,
+    sheet: SheetInfo, header: list[str],
+) -> None:  # fmt: skip
+    def shown(places: Sequence[int]) -> list[dict[str, Any]]:
+        return [
+            shown_line(first + n, " | ".join(cell for cell in cells[n] if cell))
+            for n in places[:MOST_SHOWN]
+        ]
+
+    report.header = header
+    report.header_rows = [first + n for n in layout.header.rows]
+    report.preamble = shown(layout.preamble)
+    report.footer = shown(layout.footer)
+    report.other_tables = [{"from_line": first + a, "to_line": first + b - 1}
+                           for a, b in layout.others]  # fmt: skip
+    report.hidden_rows = sheet.hidden_rows[:_MOST_LISTED]
+    report.hidden_columns = sheet.hidden_columns[:_MOST_LISTED]
+    for said, confidence in layout.doubts:
+        report.doubt(said, confidence)
+    if sheet.hidden_rows or sheet.hidden_columns:
+        report.doubt("hidden rows or columns were read too", 0.9)
+
+
+def table_pieces(
+    plan: dict[str, Any], report: Detected | None, rows: Iterable[GridRow],
+    limits: Mapping[str, int], done: int, size: int, problems: Problems,
+) -> Iterator[Piece]:  # fmt: skip
+    yield TableHead(plan, unique_names(plan["header"]), report.as_json() if report else {}, size)
+    chunks = Chunks(limits, done)
+    table = _Table(plan, problems)
+    for found in table.rows_of(rows):
+        yield from chunks.add(found, min(size, max(1, chunks.seen)))
+    yield from chunks.rest(size)
+    yield TableEnd(chunks.seen, table.footer, problems.shown(), problems.total)
+
+
+class _Table:
+    """The rows of the table among those of the sheet."""
+
+    def __init__(self, plan: Mapping[str, Any], problems: Problems) -> None:
+        self._first: int = plan["first_row"]
+        self._stop: int | None = plan["stop_row"]
+        self._width: int = plan["width"]
+        self._problems = problems
+        self.footer: list[dict[str, Any]] = []
+
+    def rows_of(self, rows: Iterable[GridRow]) -> Iterator[list[list[str]]]:
+        """The last rows are held back until it is known whether notes are among them."""
+        held: deque[GridRow] = deque()
+        ready: list[list[str]] = []
+        for number, row in rows:
+            if number < self._first or is_blank(row):
+                continue
+            if self._stop is not None and number >= self._stop:
+                break
+            held.append((number, row))
+            if len(held) > TAIL_ROWS:
+                ready.append(self._fitted(*held.popleft()))
+            if len(ready) >= _AT_ONCE:
+                yield ready
+                ready = []
+        rest = list(held)
+        if self._stop is None:
+            cells = [row for _, row in rest]
+            stop, footer = cut_footer(cells, 0, len(cells))
+            self.footer = [shown_line(rest[n][0], " | ".join(rest[n][1])) for n in footer]
+            rest = rest[:stop] if footer else rest
+        yield [*ready, *(self._fitted(number, row) for number, row in rest)]
+
+    def _fitted(self, number: int, row: list[str]) -> list[str]:
+        if len(row) > self._width:
+            self._problems.add(
+                Problem(
+                    "RAGGED_ROW", number,
+                    f"Row {number:,} has {len(row)} cells, the header has {self._width}",
+                )
+            )  # fmt: skip
+        fit(row, self._width)
+        return row

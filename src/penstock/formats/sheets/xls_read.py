@@ -1,0 +1,126 @@
+"""xls, the binary workbooks of Excel 97 and before, and what hides in the same container."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import xlrd
+
+from penstock.formats.detect import refused
+from penstock.formats.detected import Detected, Problem, ReadOptions
+from penstock.formats.sheets.grid import (
+    GridRow,
+    SheetInfo,
+    choose_sheet,
+    plan_grid,
+    table_pieces,
+)  # fmt: skip
+from penstock.formats.sheets.numbers import kind_of_format, number_text
+from penstock.formats.sheets.ole import SIGNATURE, OleFile
+from penstock.formats.source import Source, corrupt, protected
+from penstock.formats.tables import Cursor, Piece, Problems
+
+# What the parser of a damaged file may raise.
+_DAMAGE = (xlrd.XLRDError, AssertionError, struct.error, IndexError,
+           KeyError, ValueError, TypeError, AttributeError, OverflowError, UnicodeError,
+           RecursionError, NotImplementedError, ZeroDivisionError)  # fmt: skip
+
+
+def read_xls(
+    source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
+) -> Iterator[Piece]:
+    book = _opened(source)
+    report: Detected | None = None
+    if cursor is None:
+        report = Detected("xls")
+        sheets = [_info(book, number) for number in range(book.nsheets)]
+        chosen = choose_sheet(sheets, options.sheet, report)
+        number = chosen.number - 1
+        head = _rows(book, number, Problems())
+        plan = {
+            "format": "xls", "sheet": number,
+            **plan_grid(head, chosen, options, report, limits),
+        }  # fmt: skip
+    else:
+        plan = dict(cursor["plan"])
+    problems = Problems()
+    rows = _rows(book, plan["sheet"], problems)
+    done = cursor["rows"] if cursor else 0
+    yield from table_pieces(plan, report, rows, limits, done, source.size, problems)
+
+
+def _opened(source: Source) -> Any:
+    with source.open() as file:
+        content = file.read()
+    if content.startswith(SIGNATURE):
+        content = _workbook(OleFile(content))
+    try:
+        with open(os.devnull, "w") as nowhere:
+            return xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=nowhere)
+    except _DAMAGE as error:
+        said = str(error)
+        if "encrypted" in said.lower():
+            raise protected("The workbook") from error
+        raise corrupt("workbook", said or type(error).__name__) from error
+
+
+def _workbook(container: OleFile) -> bytes:
+    """The parser's own walk through the container can go in circles; ours cannot."""
+    if container.stream("EncryptedPackage") is not None:
+        raise protected("The workbook")
+    content = container.stream("Workbook", "Book")
+    if content is None:
+        raise refused("an old Office document that is no workbook")
+    return content
+
+
+def _info(book: Any, number: int) -> SheetInfo:
+    sheet = book.sheet_by_index(number)
+    kinds = (kind for row in range(sheet.nrows) for kind in sheet.row_types(row))
+    cells = sum(kind not in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK) for kind in kinds)
+    return SheetInfo(
+        sheet.name, number + 1, sheet.visibility == 0, cells,
+        merges=[(top, left, bottom - 1, right - 1)
+                for top, bottom, left, right in sheet.merged_cells[:5000]],
+        hidden_rows=sorted(row + 1 for row, info in sheet.rowinfo_map.items() if info.hidden),
+        hidden_columns=sorted(c + 1 for c, info in sheet.colinfo_map.items() if info.hidden),
+    )  # fmt: skip
+
+
+def _rows(book: Any, number: int, problems: Problems) -> Iterator[GridRow]:
+    sheet = book.sheet_by_index(number)
+    for index in range(sheet.nrows):
+        try:
+            cells = [_text(book, cell, index + 1, problems) for cell in sheet.row(index)]
+        except _DAMAGE as error:
+            raise corrupt("workbook", f"row {index + 1}: {error}") from error
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            yield index + 1, cells
+
+
+def _text(book: Any, cell: Any, row: int, problems: Problems) -> str:
+    match cell.ctype:
+        case xlrd.XL_CELL_TEXT:
+            return str(cell.value).replace("\0", "\ufffd")
+        case xlrd.XL_CELL_NUMBER | xlrd.XL_CELL_DATE:
+            return number_text(repr(float(cell.value)), _kind(book, cell), bool(book.datemode))
+        case xlrd.XL_CELL_BOOLEAN:
+            return "TRUE" if cell.value else "FALSE"
+        case xlrd.XL_CELL_ERROR:
+            said = xlrd.error_text_from_code.get(cell.value, "#ERROR")
+            problems.add(Problem("CELL_ERROR", row, f"Row {row:,} holds the error {said}"))
+            return str(said)
+    return ""
+
+
+def _kind(book: Any, cell: Any) -> str:
+    try:
+        key = book.xf_list[cell.xf_index].format_key
+        return kind_of_format(book.format_map[key].format_str[:200])
+    except (IndexError, KeyError, TypeError):
+        return "general"
