@@ -209,6 +209,18 @@ def test_numbered_columns_add_to_one_list() -> None:
     assert targets == ["images", "images.2", "images.3", "metadata.tags", "metadata.tags.2"]
 
 
+def test_an_id_goes_before_a_product_id() -> None:
+    targets = {c.header: c.target for c in propose(["product_id", "id"]).columns}
+    assert targets == {"product_id": None, "id": "sourceId"}
+    assert propose(["product_id"]).columns[0].target == "sourceId"
+
+
+def test_a_column_that_lost_a_list_adds_to_it() -> None:
+    header = ["image_link", "additional_image_link", "Bild 3", "Photo"]
+    targets = [c.target for c in propose(header).columns]
+    assert targets == ["images", "images.2", "images.3", "images.4"]
+
+
 def test_a_short_description_is_the_title_where_there_is_none() -> None:
     names = ["Bolt", "Nut", "Screw"]
     assert propose(["Omschrijving"], [names]).columns[0].target == "title"
@@ -227,6 +239,7 @@ def test_a_short_description_is_the_title_where_there_is_none() -> None:
         ("Gewicht [g]", None, "g", None),
         ("Länge mm", None, "mm", None),
         ("Variant Grams", None, "g", None),
+        ("grams", None, "g", None),
         ("special_price_to", None, None, None),
     ],
 )

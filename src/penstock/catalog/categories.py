@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+import orjson
+
 from penstock.catalog.text import read_line
-from penstock.catalog.value import Normalised
+from penstock.catalog.value import EMPTY, Normalised
 
 JOINED_BY = " > "
 MOST_LEVELS = 12
 MOST_PATHS = 20
+LONGEST_JSON = 5_000
 
 # The strongest mark that occurs parts the path; a slash inside "TV/HiFi > Cables" parts nothing.
 _MARKS = (
@@ -26,6 +29,9 @@ _BETWEEN_PATHS = re.compile(r"\s{0,5}[,;\n]\s{0,5}")
 
 def read_category(text: str) -> Normalised:
     """The value is a list of paths, each written with ` > `; mostly it has one."""
+    listed = _from_json(text)
+    if listed is not None:
+        return Normalised(listed, "category_json") if listed else EMPTY
     if not any(sign in text for signs in _SIGNS for sign in signs):
         line = read_line(text)
         return line if line.value is None else line._replace(value=[line.value])
@@ -63,10 +69,26 @@ def _path(text: str, number: int) -> str:
 
 def read_tags(text: str) -> Normalised:
     """Words between commas, semicolons, bars or lines, each once."""
+    listed = _from_json(text)
+    if listed is not None:
+        return Normalised(listed, "tags_json") if listed else EMPTY
     mark = next((m for m in ("|", ";", "\n", ",") if m in text), None)
     tags: list[str] = []
     for part in text[:5_000].split(mark) if mark else [text[:5_000]]:
         line = read_line(part.strip().lstrip("#"))
         if line.value and line.value not in tags:
             tags.append(line.value)
-    return Normalised(tags[:100], "tags") if tags else Normalised(None, "empty")
+    return Normalised(tags[:100], "tags") if tags else EMPTY
+
+
+def _from_json(text: str) -> list[str] | None:
+    """`["a", "b"]` and `[{"name": "a"}]`, as shops' exports hold them; None if it is no list."""
+    if not text.startswith("[") or not text.endswith("]") or len(text) > LONGEST_JSON:
+        return None
+    try:
+        read = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    names = [one.get("name") if isinstance(one, dict) else one for one in read]
+    lines = [read_line(name).value for name in names if isinstance(name, str)]
+    return list(dict.fromkeys(line for line in lines if line))[:100]

@@ -100,9 +100,8 @@ def read_images(text: str) -> Normalised:
 
 
 def _parts(text: str) -> list[str]:
-    if text.startswith("[") and text.endswith("]"):
-        text = text[1:-1].replace('"', " ").replace("'", " ")
-    if "<" in text:
+    if "<" in text or text.startswith(("[", "{")):
+        # Markup or JSON: whatever stands around the addresses, quotes end them.
         return _ADDRESS.findall(text)[: MOST_IMAGES * 2]
     text = " ".join(text.split(" ")) if "\n" in text else " ".join(text.split())
     parts = [part.strip(" ,;|") for part in _LIST.split(text)]

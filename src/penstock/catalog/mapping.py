@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Literal
 
 from rapidfuzz import fuzz, process
 
 from penstock.catalog import content, synonyms
 from penstock.catalog.assign import assign
-from penstock.catalog.fields import field_of
+from penstock.catalog.fields import BY_TARGET, field_of
 from penstock.catalog.synonyms import Candidate, Hints, header_key
 
 How = Literal["exact", "fuzzy", "content", "custom"]
@@ -100,6 +101,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
         )
     chosen = assign(scores)
     _with_a_title(chosen, thoughts, samples)
+    _with_further_columns(chosen, thoughts)
     return Proposal(
         tuple(
             _proposal(index, header[index], thought, target)
@@ -139,6 +141,22 @@ def _similar(name: str) -> list[Candidate]:
         for target, strength in synonyms.exact(known).items():
             best[target] = max(best.get(target, 0.0), round(strength * score / 100 * 0.9, 3))
     return [Candidate(target, value) for target, value in sorted(best.items(), key=lambda p: -p[1])]
+
+
+def _with_further_columns(chosen: list[str | None], thoughts: list[_Thought]) -> None:
+    """Columns that lost a field which takes many add to it: `additional_image_link`."""
+    taken = {target for target in chosen if target is not None}
+    for index, thought in enumerate(thoughts):
+        if chosen[index] is not None:
+            continue
+        for target, (confidence, how) in thought.options.items():
+            if how == "exact" and target in BY_TARGET and BY_TARGET[target].many:
+                number = next(n for n in count(2) if f"{target}.{n}" not in taken)
+                further = f"{target}.{number}"
+                thought.options[further] = (round(confidence * 0.95, 3), how)
+                chosen[index] = further
+                taken.add(further)
+                break
 
 
 def _is_misspelt(key: str, known: str) -> bool:

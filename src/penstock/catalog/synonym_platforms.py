@@ -15,7 +15,6 @@ PLATFORMS: dict[str, dict[str, str]] = {
         "specifications.weight.unit": "Variant Weight Unit",
         "availability.quantity": "Variant Inventory Qty",
         "price.amount": "Variant Price",
-        "price.taxIncluded": "Variant Taxable",
         "identifiers.gtin": "Variant Barcode",
         "images": "Image Src|Variant Image",
         "images.alt": "Image Alt Text",

@@ -1,10 +1,13 @@
-"""Names of columns in seven languages; a question mark makes a name weak."""
+"""Names of columns in seven languages; a question mark makes a name weak, a tilde yields.
+
+Where two names of one field stand in a file, one with a tilde gives way to one without.
+"""
 
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "sourceId": """
-        id|product id|item id|external id|record id|unique id|uniqueid|entity id|article id|
+        id|product id~|item id|external id|record id|unique id|uniqueid|entity id|article id|
         internal id?|produkt id|artikel id|produkt-id|id produit|identifiant|identifiant produit|
         id producto|identificador|id prodotto|identificativo|product-id|artikel-id|id produto|
         identificador do produto""",
@@ -88,7 +91,7 @@ WORDS: dict[str, str] = {
         paliers de prix|precios por volumen|precios escalonados|escalado|prezzi a scaglioni|
         scaglioni|sconti quantità|staffelprijzen|staffelprijs|preços por quantidade|escalões""",
     "price.taxIncluded": """
-        tax included|price includes tax|vat included|includes vat|taxable?|mwst enthalten|
+        tax included|price includes tax|vat included|includes vat|mwst enthalten|
         inkl mwst|tva incluse|iva incluido|iva inclusa|btw inbegrepen|iva incluído""",
     "availability.status": """
         availability|stock status|in stock|availability status|stock availability|is in stock|
@@ -155,13 +158,13 @@ WORDS: dict[str, str] = {
         größe lxbxh|dimensiones|medidas|dimensions lxlxh|dimensioni|misure|afmetingen|afmeting|
         maten|dimensões""",
     "specifications.dimensions.length": """
-        length|item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento""",
+        length|dimensions length|dimension length|item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento""",
     "specifications.dimensions.width": """
-        width|item width|breite|largeur|ancho|anchura|larghezza|breedte|largura""",
+        width|dimensions width|dimension width|item width|breite|largeur|ancho|anchura|larghezza|breedte|largura""",
     "specifications.dimensions.height": """
-        height|item height|höhe|hoehe|hauteur|alto|altura|altezza|hoogte""",
+        height|dimensions height|dimension height|item height|höhe|hoehe|hauteur|alto|altura|altezza|hoogte""",
     "specifications.dimensions.depth": """
-        depth|item depth|tiefe|profondeur|profundidad|fondo|profondità|diepte|profundidade""",
+        depth|dimensions depth|dimension depth|item depth|tiefe|profondeur|profundidad|fondo|profondità|diepte|profundidade""",
     "specifications.dimensions.unit": """
         dimension unit|dimensions unit|length unit|size unit|maßeinheit|dimension uom""",
     "specifications.weight": """

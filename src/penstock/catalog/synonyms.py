@@ -37,6 +37,10 @@ _SKIPPED_WORDS = words(
 )
 
 
+# Marks behind a name in the word lists.
+_STRENGTHS = {"?": 0.75, "~": 0.97}
+
+
 class Candidate(NamedTuple):
     target: str
     confidence: float
@@ -70,9 +74,9 @@ def _index() -> dict[str, dict[str, float]]:
                 index.setdefault(last, {}).setdefault(target, 0.9)
     for target, names in WORDS.items():
         for name in names.replace("\n", " ").split("|"):
-            weak = name.strip().endswith("?")
+            strength = _STRENGTHS.get(name.strip()[-1:], 1.0)
             found = index.setdefault(header_key(name), {})
-            found[target] = max(found.get(target, 0.0), 0.75 if weak else 1.0)
+            found[target] = max(found.get(target, 0.0), strength)
     for headers in PLATFORMS.values():
         for target, names in headers.items():
             for name in names.split("|"):
@@ -184,9 +188,9 @@ def read_hints(header: str) -> tuple[Hints, str]:
     kept = [word for i, word in enumerate(kept) if i == 0 or word.upper() != currency]
     while len(kept) > 1 and kept[-1] in _JOINING and unit is None:
         kept.pop()
-    if len(kept) > 1 and _measuring(kept[-1]):
+    if kept and _measuring(kept[-1]):
         unit = unit or _measuring(kept[-1])
-        kept.pop()
+        kept = kept[:-1] or kept
     return Hints(currency, unit, tax), " ".join(kept)
 
 
