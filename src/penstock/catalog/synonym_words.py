@@ -158,13 +158,17 @@ WORDS: dict[str, str] = {
         größe lxbxh|dimensiones|medidas|dimensions lxlxh|dimensioni|misure|afmetingen|afmeting|
         maten|dimensões""",
     "specifications.dimensions.length": """
-        length|dimensions length|dimension length|item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento""",
+        length|dimensions length|dimension length|
+        item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento""",
     "specifications.dimensions.width": """
-        width|dimensions width|dimension width|item width|breite|largeur|ancho|anchura|larghezza|breedte|largura""",
+        width|dimensions width|dimension width|
+        item width|breite|largeur|ancho|anchura|larghezza|breedte|largura""",
     "specifications.dimensions.height": """
-        height|dimensions height|dimension height|item height|höhe|hoehe|hauteur|alto|altura|altezza|hoogte""",
+        height|dimensions height|dimension height|
+        item height|höhe|hoehe|hauteur|alto|altura|altezza|hoogte""",
     "specifications.dimensions.depth": """
-        depth|dimensions depth|dimension depth|item depth|tiefe|profondeur|profundidad|fondo|profondità|diepte|profundidade""",
+        depth|dimensions depth|dimension depth|
+        item depth|tiefe|profondeur|profundidad|fondo|profondità|diepte|profundidade""",
     "specifications.dimensions.unit": """
         dimension unit|dimensions unit|length unit|size unit|maßeinheit|dimension uom""",
     "specifications.weight": """

@@ -77,11 +77,14 @@ def _index() -> dict[str, dict[str, float]]:
             strength = _STRENGTHS.get(name.strip()[-1:], 1.0)
             found = index.setdefault(header_key(name), {})
             found[target] = max(found.get(target, 0.0), strength)
+    # What a word means to everyone goes before what one system means by it, unless it is its file.
+    common = frozenset(index)
     for headers in PLATFORMS.values():
         for target, names in headers.items():
             for name in names.split("|"):
-                found = index.setdefault(header_key(name), {})
-                found.setdefault(target, 0.9)
+                key = header_key(name)
+                if key not in common:
+                    index.setdefault(key, {}).setdefault(target, 0.9)
     return index
 
 
