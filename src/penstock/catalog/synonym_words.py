@@ -8,8 +8,8 @@ from __future__ import annotations
 WORDS: dict[str, str] = {
     "sourceId": """
         id|product id~|item id|external id|record id|unique id|uniqueid|entity id|article id|
-        internal id?|produkt id|artikel id|produkt-id|id produit|identifiant|identifiant produit|
-        id producto|identificador|id prodotto|identificativo|product-id|artikel-id|id produto|
+        internal id?|produkt id|produkt-id|id produit|identifiant|identifiant produit|
+        id producto|identificador|id prodotto|identificativo|artikel-id|id produto|
         identificador do produto""",
     "title": """
         title|name|product name|product title|item name|item title|article name|product|
