@@ -82,8 +82,7 @@ async def begin(
         most = min(most, await store.count_codes(conn, job_id, meant.codes))
     if most > MOST_AT_ONCE:
         await store.drop_finish(conn, job_id)
-        await _renew(conn, job_id, JobMove(), meant, holder)
-        await _close_letters(conn, job, user_id)
+        await _renew(conn, job_id, JobMove(), meant, holder, user_id)
         return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
     window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
     judged = _judge(parts, job, meant, window)
@@ -91,8 +90,7 @@ async def begin(
         return Begun(left_out=judged.left_out)
     await store.drop_finish(conn, job_id)
     await _reopen(conn, job_id, meant, judged)
-    await _renew(conn, job_id, judged.move, meant, None)
-    await _close_letters(conn, job, user_id)
+    await _renew(conn, job_id, judged.move, meant, None, user_id)
     return Begun(len(judged.taken), judged.left_out, job["lane"])
 
 
@@ -113,7 +111,7 @@ async def go_on(
         raise Overtaken
     if locked["state"] in TERMINAL_JOB_STATES:
         # A worker of the version before knows no holders.
-        await _renew(conn, job_id, JobMove(), selection, holder)
+        await _renew(conn, job_id, JobMove(), selection, holder, None)
     if window.next_row is None:
         await store.end_reopening(conn, job_id, holder)
     await write_moves(conn, {job_id: judged.move}, None)
@@ -155,8 +153,9 @@ async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Jud
 
 
 async def _renew(
-    conn: Connection, job_id: UUID, move: JobMove, meant: Selection, holder: UUID | None
-) -> None:
+    conn: Connection, job_id: UUID, move: JobMove, meant: Selection, holder: UUID | None,
+    user_id: int | None,
+) -> None:  # fmt: skip
     """The job's part, after its items': state, generation, stages, counters, event; it may be
     complete by that, where nothing was left to do but its summary."""
     locked = await store.lock(conn, job_id)
@@ -168,15 +167,7 @@ async def _renew(
     )
     await write_moves(conn, {job_id: move}, None)
     if locked["state"] == JobState.FAILED:
-        await dead_letters.close_of_job(conn, job_id)
-
-
-async def _close_letters(conn: Connection, job: Any, user_id: int) -> None:
-    """A failed job left a dead letter, which is answered by this."""
-    if job["state"] == JobState.FAILED:
-        await dead_letters.close_taken_up(
-            conn, job["org_id"], job["id"], job["created_at"], user_id
-        )
+        await dead_letters.close_of_job(conn, job_id, user_id)
 
 
 def _judge(parts: Parts, job: Any, meant: Selection, window: store.Window) -> _Judged:

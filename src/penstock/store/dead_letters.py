@@ -122,24 +122,15 @@ async def close_reprocessed(
     await _close(conn, letters, "reprocessed", jobs, None, user_id)
 
 
-async def close_taken_up(
-    conn: Connection, org_id: int, job_id: UUID, since: datetime, user_id: int
-) -> None:
-    """The letters of a job, made ``since``, that is itself run again instead of a new one."""
-    open_ones = await conn.fetch(_sql.letters_of_job, org_id, job_id, since)
-    if open_ones:
-        await close_reprocessed(conn, [(row["id"], job_id) for row in open_ones], user_id)
-
-
 async def close_discarded(
     conn: Connection, letters: Sequence[UUID], reason: str, user_id: int
 ) -> None:
     await _close(conn, letters, "discarded", [None] * len(letters), reason, user_id)
 
 
-async def close_of_job(conn: Connection, job_id: UUID) -> None:
+async def close_of_job(conn: Connection, job_id: UUID, user_id: int | None) -> None:
     """A failed job is taken up again itself, so that its letter must not be run again besides."""
-    closed = await conn.fetch(_sql.close_letters_of_job, job_id)
+    closed = await conn.fetch(_sql.close_letters_of_job, job_id, user_id)
     await _leave_groups(conn, Counter(tuple(row) for row in closed))
 
 

@@ -129,12 +129,6 @@ SELECT count(*) FROM (
     LIMIT $6
 ) AS matching
 
--- name: letters_of_job
--- The open letters of a job that is taken up again itself.
-SELECT id FROM dead_letters
-WHERE org_id = $1 AND state = 'open' AND last_failed_at >= $3 AND job_id = $2 AND row_no IS NULL
-ORDER BY id FOR NO KEY UPDATE
-
 -- name: close_letters
 -- Open letters are run again (each as its own new job) or discarded.
 UPDATE dead_letters d SET state = $2, new_job_id = c.new_job_id, reason = $4, closed_by = $5,
@@ -145,7 +139,8 @@ RETURNING d.org_id, d.signature, d.user_id
 
 -- name: close_letters_of_job
 -- The failed job itself is taken up again: its letter needs no new one.
-UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now()
+UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now(),
+    closed_by = $2
 WHERE job_id = $1 AND state = 'open' AND row_no IS NULL
 RETURNING org_id, signature, user_id
 
