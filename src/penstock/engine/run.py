@@ -17,7 +17,8 @@ from penstock.model.pipeline import CpuFunction, Item, Stage, retry_of
 from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
-_CHILD_PIECE = 256
+_MOST_IN_CHILD = 256
+_IN_CHILD_MS = 200.0
 # Items handled between two breaths: other slices of this process must not wait for long.
 BREATH = 250
 # Beyond its time box and one item's own limit, a stage that has not come back is given up.
@@ -62,7 +63,8 @@ async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float
         if claimed.leases[0].group is not None:
             await _run_in_order(parts, stage, indexes, batch, ctx, worked)
         else:
-            await _run_batch(parts, stage, indexes, batch, ctx, worked)
+            usual_ms = claimed.work.avg_ms
+            await _run_batch(parts, stage, indexes, batch, ctx, worked, usual_ms)
     worked.work_ms = timer.ms
     return worked
 
@@ -89,11 +91,12 @@ async def _run_batch(
     batch: list[Item],
     ctx: StageContext,
     worked: Worked,
+    usual_ms: float | None = None,
 ) -> None:
     if ctx.time_is_up():
         return
     if stage.cpu is not None:
-        await _run_in_child(parts, stage.cpu, indexes, batch, ctx, worked)
+        await _run_in_child(parts, stage.cpu, indexes, batch, ctx, worked, usual_ms)
         return
     outcomes = await _run_stage(stage, batch, ctx)
     for index, outcome in zip(indexes, outcomes, strict=True):
@@ -161,12 +164,14 @@ async def _run_in_child(
     batch: list[Item],
     ctx: StageContext,
     worked: Worked,
+    usual_ms: float | None,
 ) -> None:
-    for start in range(0, len(batch), _CHILD_PIECE):
-        if ctx.time_is_up():
-            return
-        piece = batch[start : start + _CHILD_PIECE]
-        place = indexes[start : start + _CHILD_PIECE]
+    start, item_ms = 0, usual_ms
+    while start < len(batch) and not ctx.time_is_up():
+        size = child_piece(item_ms, (ctx.deadline - time.monotonic()) * 1000)
+        piece, place = batch[start : start + size], indexes[start : start + size]
+        start += size
+        timer = Timer()
         try:
             outcomes: Sequence[Outcome | None] = await parts.children.call(work, piece)
             if len(outcomes) != len(piece):
@@ -180,5 +185,14 @@ async def _run_in_child(
         except Exception as error:
             ctx.log.error("stage failed", error=repr(error))
             outcomes = [retry_of(error)] * len(piece)
+        item_ms = timer.ms / len(piece)
         for index, outcome in zip(place, outcomes, strict=True):
             worked.outcomes[index] = outcome
+
+
+def child_piece(item_ms: float | None, left_ms: float) -> int:
+    """How many items to send to a child at once: what it holds cannot be stopped. One, to begin
+    with, where nobody knows how long an item takes."""
+    if item_ms is None:
+        return 1
+    return max(1, min(_MOST_IN_CHILD, int(min(_IN_CHILD_MS, left_ms) / max(item_ms, 0.001))))

@@ -157,9 +157,16 @@ class Worker:
             await asyncio.gather(*beside, return_exceptions=True)
 
     async def run_once(self) -> bool:
-        """One claim, worked and settled here and now; False if there was nothing to do."""
+        """One claim, worked and settled here and now; False if there was nothing to do, or no time
+        left for it."""
         claimed = await self._claim()
         if claimed is None:
+            return False
+        is_over = self._deadline is not None and time.monotonic() >= self._deadline
+        if is_over and claimed.work.kind == "items":
+            # The claim itself took what time there was. An ingest stores a batch all the same, so
+            # that asking again and again, however shortly, comes to an end.
+            await self._give_back(claimed)
             return False
         task = self._start(claimed)
         try:
@@ -174,10 +181,7 @@ class Worker:
         """Claims, one after the other, for a while; answers how many. Nothing starts after it."""
         self._deadline = time.monotonic() + seconds
         done = 0
-        while (left := self._deadline - time.monotonic()) > 0:
-            self._time_box = left
-            if not await self.run_once():
-                break
+        while time.monotonic() < self._deadline and await self.run_once():
             done += 1
         return done
 
@@ -341,6 +345,8 @@ class Worker:
         """In pieces of about half a second, each settled on its own: progress is seen while it is
         made, a crash repeats little, and virtual time is charged as it passes."""
         deadline = time.monotonic() + self._time_box
+        if self._deadline is not None:
+            deadline = min(deadline, self._deadline)
         size = _piece_size(claimed)
         left = claimed
         try:
