@@ -67,12 +67,30 @@ async def _penstock(command: str, data_dir: Path, more: dict[str, str]) -> Async
         "PENSTOCK_LOG_LEVEL": "warning",
         **more,
     }
+    async with _process(["penstock", command], env, f"http://127.0.0.1:{port}", "/health") as url:
+        yield url
+
+
+@asynccontextmanager
+async def bare_api(bench: Bench) -> AsyncIterator[str]:
+    """The least that a route can do, over the same rows."""
+    port = _free_port()
+    spec = orjson.dumps({"dsn": bench.lab.dsn, "schema": bench.db.schema, "port": port}).decode()
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    address = f"http://127.0.0.1:{port}"
+    async with _process(["benchmarks.bare_api", spec], env, address, "/openapi.json") as url:
+        yield url
+
+
+@asynccontextmanager
+async def _process(
+    arguments: Sequence[str], env: dict[str, str], url: str, health: str
+) -> AsyncIterator[str]:
     process = await create_subprocess_exec(
-        sys.executable, "-m", "penstock", command, env=env, stdin=DEVNULL, stdout=DEVNULL
+        sys.executable, "-m", *arguments, env=env, stdin=DEVNULL, stdout=DEVNULL
     )
-    url = f"http://127.0.0.1:{port}"
     try:
-        await _until_healthy(url, process)
+        await _until_healthy(url + health, process)
         yield url
     finally:
         if process.returncode is None:
@@ -84,12 +102,12 @@ async def _until_healthy(url: str, process: Process) -> None:
     async with httpx2.AsyncClient() as client, asyncio.timeout(_PATIENCE_S):
         while process.returncode is None:
             try:
-                if (await client.get(f"{url}/health")).status_code == 200:
+                if (await client.get(url)).status_code == 200:
                     return
             except httpx2.TransportError:
                 pass
             await asyncio.sleep(0.05)
-    raise RuntimeError(f"penstock ended with {process.returncode}")
+    raise RuntimeError(f"{url} does not answer: its process ended with {process.returncode}")
 
 
 def _free_port() -> int:

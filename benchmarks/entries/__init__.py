@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.entries import (
+    api,
     dispatch_latency,
     growth,
     ingest,
@@ -27,6 +28,7 @@ ENTRIES: tuple[Entry, ...] = (
     growth.ENTRY,
     million.ENTRY,
     load.ENTRY,
+    api.ENTRY,
     light_beside_heavy.ENTRY,
     one_job_8_workers.ENTRY,
     memory.ENTRY,

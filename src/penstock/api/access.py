@@ -30,7 +30,7 @@ class Api:
     db: Database
 
 
-def _api(request: Request) -> Api:
+async def _api(request: Request) -> Api:
     return cast(Api, request.app.state.api)
 
 
@@ -55,7 +55,7 @@ async def principal(
 Reader = Annotated[Principal, Depends(principal)]
 
 
-def _writer(who: Reader) -> Principal:
+async def _writer(who: Reader) -> Principal:
     if who.role == "viewer":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Viewers may read, not change anything.")
     return who
@@ -64,7 +64,7 @@ def _writer(who: Reader) -> Principal:
 Writer = Annotated[Principal, Depends(_writer)]
 
 
-def _admin(who: Reader) -> Principal:
+async def _admin(who: Reader) -> Principal:
     if who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may do this.")
     return who
@@ -83,7 +83,7 @@ def parse_id(text: str) -> UUID | None:
     return UUID(text) if _ID.fullmatch(text) else None
 
 
-def _job_id(job_id: Annotated[str, Path(description="The job's id.")]) -> UUID:
+async def _job_id(job_id: Annotated[str, Path(description="The job's id.")]) -> UUID:
     parsed = parse_id(job_id)
     if parsed is None:
         raise no_such_job()

@@ -37,7 +37,7 @@ router = APIRouter(tags=["bulk"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": OperationShape}}
 
 
-def _operation_id(
+async def _operation_id(
     operation_id: Annotated[str, Path(description="The operation's id.")],
 ) -> UUID:
     parsed = parse_id(operation_id)

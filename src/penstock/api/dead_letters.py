@@ -39,7 +39,7 @@ router = APIRouter(tags=["dead letters"])
 _BULK: dict[int | str, dict[str, Any]] = {200: {"model": BulkLetters}}
 
 
-def _letter_id(letter_id: Annotated[str, Path(description="The dead letter's id.")]) -> UUID:
+async def _letter_id(letter_id: Annotated[str, Path(description="The dead letter's id.")]) -> UUID:
     parsed = parse_id(letter_id)
     if parsed is None:
         raise engine.no_such_letter()
