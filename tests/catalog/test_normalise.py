@@ -141,6 +141,16 @@ def test_rates_are_dated_and_a_missing_one_leaves_base_empty() -> None:
     }
 
 
+def test_rates_survive_json() -> None:
+    kept = Rates.from_json(RATES.as_json())
+    assert (
+        kept.as_json()
+        == RATES.as_json()
+        == {"base": "USD", "per": {"EUR": ["1.085", "2026-11-13"]}}
+    )
+    assert kept.convert("10.00", "EUR") == RATES.convert("10.00", "EUR")
+
+
 def test_a_price_without_a_currency_is_kept_and_said() -> None:
     row = one(price_amount="10,00")
     assert row.product["price"] == {"amount": "10.00", "unit": "piece"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from penstock.catalog.value import EMPTY, Normalised, unreadable
 from penstock.catalog.words import words
@@ -151,6 +151,21 @@ class Rates:
             "rate": rate.shown,
             "rateDate": rate.day,
         }
+
+    def as_json(self) -> dict[str, Any]:
+        """As a job keeps the rates it began with: the same for its last row as for its first."""
+        return {
+            "base": self.base,
+            "per": {currency: [rate.shown, rate.day] for currency, rate in self.per.items()},
+        }
+
+    @staticmethod
+    def from_json(kept: Mapping[str, Any]) -> Rates:
+        per = {
+            currency: Rate(Decimal(worth), worth, day)
+            for currency, (worth, day) in kept["per"].items()
+        }
+        return Rates(kept["base"], per)
 
 
 def rounded(exact: Decimal, minor: int) -> str:
