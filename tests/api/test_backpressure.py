@@ -23,7 +23,6 @@ from tests.fixtures import Bench
 
 from penstock.api.schemas import EventPage, FullJob, QueueHealth, Receipt
 from penstock.engine import queue_glance
-from penstock.engine.parts import Parts
 from penstock.settings import Settings
 
 NOOP = {"pipeline": "noop", "config": {"items": 1}}
@@ -42,7 +41,7 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def fill(bench: Bench, depth: int) -> list[UUID]:
-    """So many jobs of a standing order of things: written past the admission, as they are there."""
+    """So many jobs, past the admission."""
     return [await bench.submit("noop", {"items": 1}, at_once=True) for _ in range(depth)]
 
 
@@ -61,9 +60,7 @@ async def test_the_queue_shows_its_level(app: FastAPI, bench: Bench) -> None:
     assert seen == list(enumerate(names))
 
 
-async def test_small_plans_begin_later_in_a_degraded_queue(
-    caller: Caller, bench: Bench, db: Any
-) -> None:
+async def test_small_plans_begin_later_in_a_degraded_queue(caller: Caller, bench: Bench) -> None:
     await fill(bench, 2)
     basic = await caller("tiny", plan="basic")
     receipt = shaped(Receipt, await basic.post("/api/jobs", json=NOOP), 202)
@@ -110,7 +107,7 @@ async def test_an_overloaded_queue_takes_nobody_and_opens_by_itself(
 
 
 async def test_of_a_refused_file_not_a_byte_is_read_or_kept(
-    caller: Caller, bench: Bench, settings: Settings, db: Any
+    caller: Caller, bench: Bench, settings: Settings
 ) -> None:
     await fill(bench, 6)
     client = await caller()
@@ -169,7 +166,7 @@ async def test_paused_and_standing_jobs_fill_no_queue(
 
 
 async def test_what_this_process_added_counts_before_the_next_look(
-    caller: Caller, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look is a second old at most, but our own burst must not pass for nothing meanwhile."""
     monkeypatch.setattr(queue_glance, "_FRESH_SECONDS", 60.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -75,12 +76,12 @@ async def test_an_overload_is_told_of_again_while_it_lasts(tried: Tried) -> None
 
 
 async def test_two_watches_tell_of_one_change_once(tried: Tried) -> None:
-    await fill(tried, 1)
-    async with tried.parts.db.transaction() as conn:
-        await conn.fetchrow("SELECT 1 FROM intake FOR UPDATE")
-    await watch(tried.parts).run_once()
-    await watch(tried.parts).run_once()
-    assert await told(tried.parts) == [("queue.backpressure", "degraded")]
+    await fill(tried, 3)
+    await asyncio.gather(*(watch(tried.parts).run_once() for _ in range(4)))
+    assert await told(tried.parts) == [
+        ("queue.backpressure", "overload"),
+        ("alert.backpressure", "overload"),
+    ]
 
 
 async def test_workers_hear_of_an_overload_and_of_its_end(tried: Tried) -> None:
