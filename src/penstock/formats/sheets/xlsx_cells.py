@@ -51,7 +51,8 @@ class SheetCells:
                 yield number, row
 
     def _plain_row(self, number: int, cells: list[tuple[str, str, str, str]]) -> list[str]:
-        columns, row = self._columns, [""] * 0
+        columns, held = self._columns, self._strings.held
+        row: list[str] = []
         for letters, attributes, value, inline in cells:
             if not value and not inline:
                 continue
@@ -59,7 +60,11 @@ class SheetCells:
             if inline:
                 text = unescaped(rich_text(inline))
             elif kind == "s":
-                text = self._strings.at(value)
+                # Held strings are taken without a call: they are most of what sheets hold.
+                if value.isdecimal() and int(value) < len(held):
+                    text = held[int(value)]
+                else:
+                    text = self._strings.at(value)
             elif kind == "n" and style == GENERAL and "." not in value:
                 text = plain_number(value)
             else:

@@ -14,33 +14,34 @@ from penstock.formats.sheets.xlsx_fast import NotPlain, plain_strings
 from penstock.formats.source import corrupt
 from penstock.model.errors import BadInput
 
-_HELD_CHARS = 16 * 1024 * 1024
+# A string takes about as many bytes as it has letters, and sixty more.
+_HELD_BYTES = 64 * 1024 * 1024
 
 
 class SharedStrings:
     """Strings by number; beyond a size they lie in a file without a name, not in memory."""
 
     def __init__(self) -> None:
-        self._held: list[str] = []
-        self._chars = 0
+        self.held: list[str] = []
+        self._bytes = 0
         self._file: IO[bytes] | None = None
         self._ends = array("Q", [0])
         self._map: mmap.mmap | None = None
 
     def add(self, text: str) -> None:
         if self._file is None:
-            self._held.append(text)
-            self._chars += len(text) + 60
-            if self._chars > _HELD_CHARS:
+            self.held.append(text)
+            self._bytes += len(text) + 60
+            if self._bytes > _HELD_BYTES:
                 self._spill()
         else:
             self._write(text)
 
     def _spill(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the strings do
-        for text in self._held:
+        for text in self.held:
             self._write(text)
-        self._held = []
+        self.held = []
 
     def _write(self, text: str) -> None:
         assert self._file is not None
@@ -59,7 +60,7 @@ class SharedStrings:
             return ""
         number = int(number_text)
         if self._file is None:
-            return self._held[number] if number < len(self._held) else ""
+            return self.held[number] if number < len(self.held) else ""
         if self._map is None or number >= len(self._ends) - 1:
             return ""
         return self._map[self._ends[number] : self._ends[number + 1]].decode()
