@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from penstock.formats.cells import EMPTY, filled, is_blank, kind_of
+from penstock.formats.cells import EMPTY, NUMBER, filled, is_blank, kind_of
 from penstock.formats.headers import Header, find_header
 
 Row = Sequence[str]
@@ -150,7 +150,8 @@ def _is_footer(row: Row, width: int, usual_fill: float) -> bool:
     if width < 2 or full >= usual_fill:
         return False
     first = next(cell.strip() for cell in row if cell.strip())
-    if any(_TOTAL.fullmatch(cell.strip()) for cell in row):
+    rest = [cell for cell in row if cell.strip() and not _TOTAL.fullmatch(cell.strip())]
+    if len(rest) < full and all(kind_of(cell) == NUMBER for cell in rest):
         return True
     if full > 1 or usual_fill < 2:
         return False

@@ -28,7 +28,7 @@ from penstock.formats.detect import (
 from penstock.formats.detected import ReadOptions, check_options
 from penstock.formats.encodings import marked_encoding
 from penstock.formats.source import Source, in_gzip, in_zip, open_zip, plain_source
-from penstock.formats.tables import Piece, TableHead
+from penstock.formats.tables import JsonChunk, Piece, TableEnd, TableHead, as_json_rows
 from penstock.model.errors import BadInput
 
 
@@ -52,6 +52,16 @@ def read_table(
         if isinstance(piece, TableHead) and source.container is not None and piece.detected:
             piece.detected["container"] = source.shown()
         yield piece
+
+
+def read_json_rows(
+    path: str,
+    options: Mapping[str, Any],
+    limits: Mapping[str, int],
+    cursor: Mapping[str, Any] | None = None,
+) -> Iterator[TableHead | JsonChunk | TableEnd]:
+    """The same, with every row as the JSON text that will be stored."""
+    return map(as_json_rows, read_table(path, options, limits, cursor))
 
 
 def check_head(head: bytes, size: int, name: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from orjson import JSONEncodeError, dumps
+
 from penstock.formats.detected import Problem
 from penstock.model.errors import BadInput
 
@@ -26,9 +28,16 @@ class TableHead(NamedTuple):
 
 
 class TableChunk(NamedTuple):
-    """Rows with the size of each in bytes, and how far the file has been read."""
+    """Rows, and how far the file has been read."""
 
     rows: list[list[str]]
+    bytes_read: int
+
+
+class JsonChunk(NamedTuple):
+    """Rows as JSON texts, ready to be stored, with the size of each."""
+
+    rows: list[str]
     sizes: list[int]
     bytes_read: int
 
@@ -43,6 +52,22 @@ class TableEnd(NamedTuple):
 
 
 Piece = TableHead | TableChunk | TableEnd
+
+
+def as_json_rows(piece: Piece) -> TableHead | JsonChunk | TableEnd:
+    """The same with rows as JSON, made by the process that reads."""
+    if not isinstance(piece, TableChunk):
+        return piece
+    try:
+        rows = [dumps(row).decode() for row in piece.rows]
+    except JSONEncodeError:
+        # Half of a surrogate pair somewhere, which no text in the database can hold.
+        rows = [dumps([_whole(cell) for cell in row]).decode() for row in piece.rows]
+    return JsonChunk(rows, list(map(len, rows)), piece.bytes_read)
+
+
+def _whole(cell: str) -> str:
+    return cell.encode("utf-8", "replace").decode()
 
 
 class Problems:
@@ -70,9 +95,8 @@ def fit(row: list[str], width: int) -> None:
 
 
 def size_of(row: Sequence[str]) -> int:
-    """About as many bytes as the row takes in the database."""
-    text = "".join(row)
-    return (len(text) if text.isascii() else len(text.encode("utf-8", "replace"))) + 3 * len(row)
+    """About as many bytes as the row takes: letters count as one."""
+    return sum(map(len, row)) + 3 * len(row)
 
 
 class Chunks:
@@ -82,11 +106,13 @@ class Chunks:
         self._most_rows = limits["rows"]
         self._skip = skip
         self._rows: list[list[str]] = []
-        self._sizes: list[int] = []
         self._held = 0
         self.seen = 0
 
-    def add(self, rows: list[list[str]], bytes_read: int) -> Iterator[TableChunk]:
+    def add(
+        self, rows: list[list[str]], bytes_read: int, chars: int | None = None
+    ) -> Iterator[TableChunk]:
+        """``chars`` is a bound on all rows together, where it is known without counting."""
         self.seen += len(rows)
         if self.seen > self._most_rows:
             raise BadInput(
@@ -97,36 +123,25 @@ class Chunks:
             passed = min(self._skip, len(rows))
             self._skip -= passed
             rows = rows[passed:]
+        if chars is None or chars > CHUNK_BYTES:
+            for row in rows:
+                yield from self._hold([row], size_of(row), bytes_read)
+            return
         for at in range(0, len(rows), CHUNK_ROWS):
-            piece = rows[at : at + CHUNK_ROWS]
-            sizes = [size_of(row) for row in piece]
-            total = sum(sizes)
-            if self._rows and (
-                len(self._rows) + len(piece) > CHUNK_ROWS or self._held + total > CHUNK_BYTES
-            ):
-                yield self._take(bytes_read)
-            if total > CHUNK_BYTES:
-                yield from self._cut(piece, sizes, bytes_read)
-                continue
-            self._rows += piece
-            self._sizes += sizes
-            self._held += total
+            yield from self._hold(rows[at : at + CHUNK_ROWS], chars, bytes_read)
 
-    def _cut(
-        self, rows: list[list[str]], sizes: list[int], bytes_read: int
-    ) -> Iterator[TableChunk]:
-        for row, size in zip(rows, sizes, strict=True):
-            if self._rows and self._held + size > CHUNK_BYTES:
-                yield self._take(bytes_read)
-            self._rows.append(row)
-            self._sizes.append(size)
-            self._held += size
+    def _hold(self, rows: list[list[str]], size: int, bytes_read: int) -> Iterator[TableChunk]:
+        too_many = len(self._rows) + len(rows) > CHUNK_ROWS
+        if self._rows and (too_many or self._held + size > CHUNK_BYTES):
+            yield self._take(bytes_read)
+        self._rows += rows
+        self._held += size
 
     def rest(self, bytes_read: int) -> Iterator[TableChunk]:
         if self._rows:
             yield self._take(bytes_read)
 
     def _take(self, bytes_read: int) -> TableChunk:
-        chunk = TableChunk(self._rows, self._sizes, bytes_read)
-        self._rows, self._sizes, self._held = [], [], 0
+        chunk = TableChunk(self._rows, bytes_read)
+        self._rows, self._held = [], 0
         return chunk

@@ -20,9 +20,15 @@ from penstock.model.ports import Context
 MOST_INLINE_ROWS = 100
 
 
+class JsonText(str):
+    """An input that is JSON already and is stored as it stands: made where there is time for it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One input as it enters a job."""
+    """One input as it enters a job; `JsonText` for one that is JSON already."""
 
     input: Any
     key: str | None = None

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import Field
 
-from penstock.formats.reading import read_table
-from penstock.formats.tables import Piece, TableChunk, TableEnd, TableHead
+from penstock.formats.reading import read_json_rows
+from penstock.formats.tables import JsonChunk, TableEnd, TableHead
 from penstock.model.errors import BadInput
-from penstock.model.pipeline import Config, Job, Row, RowBatch
+from penstock.model.pipeline import Config, Job, JsonText, Row, RowBatch
 from penstock.model.ports import Context
 
 # Of what was wrong with the file, the job keeps the first few and the number of all.
@@ -47,13 +47,13 @@ async def batches_of_file(
     path = str(ctx.blobs.path(job.file.blob_key))
     kept = dict(cursor) if cursor else None
     reading = ctx.children.stream(
-        read_table, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
+        read_json_rows, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
     )
     async with aclosing(reading) as stream:
         head: TableHead = await anext(stream)
         check_names(head.names)
         slicer = _Slicer(head, kept)
-        piece: Piece
+        piece: JsonChunk | TableEnd
         async for piece in stream:
             slicer.add(piece)
             while slicer.is_full(ctx):
@@ -81,25 +81,25 @@ class _Slicer:
         self._sizes: list[int] = []
         self._held = 0
         self._end: TableEnd | None = None
-        self.rows: list[list[str]] = []
+        self.rows: list[str] = []
         self.done: int = kept["rows"] if kept else 0
         self.told_end = False
 
-    def add(self, piece: Piece) -> None:
-        if isinstance(piece, TableChunk):
-            self.rows += piece.rows
-            self._sizes += piece.sizes
-            self._held += sum(piece.sizes)
-            self._bytes_read = piece.bytes_read
-        elif isinstance(piece, TableEnd):
+    def add(self, piece: JsonChunk | TableEnd) -> None:
+        if isinstance(piece, TableEnd):
             self._end = piece
+            return
+        self.rows += piece.rows
+        self._sizes += piece.sizes
+        self._held += sum(piece.sizes)
+        self._bytes_read = piece.bytes_read
 
     def is_full(self, ctx: Context) -> bool:
         return len(self.rows) > ctx.batch_rows or self._held > ctx.limits["batch_bytes"]
 
     def batch(self, ctx: Context) -> RowBatch:
         count = self._fitting(ctx.batch_rows, ctx.limits["batch_bytes"])
-        rows = [Row(cells) for cells in self.rows[:count]]
+        rows = [Row(JsonText(text)) for text in self.rows[:count]]
         self._held -= sum(self._sizes[:count])
         del self.rows[:count], self._sizes[:count]
         self.done += count

@@ -15,6 +15,7 @@ import asyncpg
 import orjson
 
 from penstock.model.errors import Unavailable
+from penstock.model.pipeline import JsonText
 
 if TYPE_CHECKING:
     # asyncpg's classes are generic for the type checker only.
@@ -60,6 +61,8 @@ class Scope:
 
 def to_json(value: Any) -> str:
     """JSON that PostgreSQL takes: jsonb has no NUL and no lone surrogate, so neither do we."""
+    if type(value) is JsonText:
+        return value
     try:
         text = orjson.dumps(value, default=_plain).decode()
     except orjson.JSONEncodeError:

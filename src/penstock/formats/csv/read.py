@@ -38,8 +38,8 @@ def read_csv(
             file, Dialect.of(plan.dialect), width=plan.width if plan.width > 1 else None,
             most_cell=limits["cell_bytes"], skip_lines=plan.skip_lines, stop_line=plan.stop_line,
         )  # fmt: skip
-        for rows in table.rows_of(blocks):
-            yield from chunks.add(rows, bytes_.tell())
+        for block, rows in table.rows_of(blocks):
+            yield from chunks.add(rows, bytes_.tell(), block.chars)
         yield from chunks.rest(size)
     yield TableEnd(chunks.seen, table.footer, table.problems.shown(), table.problems.total)
 
@@ -53,11 +53,11 @@ class _Table:
         self.problems = Problems()
         self.footer: list[dict[str, Any]] = []
 
-    def rows_of(self, blocks: Iterator[Block]) -> Iterator[list[list[str]]]:
+    def rows_of(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[list[str]]]]:
         """The last rows are held back until it is known whether notes are among them."""
         if self._plan.stop_line is not None:
             for block in blocks:
-                yield self._rows(block)
+                yield block, self._rows(block)
             return
         held: Block | None = None
         for block in blocks:
@@ -66,11 +66,11 @@ class _Table:
             elif len(block.rows) < TAIL_ROWS:
                 held = _joined(held, block)
             else:
-                yield self._rows(held)
+                yield held, self._rows(held)
                 held = block
         if held is not None:
             self._cut_notes(held)
-            yield self._rows(held)
+            yield held, self._rows(held)
 
     def _cut_notes(self, block: Block) -> None:
         first = max(0, len(block.rows) - TAIL_ROWS)
@@ -118,7 +118,10 @@ class _Table:
 
     def _checked(self, block: Block, rows: list[list[str]], most: int) -> list[list[str]]:
         """The reader counts characters, the bound is bytes: only large cells can differ."""
-        if 4 * max(map(len, chain.from_iterable(rows)), default=0) > most:
+        longest = (
+            max(map(len, chain.from_iterable(rows)), default=0) if most < 4 * block.chars else 0
+        )
+        if 4 * longest > most:
             for index, row in enumerate(rows):
                 if any(len(cell.encode("utf-8", "replace")) > most for cell in row):
                     raise cell_too_large(block.line_of(index), most)
@@ -128,4 +131,6 @@ class _Table:
 def _joined(first: Block, second: Block) -> Block:
     starts = [first.line_of(n) for n in range(len(first.rows))]
     starts += [second.line_of(n) for n in range(len(second.rows))]
-    return Block(first.line, first.rows + second.rows, starts, first.problems + second.problems)
+    joined = Block(first.line, first.rows + second.rows, starts, first.problems + second.problems)
+    joined.chars = first.chars + second.chars
+    return joined

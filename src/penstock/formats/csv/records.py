@@ -13,7 +13,7 @@ from penstock.formats.csv.lenient import MOST_LINES, Patience, looks_swallowed, 
 from penstock.formats.detected import Problem
 from penstock.model.errors import BadInput
 
-BLOCK_CHARS = 256 * 1024
+BLOCK_CHARS = 192 * 1024
 
 
 @dataclass(slots=True)
@@ -24,6 +24,7 @@ class Block:
     rows: list[list[str]]
     starts: list[int] | None = None
     problems: list[Problem] = field(default_factory=list)
+    chars: int = 0
 
     def line_of(self, index: int) -> int:
         return self.line + index if self.starts is None else self.starts[index]
@@ -51,6 +52,7 @@ def blocks_of(
         if stop_line is not None and line + len(lines) >= stop_line:
             lines, final = lines[: stop_line - line], True
         block, used = _Parser(lines, dialect, width, line, most_cell, patience).parse(final)
+        block.chars = len(text) + sum(map(len, held))
         held = lines[used:]
         line += used
         if block.rows:
