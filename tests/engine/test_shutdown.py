@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any
-from uuid import UUID
 
 import orjson
 import pytest
@@ -54,6 +53,7 @@ async def stopped(worker: Worker, running: asyncio.Task[None], *, signals: int =
     began = time.monotonic()
     for _ in range(signals):
         worker.stop()
+    del _left_running[worker]
     await running
     await worker.__aexit__()
     return time.monotonic() - began
@@ -61,7 +61,20 @@ async def stopped(worker: Worker, running: asyncio.Task[None], *, signals: int =
 
 async def started(tried: Tried) -> tuple[Worker, asyncio.Task[None]]:
     worker = await Worker(tried.parts).__aenter__()
-    return worker, asyncio.create_task(worker.run())
+    running = asyncio.create_task(worker.run())
+    _left_running[worker] = running
+    return worker, running
+
+
+_left_running: dict[Worker, asyncio.Task[None]] = {}
+
+
+@pytest.fixture(autouse=True)
+async def none_is_left(tried: Tried) -> AsyncIterator[None]:
+    """A test that failed in between must not leave a worker behind."""
+    yield
+    for worker, running in list(_left_running.items()):
+        await stopped(worker, running, signals=2)
 
 
 async def shutdown_event(tried: Tried) -> Any:
@@ -172,7 +185,7 @@ def hung_rows(pipeline: Scripted, hang: Hang, monkeypatch: pytest.MonkeyPatch) -
 # Beyond the job's limit
 
 
-async def grow_old(tried: Tried, job_id: UUID) -> None:
+async def grow_old(tried: Tried) -> None:
     async with tried.parts.db.acquire() as conn:
         for table in ("jobs SET updated_at = updated_at", "slices SET claimed_at = claimed_at"):
             await conn.execute(f"UPDATE {table} - interval '1 hour'")
@@ -194,7 +207,12 @@ async def test_hung_work_loses_its_job_and_its_slot(
     ]
     worker, running = await started(tried)
     await hang.begins(3)
-    await grow_old(tried, jobs[0])
+
+    async def at_rest() -> bool:
+        return bool((await tried.job(jobs[0]))["done"] == 50)
+
+    await until(at_rest, "the rows that came in to be settled")
+    await grow_old(tried)
     config = ReconcilerConfig(every_ms=50, job_limit_ms=60_000, stuck_ms=60_000)
     assert set((await Reconciler(tried.parts, config).run_once()).overdue) == set(jobs)
 
@@ -211,3 +229,21 @@ async def test_hung_work_loses_its_job_and_its_slot(
 
     await until(served, "the worker to go on")
     await stopped(worker, running)
+
+
+async def test_without_a_database_it_leaves_all_the_same(
+    tried: Tried, scripted: dict[str, Scripted], hang: Hang, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it holds is left to its lease, and nothing of it goes on trying."""
+    scripted["scripted"].work = lambda item, stage, ctx: hang()
+    await tried.send({"rows": 2})
+    worker, running = await started(tried)
+    await hang.begins()
+    before = asyncio.all_tasks()
+
+    monkeypatch.setattr(tried.parts.db, "_pool", None)
+    took = await stopped(worker, running)
+    assert took < tried.parts.settings.shutdown_ms / 1000 + 6
+    assert not [task for task in before if "_work" in repr(task) and not task.done()]
+    monkeypatch.undo()
+    assert await tried.expire() == 1

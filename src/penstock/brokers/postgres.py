@@ -28,6 +28,7 @@ class PostgresBroker:
         self._listens = listens
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._busy = asyncio.Lock()
+        self._away = False
         self._woken = asyncio.Event()
         self._quiet_until = 0.0
         self._untold: set[str] = set()
@@ -77,7 +78,10 @@ class PostgresBroker:
                 try:
                     await self._connect()
                 except _LOST as error:
-                    self._log.warning("not listening, workers poll", error=repr(error))
+                    # Once per outage: this is tried with every wait.
+                    if not self._away:
+                        self._log.warning("not listening, workers poll", error=repr(error))
+                    self._away = True
                     self._forget()
         try:
             await asyncio.wait_for(self._woken.wait(), timeout)
@@ -103,6 +107,7 @@ class PostgresBroker:
             self._connection = await asyncpg.connect(
                 self._dsn, timeout=5, server_settings={"application_name": "penstock broker"}
             )
+            self._away = False
             if self._listens:
                 await self._connection.add_listener(self._channel, self._heard)
                 # Whatever was told while nobody listened is found by looking once.

@@ -35,6 +35,7 @@ class Slots:
         self._log = log
         self._stops: dict[asyncio.Task[None], StopSign] = {}
         self.ended = 0
+        self.abandoned = False
 
     def __len__(self) -> int:
         return len(self._stops)
@@ -78,6 +79,10 @@ class Slots:
             self._log.error(
                 "slices could not be given back: their leases run out", slices=len(left)
             )
+            # They are past giving back: whoever tries for longer would hold up the process.
+            self.abandoned = True
+            for task in left:
+                task.cancel()
         return Drained(len(finished), len(given_back), len(left))
 
 

@@ -286,6 +286,8 @@ class Worker:
             self._heartbeat.drop(ids)
 
     async def _give_back(self, claimed: Claim) -> None:
+        if self._running.abandoned:
+            return
         try:
             await asyncio.shield(
                 release(self._parts, claimed, self.id, self._patience_seconds(claimed))
