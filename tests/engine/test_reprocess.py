@@ -437,7 +437,9 @@ class TestLarge:
         async with tried.by_hand() as worker:
             # Nothing is reopened yet, and nothing is left to do: the job waits all the same.
             assert await worker._claim() is None
-            assert (await tried.job(job_id))["state"] == "queued"
+            job = await tried.job(job_id)
+            # What is still to be reopened is not behind it.
+            assert (job["state"], round(job["percent"])) == ("queued", 33)
             script.began.clear()
             for reopened in (5, 10, 15):
                 assert not await go_on(tried.parts, operation, 0)
@@ -445,6 +447,7 @@ class TestLarge:
                     pass
                 job = await tried.job(job_id)
                 assert (job["state"], job["pending"], job["done"]) == ("running", reopened, 10)
+                assert round(job["percent"]) == 33
             # The barrier stays shut until the last one is through the stage before it.
             assert {stage for _, stage in script.began} == {0}
         assert await go_on(tried.parts, operation, 60)

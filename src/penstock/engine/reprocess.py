@@ -54,6 +54,14 @@ class Chunk:
     lane: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """Who keeps the job until up to ``most`` items are reopened."""
+
+    by: UUID
+    most: int
+
+
 @dataclass(slots=True)
 class _Judged:
     """The items of a window that are taken, and what that moves."""
@@ -82,7 +90,7 @@ async def begin(
         most = min(most, await store.count_codes(conn, job_id, meant.codes))
     if most > MOST_AT_ONCE:
         await store.drop_finish(conn, job_id)
-        await _renew(conn, job_id, JobMove(), meant, holder, user_id)
+        await _renew(conn, job_id, JobMove(), meant, user_id, _Hold(holder, most))
         return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
     window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
     judged = _judge(parts, job, meant, window)
@@ -90,7 +98,7 @@ async def begin(
         return Begun(left_out=judged.left_out)
     await store.drop_finish(conn, job_id)
     await _reopen(conn, job_id, meant, judged)
-    await _renew(conn, job_id, judged.move, meant, None, user_id)
+    await _renew(conn, job_id, judged.move, meant, user_id)
     return Begun(len(judged.taken), judged.left_out, job["lane"])
 
 
@@ -111,7 +119,7 @@ async def go_on(
         raise Overtaken
     if locked["state"] in TERMINAL_JOB_STATES:
         # A worker of the version before knows no holders.
-        await _renew(conn, job_id, JobMove(), selection, holder, None)
+        await _renew(conn, job_id, JobMove(), selection, None, _Hold(holder, 0))
     if window.next_row is None:
         await store.end_reopening(conn, job_id, holder)
     await write_moves(conn, {job_id: judged.move}, None)
@@ -153,15 +161,18 @@ async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Jud
 
 
 async def _renew(
-    conn: Connection, job_id: UUID, move: JobMove, meant: Selection, holder: UUID | None,
-    user_id: int | None,
+    conn: Connection, job_id: UUID, move: JobMove, meant: Selection, user_id: int | None,
+    hold: _Hold | None = None,
 ) -> None:  # fmt: skip
     """The job's part, after its items': state, generation, stages, counters, event; it may be
     complete by that, where nothing was left to do but its summary."""
     locked = await store.lock(conn, job_id)
     ended = locked["state"] in TERMINAL_JOB_STATES
-    generation = await store.begin_again(conn, job_id, ended=ended, holder=holder)
-    told = {"generation": generation, "items": move.counters["pending"]}
+    generation = await store.begin_again(
+        conn, job_id, ended=ended, holder=hold.by if hold else None, most=hold.most if hold else 0
+    )
+    told = {"generation": generation}
+    told |= {"atMost": hold.most} if hold else {"items": move.counters["pending"]}
     move.events.append(
         ("job.queued" if ended else "job.status", told | {"reprocess": meant.as_json()})
     )

@@ -79,15 +79,15 @@ async def lock(conn: Connection, job_id: UUID) -> Any:
 
 
 async def begin_again(
-    conn: Connection, job_id: UUID, *, ended: bool, holder: UUID | None
+    conn: Connection, job_id: UUID, *, ended: bool, holder: UUID | None, most: int
 ) -> int | None:
     """The job, locked before, is a new generation, which is answered. ``holder`` keeps it from
-    being complete until it calls `end_reopening`."""
+    being complete until it calls `end_reopening`, with up to ``most`` items."""
     if ended:
-        generation = await conn.fetchval(_sql.requeue_job, job_id, holder)
+        generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most)
         await conn.execute(_sql.renew_stages, job_id)
     else:
-        generation = await conn.fetchval(_sql.renew_job, job_id, holder)
+        generation = await conn.fetchval(_sql.renew_job, job_id, holder, most)
         await conn.execute(_sql.shut_finish, job_id)
     return None if generation is None else int(generation)
 

@@ -115,12 +115,13 @@ UPDATE jobs j SET
     not_found = j.not_found + m.not_found, skipped = j.skipped + m.skipped,
     ready_at = w.ready_at, served_at = now(), heartbeat_at = now(), updated_at = now(),
     grouped = j.grouped OR $10,
-    percent = least(99.9, greatest(j.percent, 100 * (
+    -- What is still to be reopened is not behind it.
+    percent = CASE WHEN j.reopening IS NOT NULL THEN j.percent ELSE least(99.9, greatest(j.percent, 100 * (
         (j.done + m.done + j.error + m.error + j.not_found + m.not_found + j.skipped + m.skipped
          + coalesce(w.passed, 0))
         / greatest(1, CASE WHEN j.ingest_done OR j.bytes_read <= 0 THEN j.total + m.total
                            ELSE (j.total + m.total) * greatest(1, j.bytes_total::float8 / j.bytes_read)
-                      END)))),
+                      END)))) END,
     seq = j.seq + m.events
         + (j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds')::integer,
     progress_at = CASE WHEN j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds'
