@@ -11,7 +11,7 @@ from tests.checker.benches import Tried
 from tests.checker.scripted import Scripted, done
 from tests.fixtures import MakePrincipal
 
-from penstock.engine import bulk, bulk_service, reprocess
+from penstock.engine import bulk, bulk_service, ending, reprocess
 from penstock.engine.bulk_service import BulkConfig, BulkService, go_on
 from penstock.engine.failpoints import Failpoints
 from penstock.model.bulk import BulkAction, JobFilter, percent
@@ -123,10 +123,14 @@ async def test_only_what_matches_and_was_there(
             )
         assert counted == bulk.Counted(len(matched), False), wanted
         assert set(walked.ids) == matched, wanted
-    operation = await start(BulkAction.PAUSE)
+    operation = await start(BulkAction.PAUSE, JobFilter(states=("queued",)))
     late = await tried.send({"rows": 1})
+    async with tried.parts.db.transaction() as conn:
+        # No longer as it was when it was counted.
+        await ending.cancel(conn, other)
     made = await ran(tried, operation)
-    assert (made["changed"], await states(tried, late)) == (2, ["queued"])
+    assert (made["matched"], made["changed"], made["leftOut"]) == (2, 1, 1)
+    assert await states(tried, named, other, late) == ["paused", "cancelled", "queued"]
 
 
 async def test_nobody_touches_what_they_may_not(

@@ -83,7 +83,11 @@ def problem(
 def invalid(problems: Sequence[Any]) -> BadInput:
     """What pydantic says of a request, by its first problem; an unknown field is named first."""
     shown = [
-        {"field": ".".join(str(part) for part in one["loc"]), "message": one["msg"]}
+        {
+            "field": ".".join(str(part) for part in one["loc"]),
+            # Ours already say what is wrong, and need no such introduction.
+            "message": str(one["msg"]).removeprefix("Value error, "),
+        }
         for one in problems
     ]
     for one, told in zip(problems, shown, strict=True):

@@ -156,7 +156,7 @@ class OperationShape(Shape):
     state: Literal["counting", "running", "done", "aborted", "failed"]
     matched: int = Field(description="Jobs that matched when it was asked for.")
     changed: int
-    left_out: int = Field(description="Jobs in no state for the action.")
+    left_out: int = Field(description="Jobs in no state for the action, or no longer matching.")
     failed: int
     errors: list[dict[str, Any]] = Field(description="The first few.")
     items: int = Field(description="Items reopened, by `reprocess`.")

@@ -97,7 +97,9 @@ UPDATE bulk_operations SET target_row = $2, items = items + $3, items_left_out =
 WHERE id = $1
 
 -- name: end_operation
--- Done, aborted or failed.
-UPDATE bulk_operations SET state = $2, finished_at = now(), updated_at = now(), target = NULL,
+-- Done, aborted or failed. What matched when it was counted and no longer did is left out.
+UPDATE bulk_operations SET state = $2,
+    left_out = CASE WHEN $2 = 'done' THEN greatest(left_out, matched - changed - failed)
+                    ELSE left_out END, finished_at = now(), updated_at = now(), target = NULL,
     target_selection = NULL, errors = CASE WHEN $3::jsonb IS NULL THEN errors ELSE errors || $3 END
 WHERE id = $1 AND state IN ('counting', 'running')
