@@ -26,6 +26,7 @@ class Org:
     backlog: float = 0.0
     held: float = 0.0
     live: int = 0
+    starts: list[float] = field(default_factory=list)
     served: float = 0.0
     asked_at: float | None = None
     # Whether it had used up its share when it asked.
@@ -55,7 +56,7 @@ class Scheduler:
         return min(may, key=self._rank, default=None)
 
     def _rank(self, org: Org) -> tuple[float, float, int]:
-        start = start_tag(org.vt, self.clock)
+        start = start_tag(org.vt, self.clock, min(org.starts, default=None))
         return (score(start, org.held, org.weight), org.vt, org.number)
 
     def begin(self, org: Org, expected: float, now: float) -> float:
@@ -63,8 +64,9 @@ class Scheduler:
         if org.asked_at is not None:
             (org.waits_in_debt if org.in_debt else org.waits).append(now - org.asked_at)
             org.asked_at = None
-        start = start_tag(org.vt, self.clock)
+        start = start_tag(org.vt, self.clock, min(org.starts, default=None))
         self.clock = max(self.clock, start)
+        org.starts.append(start)
         org.backlog -= expected
         if org.backlog <= 0:
             del self.waiting[org.number]
@@ -76,6 +78,7 @@ class Scheduler:
         org.vt = charged(org.vt, start, actual, org.weight)
         org.held -= expected
         org.live -= 1
+        org.starts.remove(start)
         org.served += actual
 
 

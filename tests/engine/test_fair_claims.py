@@ -135,17 +135,22 @@ async def test_the_choice_between_orgs_is_the_models(
             async with tried.parts.db.transaction() as conn:
                 clock = await conn.fetchval("SELECT v FROM virtual_clock")
                 rows = await conn.fetch(
-                    "SELECT o.name, sum(s.expected_ms) AS held FROM slices s"
-                    " JOIN orgs o ON o.id = s.org_id GROUP BY 1"
+                    "SELECT o.name, sum(s.expected_ms) AS held, min(s.vstart) AS start"
+                    " FROM slices s JOIN orgs o ON o.id = s.org_id GROUP BY 1"
                 )
                 held: dict[str, float] = {row["name"]: row["held"] for row in rows}
+                starts: dict[str, float] = {row["name"]: row["start"] for row in rows}
                 turn = await claims.choose_org(
                     conn, worker.id, Served(), org_cap=99, own_cap=99, not_these=[]
                 )
                 assert turn is not None
                 served = await conn.fetchval("SELECT name FROM orgs WHERE id = $1", turn.org_id)
             scores = {
-                name: score(start_tag(vt, clock), held.get(name, 0.0), PLAN_WEIGHTS[plans[name]])
+                name: score(
+                    start_tag(vt, clock, starts.get(name)),
+                    held.get(name, 0.0),
+                    PLAN_WEIGHTS[plans[name]],
+                )
                 for name, vt in times.items()
             }
             assert scores[served] == pytest.approx(min(scores.values()))

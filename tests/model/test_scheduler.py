@@ -29,7 +29,7 @@ def test_busy_orgs_get_time_by_their_weights(weights: list[int], slots: int, see
         assert max(shares) - min(shares) <= 2 * LONGEST
     # No org can use more than all slots, however much weight it has.
     elif max(weights) / sum(weights) <= 1 / slots:
-        assert max(shares) - min(shares) <= 2 * slots * LONGEST
+        assert max(shares) - min(shares) <= 2 * slots * LONGEST + 0.01 * max(shares)
     assert all(org.served > 0 for org in orgs)
 
 

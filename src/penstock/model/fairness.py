@@ -51,9 +51,11 @@ def serves_one_org(patterns: Sequence[str] | None) -> bool:
     )
 
 
-def start_tag(virtual_time: float, system_time: float) -> float:
-    """Where an org's next slice starts: an org back from idle has saved nothing up."""
-    return max(virtual_time, system_time)
+def start_tag(virtual_time: float, system_time: float, live_start: float | None = None) -> float:
+    """Where an org's next slice starts. One back from idle has saved nothing up, and starts where
+    the system is; one with slices at work goes on from where the first of them started, for its
+    own time stands still until they are settled."""
+    return max(virtual_time, system_time if live_start is None else live_start)
 
 
 def score(start: float, live_expected_ms: float, weight: float) -> float:

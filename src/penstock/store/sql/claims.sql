@@ -6,10 +6,12 @@ SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_sche
 -- name: choose_org
 -- The org with the lowest start tag plus what it already holds, among those with work due. Time is
 -- shared within a pool of workers; the cap on running slices holds over all of them. With $8 only orgs
--- that have more than ingests to do; a queued job that has yet to be read has nothing else.
+-- that have more than ingests to do; a queued job that has yet to be read has nothing else. An org with
+-- slices at work goes on from where the first of them started: its own time stands still until then.
 WITH RECURSIVE live AS MATERIALIZED (
     -- Slices claimed together count once: many tiny jobs are one piece of work.
     SELECT org_id, sum(expected_ms) FILTER (WHERE pool = $9) AS expected_ms,
+           min(vstart) FILTER (WHERE pool = $9) AS vstart,
            count(DISTINCT (worker, claimed_at)) AS slices,
            count(DISTINCT claimed_at) FILTER (WHERE worker = $1) AS mine
     FROM slices GROUP BY org_id
@@ -26,7 +28,7 @@ WITH RECURSIVE live AS MATERIALIZED (
         ORDER BY org_id, ready_at LIMIT 1
     ) AS next
 )
-SELECT w.org_id, o.weight, coalesce(greatest(t.vt, c.v), 0) AS vstart
+SELECT w.org_id, o.weight, coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) AS vstart
 FROM waiting w
 JOIN orgs o ON o.id = w.org_id
 CROSS JOIN shut
@@ -48,7 +50,7 @@ WHERE w.ready_at <= statement_timestamp()
         AND ($7::text[] IS NULL OR st.name = ANY ($7))
         AND (shut.lanes IS NULL OR j.state = 'cancelling' OR j.lane <> ALL (shut.lanes))
       LIMIT 1))
-ORDER BY coalesce(greatest(t.vt, c.v), 0) + coalesce(l.expected_ms, 0) / o.weight,
+ORDER BY coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) + coalesce(l.expected_ms, 0) / o.weight,
     t.vt NULLS FIRST, w.org_id
 LIMIT 1
 
