@@ -52,17 +52,13 @@ def test_up_starts_everything_and_leaves_nothing(lone_cli: Cli, tmp_path: Path) 
     port = free_port()
     said = ""
     for start in ("first", "second"):
-        began = time.monotonic()
         up = lone_cli.start("up", "--workers", "1", PENSTOCK_PORT=str(port))
         until(lambda: healthy(port))
-        took_s = time.monotonic() - began
         if start == "first":
             (tmp_path / "t.csv").write_text("a,b\n1,2\n")
             assert lone_cli.json("extract", tmp_path / "t.csv")["state"] == "done"
             found = lone_cli.json("doctor", PENSTOCK_PORT=str(port))
             assert {check["status"] for check in found["checks"]} == {"ok"}
-        else:
-            assert took_s < 5
         said += end(up, signal.SIGINT)
     assert said.count("Admin key: pk_") == 1
     assert said.count("Stopped.") == 2
