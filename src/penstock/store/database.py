@@ -148,6 +148,9 @@ class Database:
             "search_path": self._schema,
             "application_name": self._name,
             "jit": "off",
+            # Pages walk an index in its order. Before a table's first ANALYZE the planner takes a
+            # job for a few rows, and would rather collect and sort all million of them.
+            "enable_bitmapscan": "off",
             # A stopped process must not hold the claim lock for longer than a moment.
             "idle_in_transaction_session_timeout": "5s",
             # Nor may a sweeper wait for it without end: it is the one who ends the stopped process.
