@@ -18,6 +18,8 @@ from tests.checker.polling import until
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
 
+# Lanes a worker is to serve, parted by commas; unset: all.
+LANES = "PENSTOCK_TEST_LANES"
 _ROOT = Path(__file__).resolve().parents[2]
 _MAIN = Path(__file__).with_name("worker_main.py")
 
@@ -102,6 +104,8 @@ class Crew:
     settings: Settings
     owner_dsn: str
     folder: Path
+    # What each worker said, at the end; pytest shows it where the test failed.
+    shows: bool = True
     hands: list[Hand] = field(default_factory=list)
 
     def __enter__(self) -> Self:
@@ -115,8 +119,8 @@ class Crew:
         trace: TracebackType | None,
     ) -> None:
         for number, hand in enumerate(self.hands):
-            # Shown by pytest where the test failed.
-            print(f"worker {number} ({hand.process.poll()}) said:\n{hand.said()}")
+            if self.shows:
+                print(f"worker {number} ({hand.process.poll()}) said:\n{hand.said()}")
             if not hand.dead:
                 hand.wake()
                 hand.kill()
@@ -136,7 +140,7 @@ class Crew:
         number = len(self.hands)
         changes: dict[str, Any] = {"failpoint": failpoint, **settings}
         if elsewhere:
-            changes["data_dir"] = self.folder / f"elsewhere-{number}"
+            changes["data_dir"] = self._another_machine(number)
         log, journal = (self.folder / f"worker-{number}.{end}" for end in ("log", "journal"))
         given = {**self._env(changes, main), JOURNAL: str(journal), **(env or {})}
         with log.open("wb") as out:
@@ -146,6 +150,14 @@ class Crew:
         hand = Hand(process, log, journal)
         self.hands.append(hand)
         return hand
+
+    def _another_machine(self, number: int) -> Path:
+        """A data folder of its own; files are shared, as they would be."""
+        folder = self.folder / f"elsewhere-{number}"
+        folder.mkdir()
+        self.settings.blob_dir.mkdir(parents=True, exist_ok=True)
+        (folder / "blobs").symlink_to(self.settings.blob_dir)
+        return folder
 
     def _env(self, changes: dict[str, Any], main: Path) -> dict[str, str]:
         settings = self.settings.model_copy(update=changes)
@@ -157,7 +169,8 @@ class Crew:
         root = main.parents[2]
         path = os.pathsep.join([str(root / "src"), str(root)])
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
-        return {**kept, **given, "PYTHONPATH": path, ALLOW_CRASH: "1",
+        # Unbuffered: who is killed has said what it said.
+        return {**kept, **given, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", ALLOW_CRASH: "1",
                 "PENSTOCK_TEST_OWNER_DSN": self.owner_dsn}  # fmt: skip
 
     def living(self) -> Iterator[Hand]:

@@ -18,8 +18,8 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 
 _CUT = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-    WHERE application_name = 'penstock worker ' || $1 OR query LIKE '%penstock_work_' || $1 || '%'
-      AND pid <> pg_backend_pid()
+    WHERE (application_name LIKE 'penstock worker ' || $1 || '%'
+           OR query LIKE '%penstock_work_' || $1 || '%') AND pid <> pg_backend_pid()
 """
 
 
@@ -52,7 +52,7 @@ async def test_connections_are_cut_during_the_ingest(ordeal: Ordeal, crew: Crew)
 
 _CUT_ONE = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = 'penstock worker ' || $1 ORDER BY random() LIMIT 1
+    WHERE application_name LIKE 'penstock worker ' || $1 || '%' ORDER BY random() LIMIT 1
 """
 
 

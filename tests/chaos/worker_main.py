@@ -13,18 +13,21 @@ from penstock.engine.worker import Worker
 from penstock.logs import configure_logging
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
+from penstock.store.claims import Served
 from penstock.wiring import engine_parts
 
 
 async def main() -> None:
     settings = Settings()
-    configure_logging("warning")
+    told = "log_level" in settings.model_fields_set
+    configure_logging(settings.log_level if told else "warning")
     dsn = os.environ["PENSTOCK_TEST_OWNER_DSN"]
-    name = f"worker {settings.database_schema}"
+    name = f"worker {settings.database_schema} {os.getpid()}"
+    lanes = os.environ.get("PENSTOCK_TEST_LANES")
     pipelines = {**{one.name: one for one in PIPELINES}, **noop_of_this_process()}
     async with (
         engine_parts(settings, dsn, name=name, pipelines=pipelines) as parts,
-        Worker(parts) as worker,
+        Worker(parts, Served(lanes.split(",") if lanes else None)) as worker,
     ):
         on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE)
         print(worker.id, flush=True)

@@ -8,13 +8,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import asyncpg
+
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 
 _SQL = Path(__file__).with_name("history.sql")
 _POLL_SECONDS = 0.2
 
 # One statement is one snapshot: what the job says, and what its items say.
-COUNTERS_AND_ITEMS = """
+_COUNTERS_AND_ITEMS = """
     SELECT j.id AS job_id,
            ARRAY[j.total, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped]
                AS counters,
@@ -25,8 +27,13 @@ COUNTERS_AND_ITEMS = """
                  count(*) FILTER (WHERE i.status = 'NOT_FOUND'),
                  count(*) FILTER (WHERE i.status = 'SKIPPED')]::integer[] AS items
     FROM jobs j LEFT JOIN job_items i ON i.job_id = j.id
-    GROUP BY j.id
+    WHERE {which} GROUP BY j.id
 """
+COUNTERS_AND_ITEMS = _COUNTERS_AND_ITEMS.format(which="true")
+# Jobs long over are looked at in the end.
+_OF_LATE = _COUNTERS_AND_ITEMS.format(
+    which="j.finished_at IS NULL OR j.finished_at > now() - interval '5 seconds'"
+)
 
 
 async def install_history(conn: Connection) -> None:
@@ -42,7 +49,7 @@ class Watch:
     wrong: list[str] = field(default_factory=list)
 
     async def look(self, conn: Connection) -> None:
-        for row in await conn.fetch(COUNTERS_AND_ITEMS):
+        for row in await conn.fetch(_OF_LATE):
             if row["counters"] != row["items"]:
                 self.wrong.append(
                     f"job {row['job_id']} says {row['counters']}, items {row['items']}"
@@ -51,16 +58,16 @@ class Watch:
 
 
 @asynccontextmanager
-async def watched(db: Database) -> AsyncIterator[Watch]:
+async def watched(db: Database, pause: float = _POLL_SECONDS) -> AsyncIterator[Watch]:
     """Look at the counters for as long as the block runs; a lost connection is no finding."""
     watch = Watch()
 
     async def go_on() -> None:
         while True:
-            with suppress(*CONNECTION_ERRORS):
+            with suppress(*CONNECTION_ERRORS, asyncpg.QueryCanceledError):
                 async with db.acquire() as conn:
                     await watch.look(conn)
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(pause)
 
     task = asyncio.create_task(go_on())
     try:

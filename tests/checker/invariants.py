@@ -268,11 +268,23 @@ async def no_two_leases(case: Case) -> list[str]:
         FROM history_slices b LEFT JOIN history_slices e ON e.id = b.id AND e.op = 'DELETE'
         WHERE b.op = 'INSERT'"""
     return [
+        # An item is its lease's until a write under that very lease lets go of it, or until the
+        # lease ends: long slices are settled piece by piece.
         *await _found(case, "two leases over an item", f"""
+            WITH let_go AS (
+                SELECT i.job_id, i.row_no, i.from_slice, min(i.n) AS n
+                FROM history_items i JOIN history_slices s
+                    ON s.id = i.from_slice AND s.op <> 'INSERT' AND s.xid = i.xid
+                WHERE i.from_slice IS DISTINCT FROM i.to_slice
+                GROUP BY i.job_id, i.row_no, i.from_slice
+            )
             SELECT * FROM (
-                SELECT id, job_id, row_no, since,
-                       lag(till) OVER (PARTITION BY job_id, row_no ORDER BY since) AS till_before
-                FROM ({lives}) AS l CROSS JOIN unnest(l.row_nos) AS row_no) AS o
+                SELECT l.id, l.job_id, r.row_no, l.since,
+                       lag(least(l.till, g.n))
+                           OVER (PARTITION BY l.job_id, r.row_no ORDER BY l.since) AS till_before
+                FROM ({lives}) AS l CROSS JOIN unnest(l.row_nos) AS r (row_no)
+                LEFT JOIN let_go g
+                    ON g.job_id = l.job_id AND g.row_no = r.row_no AND g.from_slice = l.id) AS o
             WHERE since < till_before"""),
         *await _found(case, "two leases over a whole job", f"""
             SELECT * FROM (
