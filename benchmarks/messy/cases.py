@@ -367,6 +367,60 @@ case(
 
 # Several tables, one column, traps.
 case(
+    "columns aligned with spaces",
+    "delimiter",
+    "SKU      Name        Price\nA-1      Pipe        2.50\nB-22     Ball valve  13.50\n"
+    "C-3      Nut         1.00\n",
+    [
+        ["SKU", "Name", "Price"],
+        ["A-1", "Pipe", "2.50"],
+        ["B-22", "Ball valve", "13.50"],
+        ["C-3", "Nut", "1.00"],
+    ],
+)
+case(
+    "lists inside cells",
+    "two delimiters",
+    "sku;img;price\nA;a.jpg|b.jpg;1,5\nB;c.jpg|d.jpg;2,5\n",
+    [["sku", "img", "price"], ["A", "a.jpg|b.jpg", "1,5"], ["B", "c.jpg|d.jpg", "2,5"]],
+)
+case(
+    "a table right below another",
+    "several tables",
+    "Code,Name\nA,x\nB,y\nC,z\n" + joined(PRODUCTS, ","),
+    PRODUCTS,
+)
+case(
+    "sizes as names",
+    "header of numbers",
+    "sku,2XL,3XL\nA,1,2\nB,3,4\n",
+    [["sku", "2XL", "3XL"], ["A", "1", "2"], ["B", "3", "4"]],
+)
+case(
+    "products called Total",
+    "footer",
+    "sku,name,price,qty\n1,Total Commander,2,\n2,Total Gym,3,\n3,Total War,,\n",
+    [
+        ["sku", "name", "price", "qty"],
+        ["1", "Total Commander", "2", ""],
+        ["2", "Total Gym", "3", ""],
+        ["3", "Total War", "", ""],
+    ],
+)
+case(
+    "groups of products",
+    "ragged",
+    "SKU;Name;Price\nTools;;\nA1;Hammer;10,00\nA2;Saw;12,00\nPipes;;\nB1;Pipe;3,00\n",
+    [
+        ["SKU", "Name", "Price"],
+        ["Tools", "", ""],
+        ["A1", "Hammer", "10,00"],
+        ["A2", "Saw", "12,00"],
+        ["Pipes", "", ""],
+        ["B1", "Pipe", "3,00"],
+    ],
+)
+case(
     "a small table above",
     "several tables",
     "Region,Total\nNorth,1\nSouth,2\n\n" + joined(PRODUCTS, ","),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
+from tests.formats.test_sheets import MAIN, made_by_hand, sheet_xml
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -103,6 +105,26 @@ def test_wrong_use(messy: Path, tmp_path: Path) -> None:
     penstock(messy, "-o", messy, code=2)
     penstock(messy, "--delimiter", "\n", code=2)
     penstock(messy, "--encoding", "klingon", code=2)
+
+
+SMALL = str(300 * 1024 * 1024)
+
+
+def test_bombs_are_refused_within_small_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb"
+    cell = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    strings = f"<sst {MAIN}>" + "<si><t>aaaaaaaaaa</t></si>" * 3_000_000 + "</sst>"
+    made_by_hand(path, sheet_xml(cell), strings)
+    assert "ARCHIVE_BOMB" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    far = '<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
+    made_by_hand(path, sheet_xml(cell + far), f"<sst {MAIN}><si><t>a</t></si></sst>")
+    assert "TOO_MANY_CELLS" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 50_000_000))
+    assert "ARCHIVE_BOMB" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    path.write_text("[" * 1_000_000)
+    assert "INVALID_JSON" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    path.write_text("a" * 60_000_000)
+    assert "CELL_TOO_LARGE" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:

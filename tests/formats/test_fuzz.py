@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 import time
 import zipfile
@@ -18,8 +17,7 @@ from tests.formats.test_sheets import ods, ods_cell
 
 from penstock.model.errors import BadInput
 
-# `make test-long` asks for more.
-TIMES = int(os.environ.get("FUZZ_TIMES", "60"))
+TIMES, TIMES_LONG = 60, 2000
 SECONDS_EACH = 5.0
 
 
@@ -106,10 +104,20 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_mutants_never_crash_or_hang(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    path = tmp_path / "file"
+    read_mutants(tmp_path / "file", make, range(TIMES))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_many_more_mutants(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    read_mutants(tmp_path / "file", make, range(TIMES, TIMES_LONG))
+
+
+def read_mutants(path: Path, make: Callable[[Path], None], seeds: range) -> None:
     make(path)
     whole = path.read_bytes()
-    for seed in range(TIMES):
+    for seed in seeds:
         path.write_bytes(mutated(whole, random.Random(seed)))
         start = time.process_time()
         try:

@@ -131,13 +131,19 @@ def _cell_vote(cell: str, below: Sequence[str], years: bool) -> float:
         return 0.6
     if usual in TYPED and clear:
         if kind == usual:
-            return -1.0
+            # `2XL` names a size where the cells below are bare numbers.
+            named = kind == NUMBER and _lettered(cell) and not any(map(_lettered, below))
+            return 0.5 if named else -1.0
         return 1.0 if kind in (TEXT, CODE) else 0.5
     if kind in TYPED and kind != BOOL:
         return -0.6
     if cell in below and len(below) > 2 and below.count(cell) < 0.5 * len(below):
         return -0.3
     return 0.2 + _code_vote(kind, usual, cell, below)
+
+
+def _lettered(cell: str) -> bool:
+    return any(map(str.isalpha, cell))
 
 
 def _code_vote(kind: str, usual: str, cell: str, below: Sequence[str]) -> float:

@@ -20,7 +20,9 @@ Merge = tuple[int, int, int, int]
 
 _TOTAL = re.compile(
     r"(grand\s?|sub)?(total|totals|totale|totaal|sum|summe|gesamt|gesamtsumme|somme|suma|soma|итого|"
-    r"összesen|celkem|razem|合計|合计|总计)\b.{0,30}",
+    r"összesen|celkem|razem|合計|合计|总计)"
+    r"(\s*[:=(].{0,30}|\s+(net|gross|netto|brutto|amount|price|value|general|général|general|ht|ttc|"
+    r"incl|excl|eur|usd|gbp|chf|of|rows|items|qty)\b.{0,30})?",
     re.IGNORECASE,
 )
 _NOTE = re.compile(

@@ -22,6 +22,9 @@ class Reader(Protocol):
 
 # Stands for a delimiter of several characters while the text is cut.
 UNIT = "\x1f"
+# Two spaces or more, as in columns that were aligned for the eye.
+SPACES = "  "
+_ALIGNED = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,9 @@ class Dialect:
         """The text as `reader` needs it."""
         if self.wrapped:
             text = "".join(map(unwrapped, io.StringIO(text, newline="")))
-        if len(self.delimiter) > 1:
+        if self.delimiter == SPACES:
+            text = _ALIGNED.sub(UNIT, text)
+        elif len(self.delimiter) > 1:
             text = text.replace(self.delimiter, UNIT)
         if self.escape and self.escape in text:
             # The reader drops every escape character: those that escape nothing must survive.

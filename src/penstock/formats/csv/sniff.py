@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from penstock.formats.cells import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
-from penstock.formats.csv.dialect import Dialect, unwrapped
+from penstock.formats.csv.dialect import SPACES, Dialect, unwrapped
 from penstock.formats.csv.lenient import Patience, mend
 from penstock.formats.detected import ReadOptions
 
@@ -27,7 +27,7 @@ DELIMITERS = {
     "¦": 0.9, "§": 0.8, "#": 0.5, ":": 0.62, " ": 0.62, "*": 0.4, "!": 0.4, "/": 0.3, "_": 0.2,
     "-": 0.2, "=": 0.3, "&": 0.4,
 }  # fmt: skip
-SEVERAL = ("||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#|#", "<>", "~~")
+SEVERAL = (SPACES, "||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#|#", "<>", "~~")
 _STRONG = ",;\t|"
 # What the reader is told where a line is one cell: a character that texts do not have.
 NO_DELIMITER = "\x1e"
