@@ -71,6 +71,11 @@ def gzip_file(path: Path) -> None:
     path.write_bytes(gzip.compress(b"a,b\n1,2\n" * 50))
 
 
+def zip_file(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("list.csv", "a;b\n" + "1;ü\n" * 200)
+
+
 def xls_file(path: Path) -> None:
     sample = DATA / "excel" / "tabulator" / "table-with-ints-floats-dates.xls"
     if not sample.exists():
@@ -80,7 +85,7 @@ def xls_file(path: Path) -> None:
 
 MAKERS: list[Callable[[Path], None]] = [
     csv_file, utf16_file, xlsx_file, stored_xlsx_file, ods_file, json_file, ndjson_file, xml_file,
-    gzip_file, xls_file,
+    gzip_file, zip_file, xls_file,
 ]  # fmt: skip
 
 

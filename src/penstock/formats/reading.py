@@ -7,7 +7,10 @@ check_head   what can be refused from the first bytes alone, before a job is mad
 from __future__ import annotations
 
 import csv
+import gzip
 import io
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -27,9 +30,14 @@ from penstock.formats.detect import (
 )  # fmt: skip
 from penstock.formats.detected import ReadOptions, check_options
 from penstock.formats.encodings import marked_encoding
-from penstock.formats.source import Source, in_gzip, in_zip, open_zip, plain_source
-from penstock.formats.tables import JsonChunk, Piece, TableEnd, TableHead, as_json_rows
+from penstock.formats.source import Source, corrupt, in_gzip, in_zip, open_zip, plain_source
+from penstock.formats.tables import Cursor, JsonChunk, Piece, TableEnd, TableHead, as_json_rows
 from penstock.model.errors import BadInput
+
+# What the readers of archives raise for one that is damaged, wherever it shows.
+DAMAGED_ARCHIVE = (
+    zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, EOFError, NotImplementedError,
+)  # fmt: skip
 
 
 def read_table(
@@ -42,13 +50,21 @@ def read_table(
     that is taken up again sees the very same rows."""
     wanted = ReadOptions.of(options)
     check_options(wanted)
-    source, kind = _opened(plain_source(Path(path), limits), limits)
+    try:
+        yield from _read(plain_source(Path(path), limits), wanted, limits, cursor)
+    except DAMAGED_ARCHIVE as error:
+        raise corrupt("archive", error) from error
+
+
+def _read(
+    given: Source, wanted: ReadOptions, limits: Mapping[str, int], cursor: Cursor
+) -> Iterator[Piece]:
+    source, kind = _opened(given, limits)
     if wanted.format is not None:
         kind = _told(kind, wanted.format)
     if cursor is not None:
         kind = cursor["plan"]["format"]
-    pieces = _reader(kind)(source, wanted, limits, cursor)
-    for piece in pieces:
+    for piece in _reader(kind)(source, wanted, limits, cursor):
         if isinstance(piece, TableHead) and source.container is not None and piece.detected:
             piece.detected["container"] = source.shown()
         yield piece

@@ -137,6 +137,9 @@ def check_zip(archive: zipfile.ZipFile, size: int, limits: Mapping[str, int]) ->
     if len(entries) > _MOST_ENTRIES:
         raise BadInput("ARCHIVE_BOMB", f"The archive holds {len(entries):,} files")
     check_inflated(sum(entry.file_size for entry in entries), size, limits)
+    for entry in entries:
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise corrupt("archive", f"{entry.filename} is packed in a way that is not known")
     ends = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < ends:
