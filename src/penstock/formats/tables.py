@@ -13,8 +13,9 @@ from penstock.model.errors import BadInput
 # Where a reading goes on: ``{"rows": n, "plan": …}``.
 Cursor = Mapping[str, Any] | None
 
-CHUNK_ROWS = 1000
-CHUNK_BYTES = 1024 * 1024
+# A chunk holds about as much as a batch of the ingest, so that the next one is read meanwhile.
+CHUNK_ROWS = 5000
+CHUNK_BYTES = 2 * 1024 * 1024
 
 
 class TableHead(NamedTuple):
