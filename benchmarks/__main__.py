@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.entries import ENTRIES
+from benchmarks.entries import ENTRIES, peers
 from benchmarks.entry import Entry, Line, Scale
 from benchmarks.lab import open_lab
 from benchmarks.machine import facts
 from benchmarks.measure import Table
-from benchmarks.page import RECORDED, record
+from benchmarks.page import RECORDED, matrix, record
 from penstock.logs import configure_logging
 
 RESULTS = Path(__file__).parent / "results"
@@ -33,13 +33,20 @@ async def measure(entries: Sequence[Entry], scale: Scale) -> dict[str, Any]:
             lines = await entry.run(lab, scale)
             seconds = round(time.monotonic() - began)
             machine["load_after"] = os.getloadavg()[0]
-            table_of(entry.title or entry.name, lines).show()
+            show(entry, lines)
             print(f"({entry.name}: {seconds} s)", flush=True)
             found[entry.name] = {
                 "machine": machine, "seconds": seconds, "quick": scale.quick,
                 "lines": [line.as_json() for line in lines],
             }  # fmt: skip
     return found
+
+
+def show(entry: Entry, lines: Sequence[Line]) -> None:
+    if entry is peers.ENTRY:
+        print(f"\n{entry.title}\n" + "\n".join(matrix(lines)))
+    else:
+        table_of(entry.title, lines).show()
 
 
 def table_of(title: str, lines: Sequence[Line]) -> Table:

@@ -123,7 +123,7 @@ def _section(entry: Entry, lines: Sequence[Line]) -> Iterator[str]:
         yield ""
         yield entry.about
     yield ""
-    yield from _matrix(lines) if entry.name == "peers" else _table(lines)
+    yield from matrix(lines) if entry.name == "peers" else _table(lines)
 
 
 def _table(lines: Sequence[Line]) -> Iterator[str]:
@@ -149,7 +149,7 @@ _COLUMNS = {
 }
 
 
-def _matrix(lines: Sequence[Line]) -> Iterator[str]:
+def matrix(lines: Sequence[Line]) -> Iterator[str]:
     """Systems down, questions across; in brackets Penstock's figure divided by theirs."""
     yield f"| system | {' | '.join(_COLUMNS.values())} |"
     yield f"|---|{'---|' * len(_COLUMNS)}"
@@ -157,7 +157,7 @@ def _matrix(lines: Sequence[Line]) -> Iterator[str]:
         label = "items of one job" if kind == "items" else "jobs of one item"
         cells = [_ours(lines, column, kind) for column in _COLUMNS]
         yield f"| **Penstock, {label}** | {' | '.join(cells)} |"
-    for system in dict.fromkeys(line.against for line in lines if line.against and not line.met):
+    for system in dict.fromkeys(line.against for line in lines if line.against):
         cells = [_theirs(lines, column, system) for column in _COLUMNS]
         if any(cells):
             yield f"| {system} | {' | '.join(cells)} |"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from benchmarks.entries.dispatch_latency import dispatch
 from benchmarks.entries.noop import ours as items_per_second
 from benchmarks.entries.tiny_jobs import backlog, live
-from benchmarks.entry import Entry, Line, Scale, at_least, at_most, not_measured, reported, share_of
-from benchmarks.lab import Bench, Lab
+from benchmarks.entry import Entry, Line, Scale, at_least, not_measured, share_of
+from benchmarks.lab import Lab
 from benchmarks.measure import Figures, percentile
 from benchmarks.peer_lab import NotMeasured, PeerLab, open_peers
 from benchmarks.peers import SYSTEMS, System
-from benchmarks.peers.marks import ENVIRONMENT, Marks
 
-_LOOK_S = 0.0005
-_PAUSE_S = 0.02
 _BATCHES = "PgQueuer"
 ABOUT = """\
 Every queue as its own documentation advises, see the notes at the top of each file in
@@ -55,31 +50,8 @@ async def penstock(lab: Lab, scale: Scale, found: Found) -> None:
         found.add("jobs 2", await backlog(bench, jobs, 2))
     async with lab.bench() as bench:
         found.add("jobs 1", await backlog(bench, jobs // 2, 1))
-        called, committed = await dispatch(bench, samples)
-    found.add_latencies("dispatch", called)
-    found.add_latencies("committed", committed)
-
-
-async def dispatch(bench: Bench, samples: int) -> tuple[list[float], list[float]]:
-    """Milliseconds to the begin of the handler: from the call of submit, and from its commit."""
-    path = bench.lab.folder / "marks"
-    marks = Marks.create(path, samples)
-    os.environ[ENVIRONMENT] = str(path)
-    called, committed = [], []
-    async with bench.workers(1):
-        await asyncio.sleep(1)
-        for number in range(samples):
-            began = time.monotonic()
-            job_id = await bench.submit("payload", {"marks": number})
-            submitted = time.monotonic()
-            await bench.parts.broker.wake("any")
-            while not marks.time_of(number):
-                await asyncio.sleep(_LOOK_S)
-            called.append((marks.time_of(number) - began) * 1000)
-            committed.append((marks.time_of(number) - submitted) * 1000)
-            await bench.until_done(job_id)
-            await asyncio.sleep(_PAUSE_S)
-    return called, committed
+        waits = await dispatch(bench, samples)
+    found.add_latencies("dispatch", waits.from_call)
 
 
 async def peer(peers: PeerLab, system: System, scale: Scale, found: Found) -> None:
@@ -154,14 +126,8 @@ def _goals(ours: dict[str, list[float]], theirs: dict[str, dict[str, list[float]
         out.append(
             share_of("items, 2 processes", "/s", ours["items 2"], best, 1.2, "PgQueuer's best")
         )
-    return [
-        *out,
-        at_least("one-item jobs, submit to done", "/s", ours["live 2"], 4200),
-        at_most("dispatch p50, from the commit", "ms", ours["committed p50"], 6),
-        at_most("dispatch p95, from the commit", "ms", ours["committed p95"], 12),
-        reported("dispatch p50, from the call", "ms", ours["dispatch p50"]),
-        reported("dispatch p95, from the call", "ms", ours["dispatch p95"]),
-    ]
+    out.append(at_least("one-item jobs, submit to done", "/s", ours["live 2"], 4200))
+    return out
 
 
 ENTRY = Entry("peers", run, "Against other queues", ABOUT)
