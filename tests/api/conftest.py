@@ -27,7 +27,7 @@ from penstock.store.database import Database
 from penstock.wiring import api_database, engine_parts
 
 MAX_FILE_BYTES = 100_000
-CSV = b"sku,title,price\n1,Hammer,9.90\n2,=Nail,-5\n"
+CSV = b"sku,title,price\n1,Hammer,9.90\n2,=Nail,5\n"
 Shape = TypeVar("Shape", bound=BaseModel)
 
 

@@ -36,5 +36,6 @@ async def test_every_example_can_be_pasted(
         await working
     assert shell.returncode == 0, (out[-500:], err[-500:])
     assert (tmp_path / "results.csv").read_bytes() == (
-        b"sku,title,price\r\n007,Hammer,9.90\r\n008,Nail,-5\r\n"
+        b"sourceId,sku,title,price,currency,match\r\n"
+        b"007,007,Hammer,9.90,,new\r\n008,008,Nail,5.00,,new\r\n"
     )

@@ -62,9 +62,14 @@ async def test_cells_carry_the_names_of_their_columns(
         {"sku": "8", "title": "Nail", "Column 3": "extra"},
         {"sku": "9", "title": ""},
     ]
-    assert items[0].result == {"sku": "007", "title": "Hammer"}
-    assert [item.status for item in items] == ["DONE", "ERROR", "DONE"]
-    assert items[0].stage == "extract"
+    assert items[0].result == {
+        "sourceId": "007", "sku": "007", "title": "Hammer", "match": "new",
+    }  # fmt: skip
+    assert [item.status for item in items] == ["DONE", "ERROR", "ERROR"]
+    assert [(item.error or {}).get("code") for item in items[1:]] == [
+        "ROW_TOO_LONG", "REQUIRED_MISSING",
+    ]  # fmt: skip
+    assert items[0].stage == "match"
 
 
 async def test_what_waits_and_runs_by_its_age(

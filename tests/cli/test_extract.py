@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Cli
 
-TABLE = "sku,title,price\n1, Hammer ,9.90\n2,=Nail,-5\n"
+TABLE = "sku,title,price\n1, Hammer ,9.90\n2,=Nail,5\n"
 FIELDS = {
     "jobId", "state", "total", "valid", "invalid", "duplicates", "new", "existing", "mapping",
     "output", "seconds",
@@ -35,8 +35,10 @@ def test_a_file_becomes_clean_rows_without_a_server(lone_cli: Cli) -> None:
     assert done.stdout == ""
     assert "2 rows, 2 valid, 0 invalid" in done.stderr
     assert rows_of(cli.cwd / "table.clean.csv") == [
-        ["sku", "title", "price"], ["1", "Hammer", "9.90"], ["2", "'=Nail", "-5"],
-    ]  # fmt: skip
+        ["sourceId", "sku", "title", "price", "currency", "match"],
+        ["1", "1", "Hammer", "9.90", "", "new"],
+        ["2", "2", "'=Nail", "5.00", "", "new"],
+    ]
     assert (cli.cwd / "table.csv").read_text() == TABLE
     assert not (cli.data_dir / "pg" / "postmaster.pid").exists()
 
@@ -46,7 +48,9 @@ def test_json_tells_everything(cli: Cli) -> None:
     told = cli.json("extract", "table.csv", "-o", "out.csv")
     assert set(told) == FIELDS
     assert (told["state"], told["total"], told["valid"], told["invalid"]) == ("done", 2, 2, 0)
-    assert told["mapping"] == {"sku": "sku", "title": "title", "price": "price"}
+    assert told["mapping"] == {
+        "sku": "identifiers.sku", "title": "title", "price": "price.amount",
+    }  # fmt: skip
     assert told["output"] == "out.csv"
     assert told["seconds"] > 0
     assert cli.json("jobs", "show", told["jobId"])["state"] == "done"
@@ -55,16 +59,18 @@ def test_json_tells_everything(cli: Cli) -> None:
 def test_rows_may_go_to_stdout(cli: Cli) -> None:
     write(cli, TABLE)
     done = cli("extract", "table.csv", "-o", "-", "--quiet")
-    assert done.stdout.splitlines() == ["sku,title,price", "1,Hammer,9.90", "2,'=Nail,-5"]
+    assert done.stdout.splitlines()[1:] == ["1,1,Hammer,9.90,,new", "2,2,'=Nail,5.00,,new"]
     assert done.stderr == ""
 
 
 def test_rows_that_fail_are_left_out_and_told_of(cli: Cli) -> None:
     write(cli, "a,b\n1,2\n3,4,5\n6,7\n")
     done = cli("extract", "table.csv", code=3)
-    assert rows_of(cli.cwd / "table.clean.csv") == [["a", "b"], ["1", "2"], ["6", "7"]]
+    assert rows_of(cli.cwd / "table.clean.csv") == [
+        ["a", "b", "match"], ["1", "2", "new"], ["6", "7", "new"],
+    ]  # fmt: skip
     assert "Row 2: " in done.stderr
-    assert "[VALIDATION_ERROR]" in done.stderr
+    assert "[ROW_TOO_LONG]" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from pydantic import ValidationError
 from tests.pipelines.context import TrialContext, batches_of, job_of, outcomes_of, trial_context
 
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
-from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, Pipeline, Row
+from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, JsonText, Pipeline, Row
 from penstock.pipelines import PIPELINES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"
@@ -166,6 +167,8 @@ async def test_every_item_has_an_outcome_in_every_stage(
     job = await sample_job(pipeline, ctx)
     batches = await batches_of(pipeline, job, ctx)
     job = replace(job, header=batches[0].header)
+    context = await pipeline.after_ingest(job, batches[-1].cursor, ctx)
+    job = replace(job, context=orjson.loads(orjson.dumps(dict(context))))
     rows = [stored(row) for batch in batches for row in batch.rows]
     items = [
         Item(job, number, row.input, key=row.key, group=row.group)
@@ -193,15 +196,19 @@ async def test_what_is_learnt_and_summed_up_can_be_stored(
 ) -> None:
     job = await sample_job(pipeline, ctx)
     batches = await batches_of(pipeline, job, ctx)
+    job = replace(job, header=batches[-1].header)
     context = await pipeline.after_ingest(job, batches[-1].cursor, ctx)
     orjson.dumps(dict(context))
-    ended = replace(job, header=batches[-1].header, context=context, counters={"total": 3})
+    ended = replace(job, context=context, counters={"total": 3})
     summary = await pipeline.summarize(ended, ctx)
     orjson.dumps(dict(summary))
     assert summary or not pipeline.traits(job.config).summarizes
 
 
 def stored(row: Row) -> Row:
+    """As it comes back from the database."""
+    if isinstance(row.input, JsonText):
+        return replace(row, input=json.loads(row.input))
     return replace(row, input=orjson.loads(orjson.dumps(row.input)))
 
 

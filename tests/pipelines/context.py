@@ -27,6 +27,7 @@ from penstock.model.ports import (
     KnownProduct,
     Log,
     NamedRow,
+    Tally,
 )
 
 LIMITS = {
@@ -67,6 +68,9 @@ class TrialCatalog:
         self, job_id: UUID, keys: Sequence[str]
     ) -> Mapping[str, Sequence[NamedRow]]:
         return {key: self.named[key] for key in keys if key in self.named}
+
+    async def tally(self, job_id: UUID) -> Tally:
+        return Tally({}, {})
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         return {row: self.rows[row] for row in rows if row in self.rows}

@@ -1,20 +1,34 @@
+"""Supplier files to products, stage by stage."""
+
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 from pydantic import ValidationError
-from tests.pipelines.context import TrialContext, batches_of, job_of, trial_context
+from tests.pipelines.context import (
+    TrialCatalog,
+    TrialContext,
+    batches_of,
+    job_of,
+    outcomes_of,
+    trial_context,
+)
 
-from penstock.model.errors import BadInput, ItemError
-from penstock.model.outcomes import Done, Fail
+from penstock.catalog.mapping import fingerprint
+from penstock.model.effects import NameRow, UpsertProduct
+from penstock.model.errors import BadInput
+from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.pipelines.extraction import Extraction, ExtractionConfig, column_fields, extract
+from penstock.model.ports import KnownProduct, NamedRow
+from penstock.pipelines.extraction import Extraction, ExtractionConfig
 
 PIPELINE = Extraction()
 
@@ -25,50 +39,178 @@ async def ctx(tmp_path: Path) -> AsyncIterator[TrialContext]:
         yield made
 
 
-def item(header: list[str], cells: list[str], mapping: dict[str, str] | None = None) -> Item:
-    config = ExtractionConfig(mapping=mapping)
-    return Item(Job(uuid4(), 1, "extraction", config, header=header), 1, cells)
+async def learnt_job(ctx: TrialContext, content: bytes, **config: Any) -> tuple[Job, list[Item]]:
+    """A job as its stages see it, and its items."""
+    job = await job_of(PIPELINE, ctx, config, content)
+    batches = await batches_of(PIPELINE, job, ctx)
+    job = replace(job, header=batches[-1].header)
+    context = await PIPELINE.after_ingest(job, batches[-1].cursor, ctx)
+    job = replace(job, context=context)
+    rows = [row for batch in batches for row in batch.rows]
+    return job, [Item(job, number, json.loads(row.input)) for number, row in enumerate(rows, 1)]
 
 
-def test_columns_find_their_fields_by_name() -> None:
-    header = ["SKU", "Source ID", "lead_time_days", "Min-Order", "Farbe", "sku"]
-    assert column_fields(header, None) == {
-        "SKU": "sku",
-        "Source ID": "sourceId",
-        "lead_time_days": "leadTimeDays",
-        "Min-Order": "minOrder",
-    }
+async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
+    """All stages in turn, as the engine takes items through them."""
+    ended: dict[int, Outcome] = {}
+    catalog = ctx.catalog
+    assert isinstance(catalog, TrialCatalog)
+    for stage in PIPELINE.stages(items[0].job.config):
+        outcomes = await outcomes_of(stage, items, ctx)
+        going = []
+        for item, outcome in zip(items, outcomes, strict=True):
+            assert outcome is not None
+            for effect in outcome.effects:
+                if isinstance(effect, NameRow):
+                    for key in effect.keys:
+                        named = NamedRow(item.row_no, effect.filled)
+                        catalog.named.setdefault(key, []).append(named)
+            if isinstance(outcome, Advance):
+                catalog.rows[item.row_no] = outcome.normalized or {}
+                going.append(replace(item, normalized=outcome.normalized))
+            else:
+                ended[item.row_no] = outcome
+        items = going
+        if not items:
+            break
+    return [ended[row] for row in sorted(ended)]
 
 
-def test_the_mapping_goes_before_equal_names() -> None:
-    header = ["Artikelnummer", "SKU", "Price"]
-    mapping = {"Artikelnummer": "sku", "Price": "quantity"}
-    assert column_fields(header, mapping) == {"Artikelnummer": "sku", "Price": "quantity"}
+GOODS = """Artikelnr;EAN;Bezeichnung;Preis;Bestand;Farbe
+A-1;4006381333931;Füller;1.234,50 €;7;blau
+A-2;;Stift;0,99 €;12;rot
+A-3;4006381333930;;abc;;
+""".encode("cp1252", "replace")
 
 
-def test_rows_are_cleaned_and_all_columns_kept() -> None:
-    decomposed, composed = "Ku\u0308hler", "K\u00fchler"
-    [outcome] = extract([item(["Title", "Price", "Farbe"], [f" {decomposed}\u00a0", "", " rot"])])
-    assert isinstance(outcome, Done)
-    assert list(outcome.result.items()) == [("Title", composed), ("Price", ""), ("Farbe", "rot")]
-    assert outcome.normalized == {"title": composed}
+async def test_a_suppliers_file_becomes_products(ctx: TrialContext) -> None:
+    job, items = await learnt_job(ctx, GOODS)
+    assert job.context["columns"][:4] == ["sourceId", "sku", "gtin", "title"]
+    first, second, third = await through(ctx, items)
+    assert isinstance(first, Done)
+    assert first.result["sku"] == "A-1"
+    assert (first.result["price"], first.result["currency"]) == ("1234.50", "EUR")
+    assert (first.result["color"], first.result["match"]) == ("blau", "new")
+    assert isinstance(second, Done)
+    assert second.result["quantity"] == 12
+    assert isinstance(third, Fail)
+    problems = (third.normalized or {})["problems"]
+    codes = {problem["code"] for problem in problems}
+    assert "REQUIRED_MISSING" in codes
+    assert {problem["column"] for problem in problems} >= {"EAN", "Preis"}
+    assert third.error.column in {"EAN", "Preis", "Bezeichnung"}
 
 
-def test_a_row_with_too_many_cells_fails_and_still_shows_what_it_has() -> None:
-    [outcome] = extract([item(["a", "b"], ["1", "2", "3"])])
-    assert isinstance(outcome, Fail)
-    assert outcome.error == ItemError(
-        "VALIDATION_ERROR",
-        "Row has 3 cells, the header has 2",
-        details={"cells": 3, "columns": 2},
+async def test_where_each_value_came_from(ctx: TrialContext) -> None:
+    _, items = await learnt_job(ctx, GOODS)
+    first = (await through(ctx, items))[0]
+    assert isinstance(first, Done)
+    column, raw, rule, confidence = (first.normalized or {})["lineage"]["price.amount"]
+    assert (column, raw) == ("Preis", "1.234,50 €")
+    assert rule
+    assert 0 < confidence <= 1
+
+
+async def test_the_same_product_twice_in_a_file(ctx: TrialContext) -> None:
+    content = b"sku,title\n1,A\n2,B\n1,A again\n"
+    for winner, kept in (("first", "A"), ("last", "A again")):
+        ctx.catalog = TrialCatalog()
+        _, items = await learnt_job(ctx, content, winner=winner)
+        outcomes = await through(ctx, items)
+        losers = [one for one in outcomes if isinstance(one, Skip)]
+        assert [one.code for one in losers] == ["DUPLICATE_IN_FILE"]
+        assert kept in {one.result["title"] for one in outcomes if isinstance(one, Done)}
+
+
+def known(sku: str, version: int = 3, **data: Any) -> KnownProduct:
+    stored = {"id": f"file:{sku}", "source": "file", "sourceId": sku, "identifiers": {"sku": sku}}
+    stored |= data
+    return KnownProduct(uuid4(), "file", sku, sku, None, version, True, stored)
+
+
+@pytest.mark.parametrize(
+    ("intent", "expected"),
+    [
+        ("create", ["EXISTS_ALREADY", "EXISTS_ALREADY", "new"]),
+        ("ignoreExisting", ["EXISTS_ALREADY", "EXISTS_ALREADY", "new"]),
+        ("update", ["changed", "unchanged", "NOT_IN_CATALOG"]),
+        ("merge", ["changed", "unchanged", "new"]),
+        ("replace", ["changed", "changed", "new"]),
+    ],
+)
+async def test_what_each_intent_writes(ctx: TrialContext, intent: str, expected: list[str]) -> None:
+    ctx.catalog = TrialCatalog(
+        [known("1", title="Old", brand="Acme"), known("2", title="Same", brand="Acme")]
     )
-    assert outcome.result == {"a": "1", "b": "2"}
+    _, items = await learnt_job(ctx, b"sku,title\n1,New\n2,Same\n3,Fresh\n", intent=intent)
+    outcomes = await through(ctx, items)
+    assert [
+        one.code if isinstance(one, Skip) else one.result["match"]
+        for one in outcomes
+        if isinstance(one, Skip | Done)
+    ] == expected
+    written = {
+        effect.source_id: effect
+        for one in outcomes
+        for effect in one.effects
+        if isinstance(effect, UpsertProduct)
+    }
+    if intent in ("merge", "update"):
+        assert written["1"].data["brand"] == "Acme"
+        assert (written["1"].data["title"], written["1"].seen_version) == ("New", 3)
+    if intent == "replace":
+        assert "brand" not in written["1"].data
+    if intent not in ("update",):
+        assert written["3"].seen_version is None
 
 
-def test_a_batch_may_hold_rows_of_several_jobs() -> None:
-    first, second = item(["sku"], ["1"]), item(["x"], ["2"], {"x": "title"})
-    results = [outcome.normalized for outcome in extract([first, second]) if type(outcome) is Done]
-    assert results == [{"sku": "1"}, {"title": "2"}]
+async def test_variants_of_one_handle_are_one_product(ctx: TrialContext) -> None:
+    content = (
+        b"Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price\n"
+        b"shirt,Shirt,Size,S,SH-S,9.90\nshirt,,,M,SH-M,9.90\nmug,Mug,,,MUG,4.00\n"
+    )
+    _, items = await learnt_job(ctx, content)
+    outcomes = await through(ctx, items)
+    assert [type(one).__name__ for one in outcomes] == ["Done", "Skip", "Done"]
+    assert isinstance(outcomes[0], Done)
+    assert len((outcomes[0].normalized or {})["product"]["variants"]) == 2
+    assert isinstance(outcomes[1], Skip)
+    assert outcomes[1].code == "PART_OF_PRODUCT"
+
+
+async def test_a_list_of_something_else_keeps_its_columns(ctx: TrialContext) -> None:
+    _, items = await learnt_job(ctx, b"when,what\nmonday,rain\ntuesday,sun\n")
+    outcomes = await through(ctx, items)
+    assert [one.result for one in outcomes if isinstance(one, Done)] == [
+        {"when": "monday", "what": "rain", "match": "new"},
+        {"when": "tuesday", "what": "sun", "match": "new"},
+    ]
+
+
+async def test_a_preview_shows_what_a_job_would_do(ctx: TrialContext) -> None:
+    job = await job_of(PIPELINE, ctx, {}, GOODS)
+    shown = await PIPELINE.preview(job, ctx)
+    assert (shown["rowsSampled"], shown["rowsEstimated"]) == (3, 3)
+    assert shown["reading"]["encoding"]
+    targets = {one["column"]: one["target"] for one in shown["mapping"]}
+    assert targets["Preis"] == "price.amount"
+    assert [row["verdict"] for row in shown["rows"]] == ["valid", "valid", "invalid"]
+    assert shown["summary"]["new"] == 2
+
+
+async def test_a_saved_profile_is_found_by_the_columns(ctx: TrialContext) -> None:
+    header = ["Code", "Wert"]
+    profile = {"name": "acme", "version": 4, "columns": {"Code": {"target": "sku"},
+               "Wert": {"target": "price", "currency": "CHF"}}}  # fmt: skip
+    ctx.catalog = TrialCatalog(profiles={fingerprint(header): profile, "acme": profile})
+    for config in ({}, {"profile": "acme"}):
+        job, items = await learnt_job(ctx, b"Code,Wert\n1,2.50\n", **config)
+        assert job.context["profile"]["name"] == "acme"
+        (outcome,) = await through(ctx, items)
+        assert isinstance(outcome, Done)
+        assert (outcome.result["sku"], outcome.result["currency"]) == ("1", "CHF")
+    with pytest.raises(BadInput, match="no profile"):
+        await learnt_job(ctx, b"Code,Wert\n1,2.50\n", profile="other")
 
 
 @pytest.mark.parametrize("mapping", [{"a": "nothing"}, {"a": "sku", "b": "sku"}])
@@ -116,15 +258,9 @@ async def test_leaving_early_frees_the_child(ctx: TrialContext) -> None:
 
 
 async def test_the_summary_counts_and_tells_the_mapping(ctx: TrialContext) -> None:
-    job = await job_of(PIPELINE, ctx, {}, b"SKU,Farbe\n1,rot\n")
+    job, _ = await learnt_job(ctx, b"SKU,Notiz\n1,rot\n")
     counters = {"total": 5, "done": 3, "error": 2}
-    summary = await PIPELINE.summarize(replace(job, header=["SKU"], counters=counters), ctx)
-    assert summary == {
-        "total": 5,
-        "valid": 3,
-        "invalid": 2,
-        "duplicates": None,
-        "new": None,
-        "existing": None,
-        "mapping": {"SKU": "sku"},
-    }
+    summary = await PIPELINE.summarize(replace(job, counters=counters), ctx)
+    assert (summary["total"], summary["valid"], summary["invalid"]) == (5, 3, 2)
+    assert summary["mapping"] == {"SKU": "identifiers.sku"}
+    assert [one["fill"] for one in summary["columns"]] == [1.0, 1.0]

@@ -15,6 +15,7 @@ from penstock.api.bodies import content_type, json_object
 from penstock.api.errors import invalid
 from penstock.api.forms import FILE, Form, received_form
 from penstock.api.schemas import JobOrder
+from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.engine.uploads import Upload, keep_upload
 from penstock.model.errors import BadInput, Unavailable
@@ -43,6 +44,27 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
     if not receipt.replayed:
         await api.parts.broker.wake(receipt.lane)
     return receipt
+
+
+async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any]:
+    """A preview of the job that was asked for. A file that came with it is kept for a day, so that
+    the job itself can be made of it without sending it again."""
+    kind, _ = content_type(request)
+    if kind == "multipart/form-data":
+        async with received_form(request, api.parts, FORM_FIELDS) as form:
+            order = _order(request, _of_form(form), None, form.upload)
+            async with api.db.scoped(who.scope) as conn:
+                if form.upload is not None:
+                    await keep_upload(api.parts, conn, who, form.upload)
+                job = await prepare_preview(api.parts, conn, who, order)
+    elif kind == "application/json":
+        order = _order(request, _valid(await json_object(request)), None, None)
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            job = await prepare_preview(api.parts, conn, who, order)
+    else:
+        raise BadInput("UNSUPPORTED_TYPE", "Send multipart/form-data or application/json.")
+    found = await preview(api.parts, job)
+    return {"fileId": None if job.file is None else str(job.file.id), **found}
 
 
 async def _turn_away(api: Api, who: Principal, key: str | None) -> None:

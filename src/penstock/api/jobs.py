@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from penstock.api.access import ApiParts, JobId, Reader, Writer
 from penstock.api.answers import answer
 from penstock.api.cursors import from_cursor, to_cursor
-from penstock.api.intake import accept, receipt_answer
-from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Receipt
+from penstock.api.intake import accept, look_into, receipt_answer
+from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Preview, Receipt
 from penstock.api.shapes import job_shape, load_job_shape
 from penstock.store import jobs
 
@@ -50,6 +50,18 @@ async def create_job(
     """As a form with the file itself, or as JSON with the id of one uploaded before. Nothing that
     was accepted is lost, and nothing of what was refused stays."""
     return receipt_answer(await accept(request, api, who))
+
+
+@router.post(
+    "/jobs/preview",
+    summary="Preview a job",
+    responses={200: {"model": Preview}},
+    openapi_extra=_bodies(),
+)
+async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
+    """What was detected, what each column means, the first 200 rows as they would come out, and
+    what is wrong with them. Nothing is written; `fileId` serves to create the job afterwards."""
+    return answer(await look_into(request, api, who))
 
 
 @router.get("/jobs", summary="List jobs", responses={200: {"model": JobPage}})

@@ -366,3 +366,27 @@ class ProfilePage(Shape):
 
 class ProfileQuery(Shape):
     version: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the latest.")
+
+
+class PreviewRow(Shape):
+    row_no: int
+    verdict: Literal["valid", "invalid", "discarded", "unknown"]
+    result: dict[str, Any] | None
+    problems: list[dict[str, Any]]
+    match: str | None = Field(description="`new`, `changed`, `unchanged` or `duplicate`.")
+    changes: list[dict[str, Any]]
+    duplicate_of: int | None = None
+
+
+class Preview(Shape):
+    file_id: UUID | None = Field(description="The file, kept for a day: create the job with it.")
+    reading: dict[str, Any] = Field(description="What was detected; see docs/formats.md.")
+    header: list[str]
+    rows_sampled: int
+    rows_estimated: int
+    profile: dict[str, Any]
+    mapping: list[dict[str, Any]] = Field(description="Each column: target, confidence, samples.")
+    notes: list[str]
+    columns: list[str] = Field(description="Columns of the results, in order.")
+    rows: list[PreviewRow]
+    summary: dict[str, Any]

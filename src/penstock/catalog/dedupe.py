@@ -131,7 +131,8 @@ def _compare(
         if field in _UNTOLD:
             continue
         old, new = before.get(name), after.get(name)
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            _compare(old, new, field + ".", blanks_count, changes)
+        if isinstance(old, Mapping | None) and isinstance(new, Mapping | None):
+            # A part that one of them lacks altogether differs by what is in it.
+            _compare(old or {}, new or {}, field + ".", blanks_count, changes)
         elif old != new and (new is not None or blanks_count):
             changes.append(Change(field, old, new))

@@ -19,6 +19,7 @@ from penstock.cli import (
     jobs,
     lanes,
     migrate,
+    preview,
     profiles,
     rates,
     read,
@@ -40,6 +41,7 @@ app.command("api")(serve.api)
 app.command("worker")(serve.worker)
 app.command("top")(top.top)
 app.command("extract")(extract.extract)
+app.command("preview")(preview.preview)
 app.command("read")(read.read)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,27 +11,55 @@ import typer
 from penstock.cli import shown
 
 
+class Intent(StrEnum):
+    CHECK = "check"
+    CREATE = "create"
+    UPDATE = "update"
+    MERGE = "merge"
+    REPLACE = "replace"
+    IGNORE_EXISTING = "ignoreExisting"
+
+
+Output = Annotated[
+    str,
+    typer.Option(
+        "-o", "--output", metavar="OUT", show_default="<name>.clean.csv in this folder",
+        help="Where the clean rows go; - is stdout.",
+    ),
+]  # fmt: skip
+ConfigText = Annotated[
+    str, typer.Option(metavar="JSON", help="The pipeline's configuration.", show_default=False)
+]
+Mapping = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=FIELD", help="Which column fills which field; may be given again."
+    ),
+]
+ProfileName = Annotated[str, typer.Option(help="A saved profile, by name.", show_default=False)]
+Sheet = Annotated[
+    str, typer.Option(help="Sheet of a workbook, by name or number.", show_default=False)
+]
+Errors = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Where a list of all problems goes: csv, xlsx, json."),
+]
+
+
 def extract(
     file: Annotated[Path, typer.Argument(help="The file to clean.", show_default=False)],
-    output: Annotated[
-        str,
-        typer.Option(
-            "-o", "--output", metavar="OUT", show_default="<name>.clean.csv in this folder",
-            help="Where the clean rows go; - is stdout.",
-        ),
-    ] = "",
-    config: Annotated[
-        str, typer.Option(metavar="JSON", help="The pipeline's configuration.", show_default=False)
-    ] = "",
-    mapping: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN=FIELD", help="Which column fills which field; may be given again."
-        ),
+    output: Output = "",
+    config: ConfigText = "",
+    mapping: Mapping = None,
+    profile: ProfileName = "",
+    sheet: Sheet = "",
+    intent: Annotated[
+        Intent | None, typer.Option(help="What may be written to the catalog; else only checked.")
     ] = None,
+    errors: Errors = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
     json: shown.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Extract clean rows from a file: stored first, then worked through, then written as CSV.
 
     Exit code 0: every row is valid; 3: some rows failed; 1: the file could not be worked through.
@@ -40,8 +69,12 @@ def extract(
     from penstock.cli.errors import INTERRUPTED
     from penstock.cli.extraction import Wish, run_extraction
     from penstock.cli.jobs import ending_code
+    from penstock.cli.results import problem_pages
 
-    wish = Wish(file, _output(file, output, json), _config(config, mapping or []), quiet)
+    asked = asked_config(config, mapping or [], profile=profile, sheet=sheet, intent=intent)
+    if errors is not None:
+        problem_pages(errors)
+    wish = Wish(file, _output(file, output, json), asked, quiet, errors)
     done = uvloop.run(run_extraction(wish))
     if json:
         shown.as_json(done.as_json())
@@ -54,6 +87,15 @@ def extract(
         shown.note("penstock: Interrupted; the job was cancelled and nothing was written.")
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(ending_code(done.state, done.counts["invalid"] or 0))
+
+
+def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:
+    """The configuration, with what was asked for by options of their own."""
+    config = _config(text, pairs)
+    for name, value in options.items():
+        if value:
+            config[name] = int(value) if name == "sheet" and value.isdecimal() else str(value)
+    return config
 
 
 def _output(file: Path, output: str, json: bool) -> Path | None:

@@ -17,16 +17,18 @@ from penstock.cli import job_view
 from penstock.cli.errors import USAGE, CliError
 from penstock.cli.extracted import Extracted, outcome_of
 from penstock.cli.progress import ProgressBar
-from penstock.cli.results import write_results
+from penstock.cli.results import write_problems, write_results
 from penstock.cli.session import local_admin, opened_engine, quiet_logs
 from penstock.cli.settings import chosen
 from penstock.engine import ending
 from penstock.engine.parts import Parts
+from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.submit import Order, submit
 from penstock.engine.uploads import Upload, forget_upload, keep_upload
 from penstock.engine.worker import Worker
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.ids import new_id
+from penstock.model.pipeline import Job
 from penstock.settings import Settings
 from penstock.store import jobs
 from penstock.store.claims import Served
@@ -47,6 +49,8 @@ class Wish:
     output: Path | None
     config: dict[str, Any]
     quiet: bool
+    # Where the list of problems goes, if it is asked for.
+    errors: Path | None = None
 
 
 def _settings() -> Settings:
@@ -74,6 +78,8 @@ async def run_extraction(wish: Wish) -> Extracted:
             done.interrupted = interrupted
             if done.state == "done":
                 done.written = await write_results(parts, job_id, wish.output)
+                if wish.errors is not None:
+                    await write_problems(parts, job_id, wish.errors)
     done.seconds = time.monotonic() - began
     return done
 
@@ -95,12 +101,42 @@ def _opened(file: Path) -> IO[bytes]:
         raise CliError(USAGE, f"Cannot read {file}: {error.strerror}.") from error
 
 
-async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
-    name = wish.file.name.encode("utf-8", "replace").decode()[:255]
+async def look_at(file: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """What a job of this file would do; nothing of it stays."""
+    quiet_logs()
+    with _opened(file) as source:
+        async with opened_engine(_settings(), "preview", listens=False) as parts:
+            upload = await _stored(parts, file, source)
+            try:
+                async with parts.db.transaction() as conn:
+                    who = await local_admin(conn)
+                    await keep_upload(parts, conn, who, upload)
+                    order = Order(PIPELINE, config, upload.id)
+                    job = await prepare_preview(parts, conn, who, order)
+                    # Seen by this transaction alone, and gone with it.
+                    raise _Seen(job)
+            except _Seen as seen:
+                return dict(await preview(parts, seen.job))
+            finally:
+                await forget_upload(parts, upload)
+
+
+class _Seen(Exception):
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self.job = job
+
+
+async def _stored(parts: Parts, file: Path, source: IO[bytes]) -> Upload:
+    name = file.name.encode("utf-8", "replace").decode()[:255]
     media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    blob = await parts.blobs.put(_chunks(source), parts.settings.max_file_bytes)
+    return Upload(new_id(), name, media_type, blob)
+
+
+async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
     try:
-        blob = await parts.blobs.put(_chunks(source), parts.settings.max_file_bytes)
-        upload = Upload(new_id(), name, media_type, blob)
+        upload = await _stored(parts, wish.file, source)
         try:
             async with parts.db.transaction() as conn:
                 who = await local_admin(conn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -63,6 +64,8 @@ class Ingest:
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
                     cursor = batch.cursor
+                    if batch.header is not None:
+                        job = replace(job, header=batch.header)
                     await self._store(batch)
                     ctx.batch_rows = self._sizer.rows
                     self._parts.failpoints.reach("between_batches")

@@ -93,8 +93,9 @@ def export_rows(wanted: Wanted, columns: Sequence[str], page: Iterable[Any]) -> 
 def columns_of(parts: Parts, job: Any, first_page: Sequence[Any]) -> list[str]:
     """As the pipeline shows them, else as the file has them, else as the results turn out."""
     pipeline = parts.pipelines.get(job["pipeline"])
-    if pipeline is not None and pipeline.columns is not None:
-        return list(pipeline.columns)
+    known = None if pipeline is None else pipeline.columns_of(from_json(job["context"]) or {})
+    if known is not None:
+        return list(known)
     if job["header"] is not None:
         return list(from_json(job["header"]))
     results = [from_json(row["result"]) or {} for row in first_page]

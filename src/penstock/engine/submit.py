@@ -68,7 +68,7 @@ async def submit(
         if replay is not None:
             return replay
     pipeline = parts.pipeline(order.pipeline)
-    config = _valid_config(pipeline, order)
+    config = valid_config(pipeline, order)
     traits = pipeline.traits(config)
     queue = await parts.queue.look(conn)
     delay = None if order.at_once or traits.standing else _verdict(parts, queue, who)
@@ -79,7 +79,7 @@ async def submit(
     if delay is not None:
         until = await jobs.delayed_until(conn, order.due_at, parts.settings.depth_delay_ms)
         order, wait = replace(order, due_at=until), max(wait, parts.settings.depth_delay_ms)
-    file = await _file(parts, conn, who, pipeline, order)
+    file = await file_of_order(parts, conn, who, pipeline, order)
     rows = None if traits.learns else pipeline.inline(config)
     if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
         rows = None
@@ -180,7 +180,7 @@ def _stages(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     return out
 
 
-def _valid_config(pipeline: Pipeline, order: Order) -> Any:
+def valid_config(pipeline: Pipeline, order: Order) -> Any:
     if not 0 <= order.priority <= MAX_PRIORITY:
         raise BadInput("INVALID_PARAMETERS", f"priority must be from 0 to {MAX_PRIORITY}.")
     try:
@@ -192,7 +192,7 @@ def _valid_config(pipeline: Pipeline, order: Order) -> Any:
         ) from error
 
 
-async def _file(
+async def file_of_order(
     parts: Parts, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
 ) -> Any:
     """The file's row, if the pipeline can make anything of the file at first sight."""

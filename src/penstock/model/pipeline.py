@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from penstock.model.errors import ItemError, PenstockError, PermanentError, Waiting
+from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentError, Waiting
 from penstock.model.outcomes import Fail, Outcome, Retry
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
@@ -165,6 +165,14 @@ class Pipeline:
 
     def check(self, head: bytes, size: int, name: str) -> None:
         """Refuse at submit a file that its first bytes show to be of no use."""
+
+    def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
+        """What grid and export show of a job, by what it learnt; None: the columns of the file."""
+        return self.columns
+
+    async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        """What a job of this file and config would do, without doing it."""
+        raise BadInput("INVALID_PARAMETERS", f"Pipeline {self.name} has no preview.")
 
     def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None

@@ -85,6 +85,14 @@ class NamedRow:
     filled: int
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rows came out how, and what was wrong in which column (code, count, an example)."""
+
+    states: Mapping[str, int]
+    problems: Mapping[str, Sequence[Mapping[str, Any]]]
+
+
 class Catalog(Protocol):
     """What stages may know of products and of the job's other rows. Changes are effects."""
 
@@ -100,6 +108,9 @@ class Catalog(Protocol):
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str]
     ) -> Mapping[str, Sequence[NamedRow]]: ...
+
+    async def tally(self, job_id: UUID) -> Tally:
+        """Over all rows of the job, for its summary."""
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """What earlier stages made of other rows of the job."""

@@ -1,46 +1,67 @@
-"""Supplier files to clean rows: all columns kept, those that name a product's field mapped."""
+"""Supplier files to products: read, mapped, normalised, validated, matched and applied."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, ClassVar
-from uuid import UUID
+from typing import Any, ClassVar, Literal
 
-from pydantic import field_validator
+from pydantic import Field, model_validator
 
+from penstock.catalog import profile as profiles
+from penstock.catalog.columns import ColumnStats
+from penstock.catalog.plan import compile_plan
+from penstock.catalog.profile import Contract, Key, Winner
+from penstock.catalog.validate import compile_validator
 from penstock.formats.reading import check_head
-from penstock.model.errors import BadInput, ItemError
-from penstock.model.outcomes import Done, Fail, Outcome
-from penstock.model.pipeline import Config, Item, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.errors import BadInput
+from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context
+from penstock.pipelines import preview as looking
 from penstock.pipelines.file_rows import ReadingConfig, batches_of_file, what_was_read
+from penstock.pipelines.product_plan import (
+    check_mapping,
+    choose_profile,
+    learnt,
+    look_at_columns,
+    today,
+)
+from penstock.pipelines.product_stages import apply, extract, match
 
-# The fields of a normalised product that one cell can fill.
-FIELDS = (
-    "id", "sourceId", "sku", "gtin", "mpn", "title", "description", "category", "brand",
-    "price", "currency", "unit", "availability", "quantity", "leadTimeDays", "minOrder",
-    "supplier", "dimensions", "weight", "material", "url", "image", "tags",
-)  # fmt: skip
+Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
 class ExtractionConfig(ReadingConfig):
-    """``mapping`` says which column fills which field, before equal names are looked for."""
+    """What is not given is found out: the mapping from names and contents, the rest from cells."""
 
-    mapping: dict[str, str] | None = None
+    profile: str | None = Field(None, max_length=100, description="A saved profile, by name.")
+    mapping: dict[str, str | None] | None = Field(
+        None,
+        description="Column to field; null keeps it as a custom field, `ignore` leaves it out.",
+    )
+    intent: Intent = Field("check", description="What may be written to the catalog.")
+    source: str | None = Field(None, max_length=100, description="Where the products come from.")
+    decimal: Literal["comma", "point"] | None = None
+    dates: Literal["dmy", "mdy"] | None = None
+    currency: str | None = Field(None, pattern=r"^[A-Z]{3}$")
+    base_currency: str = Field("USD", pattern=r"^[A-Z]{3}$")
+    required: list[str] | None = None
+    rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
+    contract: Contract | None = None
+    winner: Winner | None = None
+    key: Key | None = None
 
-    @field_validator("mapping")
-    @classmethod
-    def _fields_exist_once(cls, mapping: dict[str, str] | None) -> dict[str, str] | None:
-        fields = list((mapping or {}).values())
-        for field in fields:
-            if field not in FIELDS:
-                raise ValueError(f"there is no field {field!r}; fields are {', '.join(FIELDS)}")
-            if fields.count(field) > 1:
-                raise ValueError(f"field {field!r} is filled by two columns")
-        return mapping
+    @model_validator(mode="after")
+    def _makes_a_profile(self) -> ExtractionConfig:
+        """What no file could fit is refused before there is a job."""
+        columns = {name: {"target": target} for name, target in (self.mapping or {}).items()}
+        asked: dict[str, Any] = {"name": "asked", "columns": columns, "currency": self.currency}
+        asked |= {"required": self.required, "rules": self.rules}
+        try:
+            compile_validator(compile_plan(list(columns), profiles.from_json(asked)))
+        except BadInput as error:
+            raise ValueError(error.message) from error
+        return self
 
 
 class Extraction(Pipeline):
@@ -49,21 +70,28 @@ class Extraction(Pipeline):
     needs_file: ClassVar[bool] = True
 
     def traits(self, config: Any) -> Traits:
-        return Traits(summarizes=True)
+        return Traits(summarizes=True, learns=True)
 
-    def stages(self, config: Any) -> tuple[Stage, ...]:
-        return (Stage("extract", cpu=extract),)
+    def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
+        stages = (
+            Stage("extract", cpu=extract, share=3),
+            # Rows that mean the same product must all be known before any is matched.
+            Stage("match", run=match, barrier=True),
+        )
+        return stages if config.intent == "check" else (*stages, Stage("apply", run=apply))
 
     def check(self, head: bytes, size: int, name: str) -> None:
         check_head(head, size, name)
 
+    def columns_of(self, context: Mapping[str, Any]) -> list[str] | None:
+        return context.get("columns")
+
     async def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
     ) -> AsyncGenerator[RowBatch, None]:
-        def check_names(names: Sequence[str]) -> None:
-            _check_mapping(job.config.mapping, names)
-
-        batches = batches_of_file(job, ctx, cursor, check_names)
+        batches = batches_of_file(
+            job, ctx, cursor, lambda names: check_mapping(names, job.config.mapping)
+        )
         async with aclosing(batches):
             async for batch in batches:
                 yield batch
@@ -71,77 +99,43 @@ class Extraction(Pipeline):
     async def after_ingest(
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
-        return what_was_read(cursor)
+        """Each column judged by all of its cells, and the plan by which rows become products."""
+        if job.file is None:
+            raise BadInput("INVALID_PARAMETERS", "An extraction needs a file")
+        path = str(ctx.blobs.path(job.file.blob_key))
+        found = await ctx.children.call(
+            look_at_columns, path, job.config.reading(), dict(ctx.limits), cursor["plan"]
+        )
+        stats = [ColumnStats.from_json(one) for one in found]
+        header = job.header or ()
+        profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
+        rates = await ctx.catalog.rates(job.config.base_currency, today())
+        return what_was_read(cursor) | learnt(header, stats, profile, proposal, origin, rates)
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         counters = job.counters
+        tally = await ctx.catalog.tally(job.id)
+        states = tally.states
         return {
             "total": counters.get("total", 0),
             "valid": counters.get("done", 0),
             "invalid": counters.get("error", 0),
-            "duplicates": None,
-            "new": None,
-            "existing": None,
-            "mapping": column_fields(job.header or (), job.config.mapping),
-            **job.context,
-        }
+            "new": states.get("new", 0),
+            "existing": states.get("changed", 0) + states.get("unchanged", 0),
+            "changed": states.get("changed", 0),
+            "unchanged": states.get("unchanged", 0),
+            "duplicates": states.get("duplicate", 0),
+            "profile": {"name": job.context["profile"]["name"], "from": job.context["profileFrom"]},
+            "mapping": {
+                one["column"]: one["target"] for one in job.context["mapping"] if one["target"]
+            },
+            "columns": [
+                {"column": one["column"], "target": one["target"], "fill": one["fill"],
+                 "problems": tally.problems.get(one["column"], [])}
+                for one in job.context["mapping"]
+            ],
+            "notes": job.context["notes"],
+        }  # fmt: skip
 
-
-def column_fields(header: Sequence[str], mapping: Mapping[str, str] | None) -> dict[str, str]:
-    """Which column fills which field: as the mapping says, else where the names are equal but for
-    case, spaces, underscores and hyphens. Of two columns for one field the first one fills it."""
-    chosen = dict(mapping or {})
-    taken = set(chosen.values())
-    for column in header:
-        field = _FIELD_BY_NAME.get(_plain(column))
-        if field is not None and field not in taken and column not in chosen:
-            chosen[column] = field
-            taken.add(field)
-    return {column: chosen[column] for column in header if column in chosen}
-
-
-def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
-    """Clean every cell and pick out the product's fields. Runs in a child process."""
-    fields_of_job: dict[UUID, dict[str, str]] = {}
-    outcomes: list[Outcome] = []
-    for item in batch:
-        job = item.job
-        fields = fields_of_job.get(job.id)
-        if fields is None:
-            fields = column_fields(job.header or (), job.config.mapping)
-            fields_of_job[job.id] = fields
-        outcomes.append(_extract_row(item.input, job.header or (), fields))
-    return outcomes
-
-
-def _extract_row(cells: Sequence[str], header: Sequence[str], fields: Mapping[str, str]) -> Outcome:
-    result = dict(zip(header, map(_clean, cells), strict=False))
-    if len(cells) > len(header):
-        counts = {"cells": len(cells), "columns": len(header)}
-        message = f"Row has {len(cells)} cells, the header has {len(header)}"
-        return Fail(ItemError("VALIDATION_ERROR", message, details=counts), result)
-    normalized = {field: text for column, field in fields.items() if (text := result.get(column))}
-    return Done(result, normalized)
-
-
-def _clean(cell: str) -> str:
-    text = cell.strip()
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", "", name).casefold()
-
-
-_FIELD_BY_NAME = {_plain(field): field for field in FIELDS}
-
-
-def _check_mapping(mapping: Mapping[str, str] | None, header: Sequence[str]) -> None:
-    unknown = [column for column in mapping or () if column not in header]
-    if unknown:
-        raise BadInput(
-            "INVALID_CONFIG",
-            f"The mapping names columns the file does not have: {', '.join(unknown)}",
-            unknown=unknown,
-            columns=list(header[:100]),
-        )
+    async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        return await looking.preview(job, ctx)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,13 +11,14 @@ from uuid import UUID
 
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.ids import new_id
-from penstock.model.ports import KnownProduct, NamedRow
+from penstock.model.ports import KnownProduct, NamedRow, Tally
 from penstock.store import profiles
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
 
 _sql = load("products")
 _AT_ONCE = 500
+_TALLIED_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,33 @@ class StoredCatalog:
         for row in rows:
             named.setdefault(row["key"], []).append(NamedRow(row["row_no"], row["filled"]))
         return named
+
+    async def tally(self, job_id: UUID) -> Tally:
+        """In ranges, so that no statement takes long over a large job."""
+        states: Counter[str] = Counter()
+        problems: dict[tuple[str, str], dict[str, Any]] = {}
+        async with self._db.acquire() as conn:
+            total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
+        for start in range(0, total, _TALLIED_AT_ONCE):
+            async with self._db.acquire() as conn:
+                end = start + _TALLIED_AT_ONCE
+                for row in await conn.fetch(_sql.tally_states, job_id, start, end):
+                    states[row["state"]] += row["rows"]
+                for row in await conn.fetch(_sql.tally_problems, job_id, start, end):
+                    place = (row["place"] or "", row["code"])
+                    example = {"rowNo": row["first_row"], "value": row["value"]}
+                    known = problems.setdefault(
+                        place,
+                        {"code": row["code"], "count": 0, "message": row["message"],
+                         "example": example},
+                    )  # fmt: skip
+                    known["count"] += row["rows"]
+        by_column: dict[str, list[dict[str, Any]]] = {}
+        for (column, _), one in problems.items():
+            by_column.setdefault(column, []).append(one)
+        for found in by_column.values():
+            found.sort(key=lambda one: -one["count"])
+        return Tally(dict(states), by_column)
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         async with self._db.acquire() as conn:

@@ -65,6 +65,25 @@ ORDER BY key, row_no
 SELECT row_no, normalized FROM job_items
 WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AND status <> 'ERROR'
 
+-- name: tally_states
+-- How the rows of a range came out.
+SELECT result->>'match' AS state, count(*) AS rows FROM job_items
+WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match' GROUP BY 1
+
+-- name: tally_problems
+-- What was wrong in which column, in a range of rows, with the first example.
+SELECT p->>'column' AS place, p->>'code' AS code, count(*) AS rows, min(i.row_no) AS first_row,
+       (array_agg(p->>'message' ORDER BY i.row_no))[1] AS message,
+       (array_agg(p->>'value' ORDER BY i.row_no))[1] AS value
+FROM job_items i
+CROSS JOIN LATERAL jsonb_array_elements(
+    CASE jsonb_typeof(i.normalized->'problems') WHEN 'array' THEN i.normalized->'problems' END) AS p
+WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 GROUP BY 1, 2
+
+-- name: last_row
+-- How far the rows of a job go.
+SELECT total FROM jobs WHERE id = $1
+
 -- name: lock_undo
 -- One undo of a job at a time.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.undo:' || current_schema() || ':' || $1, 0))

@@ -1,0 +1,77 @@
+"""`penstock preview`: what a file is, what its columns mean, what is wrong with its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli import shown
+from penstock.cli.extract import ConfigText, Mapping, ProfileName, Sheet, asked_config
+
+
+def preview(
+    file: Annotated[Path, typer.Argument(help="The file to look at.", show_default=False)],
+    config: ConfigText = "",
+    mapping: Mapping = None,
+    profile: ProfileName = "",
+    sheet: Sheet = "",
+    json: shown.Json = False,
+) -> None:
+    """Look at a file before it is imported: nothing is written."""
+    import uvloop
+
+    from penstock.cli.extraction import look_at
+
+    asked = asked_config(config, mapping or [], profile=profile, sheet=sheet)
+    found = uvloop.run(look_at(file, asked))
+    if json:
+        shown.as_json(found)
+    else:
+        _show(found)
+
+
+def _show(found: dict[str, Any]) -> None:
+    reading = found["reading"]
+    told = [reading["format"], reading.get("encoding"), reading.get("sheet")]
+    delimiter = reading.get("delimiter")
+    if delimiter:
+        told.append(f"delimiter {delimiter!r}")
+    about = "" if found["rowsSampled"] == found["rowsEstimated"] else "about "
+    summary = found["summary"]
+    shown.fields(
+        [
+            ("File", ", ".join(str(one) for one in told if one)),
+            ("Rows", f"{about}{found['rowsEstimated']:,}"),
+            ("Profile", f"{found['profile']['name']} ({found['profile']['from']})"),
+            ("First rows", f"{summary['valid']} valid, {summary['invalid']} invalid"),
+            ("Catalog", f"{summary['new']} new, {summary['changed']} changed, "
+                        f"{summary['unchanged']} unchanged"),
+            ("Duplicates", summary["duplicatesEstimate"]),
+        ]
+    )  # fmt: skip
+    print()
+    rows = [
+        (one["column"], one["target"] or "(custom field)", f"{one['confidence']:.0%}", one["how"],
+         f"{one['fill']:.0%}", " ".join(", ".join(one["samples"]).split())[:60])
+        for one in found["mapping"]
+    ]  # fmt: skip
+    shown.columns(("COLUMN", "FIELD", "SURE", "HOW", "FILLED", "SAMPLES"), rows)
+    for doubt in [*reading.get("ambiguities", ()), *found["notes"]]:
+        shown.note(f"Unsure: {doubt}")
+    _show_problems(found["rows"])
+
+
+def _show_problems(rows: list[dict[str, Any]]) -> None:
+    """Each kind once, with how often it is there and the first row that has it."""
+    kinds: dict[tuple[str, str], list[int]] = {}
+    texts: dict[tuple[str, str], str] = {}
+    for row in rows:
+        for one in row["problems"]:
+            kind = (one.get("column") or "the row", one["code"])
+            kinds.setdefault(kind, []).append(row["rowNo"])
+            texts.setdefault(kind, one["message"])
+    for (column, code), where in sorted(kinds.items(), key=lambda kind: -len(kind[1])):
+        times = f"row {where[0]}" if len(where) == 1 else f"{len(where)} rows, first {where[0]}"
+        shown.note(f"{column}, {times}: {texts[column, code]} [{code}]")

@@ -1,0 +1,34 @@
+"""A look at what a job would do, without one: nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.engine.context import StopSign, stage_context
+from penstock.engine.parts import Parts
+from penstock.engine.submit import Order, file_of_order, valid_config
+from penstock.model.ids import new_id
+from penstock.model.pipeline import FileRef, Job
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection
+
+_SECONDS = 60.0
+
+
+async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order: Order) -> Job:
+    """The job as its pipeline would see it; refused where submitting it would be."""
+    pipeline = parts.pipeline(order.pipeline)
+    config = valid_config(pipeline, order)
+    row = await file_of_order(parts, conn, who, pipeline, order)
+    file = None
+    if row is not None:
+        file = FileRef(
+            row["id"], row["name"], row["sha256"], row["size"], row["media_type"], row["blob_key"]
+        )
+    return Job(new_id(), who.org_id, order.pipeline, config, file)
+
+
+async def preview(parts: Parts, job: Job) -> Mapping[str, Any]:
+    ctx = stage_context(parts, StopSign(), _SECONDS, parts.log)
+    return await parts.pipeline(job.pipeline).preview(job, ctx)

@@ -1,0 +1,159 @@
+"""A look at a file before a job is made of it: what it is, what its columns mean, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from penstock.catalog.columns import ColumnStats, add_rows, gather
+from penstock.catalog.dedupe import Duplicates
+from penstock.formats.reading import read_table
+from penstock.formats.tables import TableChunk, TableEnd, TableHead
+from penstock.model.errors import BadInput
+from penstock.model.outcomes import Advance, Fail, Skip
+from penstock.model.pipeline import Item, Job
+from penstock.model.ports import Context
+from penstock.pipelines.product_plan import choose_profile, learnt, profile_of, today
+from penstock.pipelines.product_stages import compared, extract, known_products
+
+SHOWN_ROWS = 200
+SAMPLED_ROWS = 5000
+
+
+def sample_file(path: str, options: Mapping[str, Any], limits: Mapping[str, int]) -> dict[str, Any]:
+    """The head of a file: its first rows, and what the cells of some thousand tell of their
+    columns. Runs in a child process."""
+    rows: list[list[str]] = []
+    found: dict[str, Any] = {"whole": False, "bytesRead": 0, "problems": []}
+    for piece in read_table(path, options, limits):
+        if isinstance(piece, TableHead):
+            found |= {"header": piece.names, "detected": piece.detected}
+            found["bytesTotal"] = piece.bytes_total
+        elif isinstance(piece, TableChunk):
+            rows += piece.rows
+            found["bytesRead"] = piece.bytes_read
+            if len(rows) >= SAMPLED_ROWS:
+                break
+        elif isinstance(piece, TableEnd):
+            found |= {"whole": True, "problems": piece.problems[:20]}
+            found["detected"]["footer"] = found["detected"].get("footer") or piece.footer
+    stats = gather(max(map(len, rows), default=len(found["header"])))
+    add_rows(stats, rows)
+    return {
+        **found,
+        "rows": rows[:SHOWN_ROWS],
+        "sampled": len(rows),
+        "stats": [one.as_json() for one in stats],
+    }
+
+
+async def preview(job: Job, ctx: Context) -> dict[str, Any]:
+    """What a job of this file and config would do, by its first rows. Nothing is written."""
+    if job.file is None:
+        raise BadInput("INVALID_PARAMETERS", "A preview needs a file")
+    path = str(ctx.blobs.path(job.file.blob_key))
+    head = await ctx.children.call(sample_file, path, job.config.reading(), dict(ctx.limits))
+    stats = [ColumnStats.from_json(one) for one in head["stats"]]
+    profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
+    rates = await ctx.catalog.rates(job.config.base_currency, today())
+    context = learnt(head["header"], stats, profile, proposal, origin, rates)
+    looked_at = replace(job, header=head["header"], context=context)
+    items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
+    outcomes = await ctx.children.call(extract, items)
+    rows = await _rows(looked_at, outcomes, ctx)
+    estimated = _estimated(head)
+    return {
+        "reading": head["detected"] | {"problems": head["problems"]},
+        "header": head["header"],
+        "rowsSampled": head["sampled"],
+        "rowsEstimated": estimated,
+        "profile": {"name": profile.name, "version": profile.version, "from": origin},
+        "mapping": context["mapping"],
+        "notes": context["notes"],
+        "columns": context["columns"],
+        "rows": rows,
+        "summary": _summary(rows, stats, looked_at, estimated),
+    }
+
+
+def _estimated(head: Mapping[str, Any]) -> int:
+    """How many rows the file has: exactly, if all of it was read, else by bytes."""
+    if head["whole"] or not head["bytesRead"]:
+        return int(head["sampled"])
+    return int(head["sampled"] * max(1.0, head["bytesTotal"] / head["bytesRead"]))
+
+
+async def _rows(job: Job, outcomes: Sequence[Any], ctx: Context) -> list[dict[str, Any]]:
+    documents = [dict(outcome.normalized or {}) for outcome in outcomes]
+    products = [one["product"] for one in documents if "product" in one]
+    known = await known_products(job, products, ctx)
+    losers = Duplicates(profile_of(job).key, profile_of(job).winner)
+    for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1):
+        if isinstance(outcome, Advance):
+            losers.add(number, one["product"])
+    doubled = {loser.row: loser.kept for loser in losers.losers()}
+    rows = []
+    for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1):
+        row = {
+            "rowNo": number,
+            "verdict": _verdict(outcome),
+            "result": outcome.result,
+            "problems": one.get("problems", []),
+            "match": None,
+            "changes": [],
+        }
+        if number in doubled:
+            row |= {"match": "duplicate", "duplicateOf": doubled[number]}
+        elif isinstance(outcome, Advance):
+            state, changes, _ = compared(job, one["product"], known)
+            row |= {"match": state, "changes": changes}
+        rows.append(row)
+    return rows
+
+
+def _verdict(outcome: Any) -> str:
+    match outcome:
+        case Advance():
+            return "valid"
+        case Fail():
+            return "invalid"
+        case Skip():
+            return "discarded"
+    return "unknown"
+
+
+def _summary(
+    rows: Sequence[Mapping[str, Any]], stats: Sequence[ColumnStats], job: Job, estimated: int
+) -> dict[str, Any]:
+    """Of the rows shown; duplicates are estimated for the whole file from the sampled ones."""
+    codes: dict[str, int] = {}
+    for row in rows:
+        for problem in row["problems"]:
+            codes[problem["code"]] = codes.get(problem["code"], 0) + 1
+    counts = {
+        verdict: sum(row["verdict"] == verdict for row in rows)
+        for verdict in ("valid", "invalid", "discarded")
+    }
+    states = {
+        state: sum(row["match"] == state for row in rows)
+        for state in ("new", "changed", "unchanged", "duplicate")
+    }
+    return {
+        **counts,
+        **states,
+        "problems": codes,
+        "duplicatesEstimate": _doubles(stats, job, estimated),
+    }
+
+
+def _doubles(stats: Sequence[ColumnStats], job: Job, estimated: int) -> int | None:
+    """None where no column holds the key by which duplicates are known."""
+    target = {"sku": "identifiers.sku", "gtin": "identifiers.gtin"}.get(
+        profile_of(job).key, "sourceId"
+    )
+    for column, one in zip(job.context["mapping"], stats, strict=False):
+        if column["target"] == target and one.filled:
+            share = max(0, one.filled - one.distinct) / one.filled
+            return round(share * one.fill * estimated)
+    return None

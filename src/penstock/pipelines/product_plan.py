@@ -1,0 +1,193 @@
+"""From a file's header and cells to the plan by which its rows become products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any
+
+import orjson
+
+from penstock.catalog import profile as profiles
+from penstock.catalog.columns import ColumnStats, add_rows, gather
+from penstock.catalog.currencies import Rates, rates_on
+from penstock.catalog.decisions import ColumnDecision, decide
+from penstock.catalog.fields import REQUIRED
+from penstock.catalog.mapping import Proposal, fingerprint, propose
+from penstock.catalog.plan import Plan, compile_plan
+from penstock.catalog.profile import ColumnRule, Profile
+from penstock.catalog.validate import Validator, compile_validator
+from penstock.formats.reading import read_table
+from penstock.formats.tables import TableChunk
+from penstock.model.errors import BadInput, PermanentError
+from penstock.model.pipeline import Job
+from penstock.model.ports import Catalog
+from penstock.pipelines.product_rows import grid_columns
+
+_MOST_SAMPLES_KEPT = 3
+
+
+def look_at_columns(
+    path: str, options: Mapping[str, Any], limits: Mapping[str, int], plan: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """What all cells of each column tell together. Runs in a child process, over the very rows that
+    were stored."""
+    stats: list[ColumnStats] = []
+    for piece in read_table(path, options, limits, {"rows": 0, "plan": plan}):
+        if isinstance(piece, TableChunk):
+            if not stats:
+                stats = gather(max(map(len, piece.rows)))
+            add_rows(stats, piece.rows)
+    return [one.as_json() for one in stats]
+
+
+async def choose_profile(
+    job: Job, header: Sequence[str], stats: Sequence[ColumnStats], catalog: Catalog
+) -> tuple[Profile, Proposal, str]:
+    """The profile to read by and where it is from: asked for by name, saved for files with these
+    columns, or proposed from the file itself. What the job's config says goes above it."""
+    proposal = propose(header, [one.samples for one in stats])
+    config = job.config
+    if config.profile is not None:
+        kept = await catalog.profile(job.org_id, config.profile, None)
+        if kept is None:
+            raise BadInput("INVALID_CONFIG", f"There is no profile {config.profile!r}.")
+        chosen, origin = profiles.from_json(kept), "named"
+    elif (kept := await catalog.profile(job.org_id, None, fingerprint(header))) is not None:
+        chosen, origin = profiles.from_json(kept), "saved"
+    else:
+        chosen, origin = profiles.from_proposal("proposed", proposal), "proposed"
+    return overridden(chosen, header, config), proposal, origin
+
+
+def overridden(profile: Profile, header: Sequence[str], config: Any) -> Profile:
+    """The profile with what the job asks for itself."""
+    changes: dict[str, Any] = {
+        name: getattr(config, name)
+        for name in ("source", "decimal", "dates", "currency", "contract", "winner", "key", "rules")
+        if getattr(config, name) is not None
+    }
+    if config.required is not None:
+        changes["required"] = tuple(config.required)
+    if config.mapping is not None:
+        changes["columns"] = _mapped(profile, header, config.mapping)
+    chosen = replace(profile, **changes) if changes else profile
+    if chosen.required is None:
+        chosen = replace(chosen, required=_expected(chosen, header))
+    return chosen
+
+
+def _expected(profile: Profile, header: Sequence[str]) -> tuple[str, ...]:
+    """Where nobody says what a product must have: what it needs and the file has a column for. A
+    list without titles is a list of something; that each of its rows fails would help nobody."""
+    columns = profile.columns
+    filled = {rule.target for name in header if (rule := columns.get(name)) is not None}
+    if filled & {"identifiers.sku", "identifiers.gtin", "identifiers.mpn"}:
+        filled.add("sourceId")
+    return tuple(target for target in REQUIRED if target in filled)
+
+
+def check_mapping(header: Sequence[str], mapping: Mapping[str, str | None] | None) -> None:
+    unknown = [column for column in mapping or () if column not in header]
+    if unknown:
+        raise BadInput(
+            "INVALID_CONFIG",
+            f"The mapping names columns the file does not have: {', '.join(unknown)}",
+            unknown=unknown,
+            columns=list(header[:100]),
+        )
+
+
+def _mapped(
+    profile: Profile, header: Sequence[str], mapping: Mapping[str, str | None]
+) -> dict[str, ColumnRule]:
+    check_mapping(header, mapping)
+    columns = dict(profile.columns)
+    asked = profiles.from_json(
+        {"name": "asked", "columns": {name: {"target": to} for name, to in mapping.items()}}
+    ).columns
+    taken = {rule.target for rule in asked.values()}
+    for name, rule in columns.items():
+        if name not in asked and rule.target in taken:
+            columns[name] = replace(rule, target=None)
+    return {**columns, **asked}
+
+
+def learnt(
+    header: Sequence[str], stats: Sequence[ColumnStats], profile: Profile, proposal: Proposal,
+    origin: str, rates: Sequence[tuple[date, str, Decimal]],
+) -> dict[str, Any]:  # fmt: skip
+    """All that the stages need, as the job keeps it."""
+    decisions = decide(stats, profile.currency)
+    plan = compile_plan(header, profile, decisions)
+    targets = [step.target for step in plan.steps]
+    return {
+        "profile": profiles.to_json(profile),
+        "profileFrom": origin,
+        "decisions": [one.as_json() for one in decisions],
+        "rates": [[day.isoformat(), currency, str(worth)] for day, currency, worth in rates],
+        "columns": grid_columns(targets, [one.name for one in plan.custom], converts=bool(rates)),
+        "notes": list(plan.notes),
+        "mapping": _shown_mapping(profile, proposal, stats),
+    }
+
+
+def _shown_mapping(
+    profile: Profile, proposal: Proposal, stats: Sequence[ColumnStats]
+) -> list[dict[str, Any]]:
+    """Each column: what it fills, how sure that is, and what is in it."""
+    shown = []
+    for column, one in zip_longest(proposal.columns, stats[: len(proposal.columns)]):
+        one = one or ColumnStats()
+        rule = profile.columns.get(column.header)
+        target = None if rule is None else rule.target
+        told = column.as_json() | {
+            "target": target,
+            "fill": round(one.fill, 4),
+            "distinct": one.distinct,
+            "samples": one.samples[:_MOST_SAMPLES_KEPT],
+        }
+        if target != column.target:
+            told |= {"how": "given", "confidence": 1.0}
+        shown.append(told)
+    return shown
+
+
+def base_rates(context: Mapping[str, Any], base: str) -> Rates:
+    table = [
+        (date.fromisoformat(day), currency, Decimal(worth))
+        for day, currency, worth in context.get("rates", ())
+    ]
+    newest = max((day for day, _, _ in table), default=date.min)
+    return rates_on(newest, base, table)
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
+
+
+@lru_cache(maxsize=32)
+def _compiled(header: tuple[str, ...], kept: bytes, base: str) -> tuple[Plan, Validator]:
+    context = orjson.loads(kept)
+    profile = profiles.from_json(context["profile"])
+    decisions = [ColumnDecision.from_json(one) for one in context["decisions"]]
+    plan = compile_plan(header, profile, decisions, base_rates(context, base))
+    return plan, compile_validator(plan)
+
+
+def plan_of(job: Job) -> tuple[Plan, Validator]:
+    """Compiled once per job and process."""
+    if "profile" not in job.context:
+        raise PermanentError(
+            "INVALID_CONFIG", "This job was begun by an older version of Penstock. Clone it."
+        )
+    kept = {name: job.context[name] for name in ("profile", "decisions", "rates")}
+    return _compiled(tuple(job.header or ()), orjson.dumps(kept), job.config.base_currency)
+
+
+def profile_of(job: Job) -> Profile:
+    return plan_of(job)[0].profile

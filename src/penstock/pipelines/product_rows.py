@@ -1,0 +1,110 @@
+"""A product as one line of the grid, and two products as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from penstock.catalog.fields import FIELDS, full_target
+
+CUSTOM = "specifications.customFields"
+MATCH = "match"
+# What is shown once any field of the section is: nobody maps a column to these, or not always.
+_COMPANIONS = {
+    "price": ("price.amount", "price.currency"),
+    "availability": ("availability.status",),
+    "identifiers": ("sourceId",),
+}
+_OPTIONS = ("variants.color", "variants.size")
+_FIRST = ("sourceId", "identifiers.sku", "identifiers.gtin", "title")
+_OUTPUT = tuple(field.target for field in FIELDS if field.output)
+
+
+def short_name(target: str) -> str:
+    """What people call a field: `sku`, `price`; the whole path where that would be ambiguous."""
+    for name in (target.partition(".")[0], target.rpartition(".")[2]):
+        if full_target(name) == target:
+            return name
+    return target
+
+
+TARGETS = {short_name(target): target for target in _OUTPUT}
+
+
+def grid_columns(
+    targets: Sequence[str], custom: Sequence[str], *, converts: bool = False
+) -> list[str]:
+    """The columns of a job's results: identity first, then the mapped fields in their usual order,
+    then the supplier's own columns, then how it compares with the catalog."""
+    wanted = set()
+    for target in targets:
+        wanted.add(_shown(target))
+        wanted.update(_COMPANIONS.get(target.partition(".")[0], ()))
+    if converts and "price.amount" in wanted:
+        wanted.update(("price.base.amount", "price.base.currency"))
+    # Where rows are no variants of each other, what makes one is a column like any other.
+    told = [target.rpartition(".")[2] for target in _OPTIONS if target in targets]
+    custom = [*told, *custom]
+    ordered = [*_FIRST, *(target for target in _OUTPUT if target not in _FIRST)]
+    names = [short_name(target) for target in ordered if target in wanted]
+    taken = {*TARGETS, MATCH}
+    own = [f"{CUSTOM}.{name}" if name in taken else name for name in custom]
+    return [*names, *own, MATCH]
+
+
+def _shown(target: str) -> str:
+    """The field whose value a column becomes part of: `images.2` of `images`."""
+    while target not in _OUTPUT and "." in target:
+        target = target.rpartition(".")[0]
+    return target
+
+
+def flatten(product: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The cells of the grid; what is empty is left out."""
+    flat: dict[str, Any] = {}
+    custom = product.get("specifications", {}).get("customFields", {})
+    for column in columns:
+        target = TARGETS.get(column)
+        if target is not None:
+            value = _at(product, target)
+        else:
+            value = custom.get(column.removeprefix(f"{CUSTOM}."))
+        if value is not None:
+            flat[column] = _cell(value)
+    return flat
+
+
+def _at(product: Mapping[str, Any], path: str) -> Any:
+    value: Any = product
+    for part in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(part)
+    return value
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        if all(isinstance(one, str) for one in value):
+            return ", ".join(value)
+        if all(isinstance(one, Mapping) and set(one) & {"url"} for one in value):
+            return " ".join(one["url"] for one in value)
+    if isinstance(value, Mapping) and {"value", "unit"} >= set(value):
+        return f"{value.get('value', '')} {value.get('unit', '')}".strip()
+    if isinstance(value, Mapping | list):
+        return orjson.dumps(value).decode()
+    return value
+
+
+def merged(existing: Mapping[str, Any], product: Mapping[str, Any]) -> dict[str, Any]:
+    """The existing product with the file's fields over it; what the file leaves blank stays."""
+    result = dict(existing)
+    for name, value in product.items():
+        old = result.get(name)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            result[name] = merged(old, value)
+        elif value is not None:
+            result[name] = value
+    return result

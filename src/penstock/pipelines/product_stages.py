@@ -1,0 +1,267 @@
+"""Rows to products: extract each one, match them with each other and the catalog, apply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from penstock.catalog.dedupe import completeness, diff, key_of
+from penstock.catalog.gtin import match_key
+from penstock.catalog.normalise import normalise
+from penstock.catalog.profile import Profile
+from penstock.catalog.row import NormalisedRow
+from penstock.catalog.variants import Member, group
+from penstock.model.effects import Effect, NameRow, UpsertProduct
+from penstock.model.errors import ItemError
+from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
+from penstock.model.pipeline import Item, Job
+from penstock.model.ports import Context, KnownProduct, NamedRow
+from penstock.pipelines.product_plan import plan_of, profile_of
+from penstock.pipelines.product_rows import MATCH, flatten, merged
+
+_MOST_CHANGES = 50
+_MOST_PROBLEMS = 50
+DEFAULT_SOURCE = "file"
+
+
+def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
+    """Map, clean, normalise and validate. Runs in a child process."""
+    return [_extracted(item) for item in batch]
+
+
+def _extracted(item: Item) -> Outcome:
+    plan, validator = plan_of(item.job)
+    row = normalise(plan, item.input)
+    verdict = validator.check(row, item.input)
+    product = row.product
+    if product:
+        source = plan.profile.source or DEFAULT_SOURCE
+        product["source"] = source
+        if "sourceId" in product:
+            product["id"] = f"{source}:{product['sourceId']}"
+    result = flatten(product, item.job.context["columns"])
+    problems = [one.as_json() for one in row.problems[:_MOST_PROBLEMS]]
+    kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
+    if row.group is not None:
+        kept["group"] = {"name": row.group, "continues": row.continues}
+    if verdict == "valid":
+        return Advance(kept, result, effects=_names(row, plan.profile))
+    first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
+    if verdict == "discarded":
+        return Skip(first.message, result, code=first.code, normalized=kept)
+    error = ItemError(first.code, first.message, first.column, first.value)
+    return Fail(error, result, kept)
+
+
+def _names(row: NormalisedRow, profile: Profile) -> list[Effect]:
+    keys = []
+    key = key_of(row.product, profile.key)
+    if key is not None and not row.continues:
+        keys.append(f"{profile.key}:{key}")
+    if row.group is not None:
+        keys.append(f"group:{row.group}")
+    return [NameRow([one[:500] for one in keys], completeness(row.product))] if keys else []
+
+
+async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """Which rows mean the same product, and whether the catalog has it."""
+    outcomes: dict[int, Outcome] = {}
+    by_job: dict[UUID, list[tuple[int, Item]]] = {}
+    for place, item in enumerate(batch):
+        by_job.setdefault(item.job.id, []).append((place, item))
+    for members in by_job.values():
+        job = members[0][1].job
+        products, parents = await _with_variants(job, [item for _, item in members], ctx)
+        losers = await _duplicates(job, products, ctx)
+        kept = {row: product for row, product in products.items() if row not in losers}
+        known = await known_products(job, list(kept.values()), ctx)
+        for place, item in members:
+            outcomes[place] = (
+                _part(item, parents[item.row_no])
+                if item.row_no in parents
+                else _matched(item, products[item.row_no], losers.get(item.row_no), known)
+            )
+    return [outcomes[place] for place in range(len(batch))]
+
+
+def _part(item: Item, parent: int) -> Outcome:
+    result = flatten((item.normalized or {})["product"], item.job.context["columns"])
+    why = f"Part of the product in row {parent}"
+    return Skip(why, result | {MATCH: "part"}, code="PART_OF_PRODUCT")
+
+
+def _matched(item: Item, product: Mapping[str, Any], kept: int | None, known: Known) -> Outcome:
+    result = flatten(product, item.job.context["columns"])
+    if kept is not None:
+        why = f"The same product as in row {kept}, which is kept"
+        return Skip(why, result | {MATCH: "duplicate"}, code="DUPLICATE_IN_FILE")
+    normalized = dict(item.normalized or {})
+    state, changes, existing = compared(item.job, product, known)
+    normalized |= {
+        "product": product,
+        MATCH: {
+            "state": state,
+            "productId": None if existing is None else str(existing.id),
+            "changes": changes,
+        },
+    }
+    result[MATCH] = state
+    if item.job.config.intent == "check":
+        return Done(result, normalized)
+    return Advance(normalized, result)
+
+
+def compared(
+    job: Job, product: Mapping[str, Any], known: Known
+) -> tuple[str, list[dict[str, Any]], KnownProduct | None]:
+    """New, changed or unchanged, in which fields, and which product of the catalog it is."""
+    existing = known.of(product)
+    before = None if existing is None else existing.data
+    state, changes = diff(before, product, blanks_count=job.config.intent == "replace")
+    return state, [change._asdict() for change in changes[:_MOST_CHANGES]], existing
+
+
+async def _with_variants(
+    job: Job, items: Sequence[Item], ctx: Context
+) -> tuple[dict[int, Any], dict[int, int]]:
+    """The product of each row; and of rows that only add to another one's product, that one."""
+    alone = {item.row_no: dict(item.normalized) for item in items if item.normalized}
+    groups = {one["group"]["name"] for one in alone.values() if "group" in one}
+    if not groups:
+        return {row: one["product"] for row, one in alone.items()}, {}
+    named = await ctx.catalog.rows_named(job.id, [f"group:{name}"[:500] for name in groups])
+    rows = {one.row_no for members in named.values() for one in members}
+    # Rows of the same group may be in other slices: their documents are read, not changed.
+    others = await ctx.catalog.documents(job.id, sorted(rows - set(alone)))
+    documents = {**others, **alone}
+    members = [
+        Member(row, one["product"], one.get("group", {}).get("name"),
+               one.get("group", {}).get("continues", False))
+        for row, one in sorted(documents.items())
+    ]  # fmt: skip
+    products: dict[int, Any] = {}
+    parents: dict[int, int] = {}
+    for grouped in group(members):
+        parent = grouped.rows[0]
+        if parent in alone:
+            products[parent] = grouped.product
+        for row in grouped.rows[1:]:
+            if row in alone:
+                parents[row] = parent
+    return products, parents
+
+
+async def _duplicates(job: Job, products: Mapping[int, Any], ctx: Context) -> dict[int, int]:
+    """Rows that lose to another one of the same key, with the row that is kept."""
+    profile = profile_of(job)
+    keys = {row: key_of(product, profile.key) for row, product in products.items()}
+    wanted = sorted({f"{profile.key}:{key}"[:500] for key in keys.values() if key is not None})
+    named = await ctx.catalog.rows_named(job.id, wanted)
+    winners = {key: _winner(rows, profile) for key, rows in named.items()}
+    losers = {}
+    for row, key in keys.items():
+        winner = winners.get(f"{profile.key}:{key}"[:500], row)
+        if key is not None and winner != row:
+            losers[row] = winner
+    return losers
+
+
+def _winner(rows: Sequence[NamedRow], profile: Profile) -> int:
+    match profile.winner:
+        case "first":
+            return min(row.row_no for row in rows)
+        case "last":
+            return max(row.row_no for row in rows)
+        case _:
+            return min(rows, key=lambda row: (-row.filled, row.row_no)).row_no
+
+
+class Known:
+    """Products of the catalog, found by source id, then by SKU, then by GTIN."""
+
+    def __init__(self, source: str, found: Sequence[KnownProduct]) -> None:
+        self._by_id = {one.source_id: one for one in found if one.source == source}
+        self._by_sku = {one.sku: one for one in found}
+        self._by_gtin = {one.gtin: one for one in found}
+
+    def of(self, product: Mapping[str, Any]) -> KnownProduct | None:
+        names = product.get("identifiers", {})
+        gtin = names.get("gtin")
+        found = self._by_id.get(product.get("sourceId", ""))
+        if found is None and "sku" in names:
+            found = self._by_sku.get(names["sku"])
+        if found is None and gtin is not None:
+            found = self._by_gtin.get(match_key(gtin))
+        return found
+
+
+async def known_products(job: Job, products: Sequence[Mapping[str, Any]], ctx: Context) -> Known:
+    source = profile_of(job).source or DEFAULT_SOURCE
+    names = [product.get("identifiers", {}) for product in products]
+    found = await ctx.catalog.find(
+        job.org_id,
+        source,
+        [product["sourceId"] for product in products if "sourceId" in product],
+        [one["sku"] for one in names if "sku" in one],
+        [match_key(one["gtin"]) for one in names if "gtin" in one],
+    )
+    return Known(source, found)
+
+
+async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """Write what the intent allows, over the catalog as it is now."""
+    outcomes: dict[int, Outcome] = {}
+    by_job: dict[UUID, list[tuple[int, Item]]] = {}
+    for place, item in enumerate(batch):
+        by_job.setdefault(item.job.id, []).append((place, item))
+    for members in by_job.values():
+        job = members[0][1].job
+        known = await known_products(
+            job, [(item.normalized or {})["product"] for _, item in members], ctx
+        )
+        for place, item in members:
+            outcomes[place] = _applied(item, known)
+    return [outcomes[place] for place in range(len(batch))]
+
+
+def _applied(item: Item, known: Known) -> Outcome:
+    intent = item.job.config.intent
+    normalized = dict(item.normalized or {})
+    product = normalized["product"]
+    state, changes, existing = compared(item.job, product, known)
+    result = flatten(product, item.job.context["columns"]) | {MATCH: state}
+    normalized[MATCH] = dict(normalized.get(MATCH, {})) | {"state": state, "changes": changes}
+    if existing is None and intent == "update":
+        return Skip("The catalog does not have this product", result, code="NOT_IN_CATALOG")
+    if existing is not None and intent in ("create", "ignoreExisting"):
+        return Skip("The catalog has this product already", result, code="EXISTS_ALREADY")
+    if state == "unchanged":
+        return Done(result, normalized)
+    if "sourceId" not in product and existing is None:
+        message = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
+        return Fail(ItemError("REQUIRED_MISSING", message, "sourceId"), result, normalized)
+    return Done(result, normalized, effects=[_upsert(item, product, normalized, existing)])
+
+
+def _upsert(
+    item: Item, product: Mapping[str, Any], normalized: Mapping[str, Any],
+    existing: KnownProduct | None,
+) -> UpsertProduct:  # fmt: skip
+    data: Mapping[str, Any] = product
+    if existing is not None:
+        data = {**product, "id": existing.data.get("id"), "source": existing.source,
+                "sourceId": existing.source_id}  # fmt: skip
+        if item.job.config.intent != "replace":
+            data = merged(existing.data, data)
+    names = data.get("identifiers", {})
+    gtin = names.get("gtin")
+    return UpsertProduct(
+        source=existing.source if existing else product["source"],
+        source_id=existing.source_id if existing else product["sourceId"],
+        data=data,
+        lineage=normalized.get("lineage", {}),
+        sku=names.get("sku"),
+        gtin=None if gtin is None else match_key(gtin),
+        seen_version=existing.version if existing else None,
+    )

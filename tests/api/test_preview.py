@@ -1,0 +1,78 @@
+"""A preview shows what a job would do, and writes nothing but the file."""
+
+from __future__ import annotations
+
+import httpx2
+from tests.api.conftest import Caller, file_of, refused, shaped
+from tests.fixtures import Bench
+
+from penstock.api.schemas import FullJob, Preview
+
+GOODS = b"Artikelnr;Bezeichnung;Preis\nA-1;Hammer;9,90\nA-2;;abc\nA-1;Hammer again;1,00\n"
+
+
+async def test_a_preview_and_then_the_job(client: httpx2.AsyncClient, bench: Bench) -> None:
+    answer = await client.post("/api/jobs/preview", files=file_of(GOODS))
+    shown = shaped(Preview, answer)
+    assert {one["column"]: one["target"] for one in shown.mapping} == {
+        "Artikelnr": "identifiers.sku", "Bezeichnung": "title", "Preis": "price.amount",
+    }  # fmt: skip
+    assert [row.verdict for row in shown.rows] == ["valid", "invalid", "valid"]
+    assert (shown.rows[2].match, shown.rows[2].duplicate_of) == ("duplicate", 1)
+    assert shown.summary["duplicatesEstimate"] == 1
+    assert shown.columns[-1] == "match"
+    async with bench.parts.db.acquire() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM jobs") == 0
+        assert await conn.fetchval("SELECT count(*) FROM products") == 0
+    made = await client.post("/api/jobs", json={"fileId": str(shown.file_id)})
+    await bench.work()
+    job = shaped(FullJob, await client.get(made.headers["location"]))
+    counters = job.counters
+    assert (counters.done, counters.error, counters.skipped) == (1, 1, 1)
+    assert job.summary is not None
+    assert (job.summary["new"], job.summary["duplicates"]) == (1, 1)
+    [price] = [one for one in job.summary["columns"] if one["column"] == "Preis"]
+    assert 2 in {one["example"]["rowNo"] for one in price["problems"]}
+
+
+async def test_a_preview_follows_the_config(client: httpx2.AsyncClient) -> None:
+    config = {"config": '{"mapping": {"Preis": null}}'}
+    shown = shaped(
+        Preview, await client.post("/api/jobs/preview", files=file_of(GOODS), data=config)
+    )
+    assert {one["column"]: one["target"] for one in shown.mapping}["Preis"] is None
+    again = await client.post(
+        "/api/jobs/preview", json={"fileId": str(shown.file_id), "config": {"decimal": "comma"}}
+    )
+    assert shaped(Preview, again).rows[0].result == {
+        "sourceId": "A-1", "sku": "A-1", "title": "Hammer", "price": "9.90",
+    }  # fmt: skip
+
+
+async def test_what_no_job_could_be_made_of_has_no_preview(caller: Caller) -> None:
+    client, other = await caller(), await caller("other")
+    refused(await client.post("/api/jobs/preview", files=file_of(b"")), 422, "EMPTY_FILE")
+    bad = {"config": '{"mapping": {"Preis": "nonsense"}}'}
+    refused(
+        await client.post("/api/jobs/preview", files=file_of(GOODS), data=bad),
+        422, "INVALID_CONFIG",
+    )  # fmt: skip
+    refused(
+        await client.post("/api/jobs/preview", json={"pipeline": "noop"}), 422, "INVALID_PARAMETERS"
+    )
+    shown = shaped(Preview, await client.post("/api/jobs/preview", files=file_of(GOODS)))
+    theirs = await other.post("/api/jobs/preview", json={"fileId": str(shown.file_id)})
+    refused(theirs, 404, "FILE_NOT_FOUND")
+
+
+async def test_an_import_is_applied_and_undone(client: httpx2.AsyncClient, bench: Bench) -> None:
+    config = {"config": '{"intent": "merge"}'}
+    made = await client.post("/api/jobs", files=file_of(), data=config)
+    await bench.work()
+    async with bench.parts.db.acquire() as conn:
+        titles = await conn.fetch("SELECT data->>'title' AS title FROM products ORDER BY sku")
+    assert [row["title"] for row in titles] == ["Hammer", "=Nail"]
+    answer = await client.post(f"{made.headers['location']}/undo")
+    assert (answer.json()["deleted"], answer.json()["refusedCount"]) == (2, 0)
+    async with bench.parts.db.acquire() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM products") == 0
