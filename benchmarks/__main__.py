@@ -7,14 +7,15 @@ import asyncio
 import json
 import os
 import time
+import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.entries import ENTRIES, peers
-from benchmarks.entry import Entry, Line, Scale
-from benchmarks.lab import open_lab
+from benchmarks.entry import Entry, Line, Scale, not_measured
+from benchmarks.lab import Lab, open_lab
 from benchmarks.machine import facts
 from benchmarks.measure import Table
 from benchmarks.page import RECORDED, matrix, record
@@ -30,7 +31,7 @@ async def measure(entries: Sequence[Entry], scale: Scale) -> dict[str, Any]:
     async with open_lab() as lab:
         for entry in entries:
             machine, began = await facts(lab.dsn), time.monotonic()
-            lines = await entry.run(lab, scale)
+            lines = await attempt(entry, lab, scale)
             seconds = round(time.monotonic() - began)
             machine["load_after"] = os.getloadavg()[0]
             show(entry, lines)
@@ -40,6 +41,15 @@ async def measure(entries: Sequence[Entry], scale: Scale) -> dict[str, Any]:
                 "lines": [line.as_json() for line in lines],
             }  # fmt: skip
     return found
+
+
+async def attempt(entry: Entry, lab: Lab, scale: Scale) -> Sequence[Line]:
+    """One that fails says why, and leaves the others their turn."""
+    try:
+        return await entry.run(lab, scale)
+    except Exception as error:
+        traceback.print_exc()
+        return [not_measured(entry.name, f"{type(error).__name__}: {error}")]
 
 
 def show(entry: Entry, lines: Sequence[Line]) -> None:

@@ -153,6 +153,10 @@ class Bench:
     async def state(self, job_id: UUID) -> str:
         return str(await self._fetchval("SELECT state FROM jobs WHERE id = $1", job_id))
 
+    async def done(self, job_id: UUID) -> int:
+        """How many of its items are."""
+        return int(await self._fetchval("SELECT done FROM jobs WHERE id = $1", job_id))
+
     async def connect(self) -> asyncpg.Connection[asyncpg.Record]:
         """A connection of its own, without the engine's bound on the time of a statement."""
         conn = await self.db.connect()

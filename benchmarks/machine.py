@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import shutil
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,6 +14,8 @@ from typing import Any
 
 import asyncpg
 import psutil
+
+from benchmarks.peers import SYSTEMS
 
 
 def _processor() -> str:
@@ -33,6 +37,20 @@ def _commit() -> str:
     except OSError:
         return "unknown"
     return done.stdout.strip() or "unknown"
+
+
+def _peers() -> dict[str, str]:
+    """Versions of the other queues, as pinned, and of Redis."""
+    pinned = (Path(__file__).parent / "peers" / "requirements.txt").read_text("utf-8")
+    asked = dict.fromkeys(system.module for system in SYSTEMS)
+    found = {name: re.search(rf"^{name}==(\S+)", pinned, re.MULTILINE) for name in asked}
+    versions = {name: match[1] for name, match in found.items() if match}
+    redis = shutil.which("redis-server")
+    if redis is not None:
+        said = subprocess.run([redis, "--version"], capture_output=True, text=True, check=False)
+        match = re.search(r"v=(\S+)", said.stdout)
+        versions["redis-server"] = match[1] if match else "unknown"
+    return versions
 
 
 async def facts(dsn: str) -> dict[str, Any]:
@@ -57,4 +75,5 @@ async def facts(dsn: str) -> dict[str, Any]:
         "asyncpg": version("asyncpg"),
         "postgresql": server,
         "settings": {row["name"]: row["value"] for row in settings},
+        "peers": _peers(),
     }

@@ -65,7 +65,7 @@ def page(recorded: dict[str, Any]) -> str:
     parts = [_NOTE, _INTRO, "\n".join(_machines(recorded)), "\n".join(_goals(recorded))]
     for entry in ENTRIES:
         if entry.name in recorded:
-            parts.append("\n".join(_section(entry, _lines(recorded[entry.name]))))
+            parts.append("\n".join(_section(entry, recorded[entry.name])))
     return "\n\n".join(part.strip() for part in [*parts, _OUTRO]) + "\n"
 
 
@@ -115,7 +115,8 @@ def _reached(line: Line) -> str:
     return value if line.ratio is None else f"{value} ({line.ratio:.2f} ×)"
 
 
-def _section(entry: Entry, lines: Sequence[Line]) -> Iterator[str]:
+def _section(entry: Entry, found: dict[str, Any]) -> Iterator[str]:
+    lines = _lines(found)
     yield f"## {entry.title or entry.name}"
     yield ""
     yield f"`make bench ONLY={entry.name}`"
@@ -123,7 +124,13 @@ def _section(entry: Entry, lines: Sequence[Line]) -> Iterator[str]:
         yield ""
         yield entry.about
     yield ""
-    yield from matrix(lines) if entry.name == "peers" else _table(lines)
+    if entry.name != "peers":
+        yield from _table(lines)
+        return
+    versions = found["machine"]["peers"].items()
+    yield f"Versions: {', '.join(f'{name} {version}' for name, version in versions)}."
+    yield ""
+    yield from matrix(lines)
 
 
 def _table(lines: Sequence[Line]) -> Iterator[str]:

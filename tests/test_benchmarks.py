@@ -46,7 +46,7 @@ def test_the_page_shows_what_was_reached_and_what_was_missed() -> None:
     machine = {
         "at": "2030-01-01T00:00:00", "commit": "abc", "processor": "p", "cores": 2, "memory_gb": 1,
         "load_before": 0.0, "load_after": 1.0, "system": "s", "python": "3", "asyncpg": "1",
-        "postgresql": "18", "settings": {"fsync": "on"},
+        "postgresql": "18", "settings": {"fsync": "on"}, "peers": {"some": "1.2"},
     }  # fmt: skip
     lines = [
         Line("backlog, 1 process: items", "/s", Figures([900]), Figures([100]), against="Some"),
@@ -56,6 +56,7 @@ def test_the_page_shows_what_was_reached_and_what_was_missed() -> None:
     ]
     run = {"machine": machine, "seconds": 1, "quick": False}
     text = page({"peers": {**run, "lines": [line.as_json() for line in lines]}})
+    assert "Versions: some 1.2." in text
     assert "| Some | 100 (9.00 · 0.50) |" in text
     assert "| Other | not measured: not installed |" in text
     assert "| `peers` | dispatch p50, from the commit | 8 ms | ≤ 6 ms | **missed** |" in text

@@ -77,10 +77,11 @@ async def beside(lab: Lab, work_ms: float, scale: Scale) -> list[Line]:
             await light_jobs(light, work_ms, 2, None)
             alone = await light_jobs(light, work_ms, count, None)
             heavy = await bench.submit(
-                "noop", {"items": scale.of(200_000, 20_000), "workMs": work_ms}
+                "noop", {"items": scale.of(200_000, 50_000), "workMs": work_ms}
             )
             await bench.parts.broker.wake("any")
-            await asyncio.sleep(scale.of(2, 1))
+            while not await bench.done(heavy):
+                await asyncio.sleep(_LOOK_S)
             conn = await bench.connect()
             watching = asyncio.create_task(watch_slices(conn, bench.who.org_id, ages))
             try:
