@@ -314,10 +314,12 @@ async def reclaimed_soon(case: Case) -> list[str]:
         SELECT c.job_id, c.row_no, s.at AS last_sign, next.at - s.at AS took
         FROM crash c JOIN sign s ON s.id = c.from_slice
         CROSS JOIN LATERAL (
-            SELECT min(at) AS at FROM history_items h
+            SELECT h.at, h.to_status FROM history_items h
             WHERE h.job_id = c.job_id AND h.row_no = c.row_no AND h.n > c.n
-              AND h.to_status = 'PROCESSING') AS next
-        WHERE next.at - s.at > $1 * interval '1 second'""", case.reclaim_seconds)  # fmt: skip
+              AND h.to_status <> 'PENDING' ORDER BY h.n LIMIT 1) AS next
+        -- Not what was skipped by a cancel meanwhile, and perhaps taken up again much later.
+        WHERE next.to_status = 'PROCESSING' AND next.at - s.at > $1 * interval '1 second'""",
+        case.reclaim_seconds)  # fmt: skip
 
 
 _NET = ("total", "pending", "processing", "done", "error", "not_found", "skipped")

@@ -146,7 +146,8 @@ class Clients:
             case "cancel":
                 return await ending.cancel(conn, job_id)
             case "priority":
-                return await jobs.set_priority(conn, job_id, chance.randint(0, 100))
+                # Never lower: who is overtaken for ever is not claimed again, whatever it died of.
+                return await jobs.set_priority(conn, job_id, chance.randint(6, 100))
             case _:
                 selection = Selection(from_start=chance.random() < 0.3)
                 parts = self.ordeal.parts

@@ -59,13 +59,16 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"| everything ended after the last fault | {found['drainedSeconds']:.0f} s |"
     yield f"| PostgreSQL back after a kill, p50 / max | {_spread(found['serverBackSeconds'])} |"
     yield ""
-    yield "| lease | lost leases | claimed again after p50 | p99 | max |"
-    yield "|---|---:|---:|---:|---:|"
+    yield "Seconds from a lease's last sign of life until it is taken back, and until someone has"
+    yield "its items again (in the first row behind a queue that is always full):"
+    yield ""
+    yield "| lease | lost leases | taken back: p50 | p99 | max | claimed again: p50 | p99 | max |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     for kind, spreads in found["recoverySeconds"].items():
         if spreads:
-            again = spreads["claimed_again"]
-            figures = " | ".join(f"{again[name]:.1f} s" for name in ("p50", "p99", "max"))
-            yield f"| {_NAMES[kind]} | {again['count']:,} | {figures} |"
+            both = (spreads["taken_back"], spreads["claimed_again"])
+            figures = (f"{one[name]:.1f}" for one in both for name in ("p50", "p99", "max"))
+            yield f"| {_NAMES[kind]} | {both[0]['count']:,} | " + " | ".join(figures) + " |"
     yield ""
     before, after = found["footprint"]["before"], found["footprint"]["after"]
     yield "A worker that lived through all of it, idle before and after:"
