@@ -59,7 +59,9 @@ async def test_bad_input_fails_the_job_and_skips_its_items(tried: Tried, script:
     assert (job["state"], job["total"], job["skipped"]) == ("failed", 100, 100)
     assert orjson.loads(job["last_error"])["code"] == "UNSUPPORTED_TYPE"
     items = await tried.items(job_id)
-    assert {orjson.loads(i["error"])["code"] for i in items} == {"UNSUPPORTED_TYPE"}
+    errors = [orjson.loads(i["error"]) for i in items]
+    assert {error["code"] for error in errors} == {"JOB_FAILED"}
+    assert {error["details"]["cause"] for error in errors} == {"UNSUPPORTED_TYPE"}
     (failed,) = await told(tried, job_id, "job.failed")
     assert failed["lastError"]["code"] == "UNSUPPORTED_TYPE"
     assert not await told(tried, job_id, "job.retrying")

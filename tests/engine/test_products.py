@@ -12,11 +12,14 @@ from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 from tests.checker.scripted import Scripted
 
+from penstock.engine import bulk
 from penstock.engine.undo import undo
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
+from penstock.model.reprocess import Selection
+from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
 from penstock.store.products import StoredCatalog
 
@@ -172,6 +175,26 @@ async def test_an_undo_is_exact(tried: Tried, script: Scripted) -> None:
     assert sum(answer["deleted"] for answer in answers) == 10
     assert all(not answer["refused"] for answer in answers)
     assert await value(tried, CATALOG) == before
+
+
+async def test_an_undo_brings_back_what_others_did_in_between(
+    tried: Tried, script: Scripted
+) -> None:
+    """A job writes a product, another one does, the first one does again."""
+    writes(script, {}, by="first")
+    first = await tried.send({"rows": 1})
+    await tried.finish(first)
+    writes(script, {1: 1}, by="second")
+    await tried.finish(await tried.send({"rows": 1}))
+    between = await value(tried, CATALOG)
+    writes(script, {1: 2}, by="first again")
+    async with tried.parts.db.transaction() as conn:
+        again = Selection(statuses=(ItemStatus.DONE,))
+        await bulk.reprocess_job(tried.parts, conn, tried.who, first, again)
+    await tried.finish(first)
+    assert await value(tried, CATALOG) != between
+    assert (await undone(tried, first))["restored"] == 1
+    assert await value(tried, CATALOG) == between
 
 
 async def test_rows_find_each_other_by_name(tried: Tried, script: Scripted) -> None:

@@ -214,6 +214,28 @@ async def test_statuses_codes_and_rows_choose(tried: Tried, script: Scripted) ->
     await tried.is_clean()
 
 
+async def test_few_among_many_are_all_found(
+    tried: Tried, script: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more rows with problems than one look takes in, those of one code are spread over all."""
+    monkeypatch.setattr(reprocess, "CHUNK", 10)
+    rare = ItemError("RARE", "now and then")
+
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        return Fail(rare if item.row_no % 9 == 0 else WRONG)
+
+    script.work = work
+    job_id = await tried.send({"rows": 60})
+    await tried.finish(job_id)
+    script.work = done
+    made = await again(tried, job_id, codes=("RARE",))
+    assert made.operation_id is not None
+    assert await go_on(tried.parts, made.operation_id, 30)
+    (job,) = await tried.finish(job_id)
+    assert (job["done"], job["error"]) == (6, 54)
+    await tried.is_clean()
+
+
 async def test_a_cancelled_job_goes_on(tried: Tried, script: Scripted) -> None:
     """With what the cancel skipped, and not with what a stage did."""
     script.work = failing(1, 2, how=Skip("no need"))

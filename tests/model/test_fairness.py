@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.model.fairness import PLAN_WEIGHTS, charged, lane_of, score, start_tag
+from penstock.model.fairness import PLAN_WEIGHTS, charged, lane_of, score, start_tag, turn_share
 from penstock.model.states import shown_state
 
 
@@ -55,3 +55,10 @@ def test_a_pause_and_a_due_time_are_shown() -> None:
     assert shown_state("running", paused=True, delayed=False) == "paused"
     assert shown_state("queued", paused=False, delayed=True) == "delayed"
     assert shown_state("done", paused=True, delayed=True) == "done"
+
+
+def test_turns_are_shorter_where_many_wait() -> None:
+    assert turn_share(1, 4) == turn_share(4, 4) == 1
+    assert turn_share(8, 4) == 0.5
+    assert turn_share(0, 1) == 1
+    assert turn_share(1000, 4) == 0.05

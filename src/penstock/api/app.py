@@ -13,6 +13,7 @@ from penstock.api import (
     events,
     export,
     files,
+    fix,
     health,
     items,
     jobs,
@@ -36,7 +37,7 @@ what went wrong. Lists are read page by page: pass `next` on, unchanged, until i
 """
 
 _RESOURCES = (
-    *(files, jobs, items, control, clone, undo, profiles, export, events),
+    *(files, jobs, items, control, clone, fix, undo, profiles, export, events),
     dead_letters,
     bulk,
     queues,

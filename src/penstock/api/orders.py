@@ -63,6 +63,18 @@ class ReprocessOrder(Shape):
         return Selection.of_json(self.model_dump(by_alias=True) | {"scope": scope})
 
 
+class FixOrder(Shape):
+    """Cells by the names of their columns."""
+
+    input: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(min_length=1)
+
+
+class RemapOrder(Shape):
+    """Options of the job's pipeline that change; the others stay."""
+
+    config: dict[str, Any] = Field(min_length=1)
+
+
 class Reprocessed(Shape):
     reprocessed: int = Field(description="Items that wait again.")
     left_out: int = Field(description="Meant, but not in a state for it or without tries left.")

@@ -9,7 +9,11 @@ import asyncpg
 
 from penstock.model.ports import Log
 
-_LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
+# The last is what asyncpg says of a connection that was cut in the middle of a statement.
+_LOST = (
+    *(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError),
+    asyncpg.InternalClientError,
+)
 # Under load one wake-up stands for all of this time: each costs a NOTIFY here, and in every idle
 # worker a look at the queue. The first is told at once.
 _TOGETHER_S = 0.01

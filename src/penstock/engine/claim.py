@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from penstock.engine.figures import Figures
 from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
+from penstock.model.fairness import turn_share
 from penstock.model.ids import new_id
 from penstock.store import claims
 from penstock.store.claims import Candidate, Lease, Served, Turn, Work
@@ -120,7 +121,9 @@ async def _take(
     else:
         item_ms = work.avg_ms or figures.item_ms(work.pipeline, work.stage)
         factor = figures.claim_factor(work.pipeline, work.stage)
-        size = claim_size(limits.bounds, item_ms, work.avg_bytes, factor)
+        share = turn_share(turn.waiting, limits.own_cap)
+        bounds = replace(limits.bounds, target_ms=limits.bounds.target_ms * share)
+        size = claim_size(bounds, item_ms, work.avg_bytes, factor)
         leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served)
     if not leases:
         return [], 0

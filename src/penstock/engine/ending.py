@@ -9,7 +9,7 @@ from uuid import UUID
 
 from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
-from penstock.model.errors import ItemError, PermanentError
+from penstock.model.errors import ItemError, PenstockError, PermanentError, TransientError
 from penstock.model.policy import JOB, RetryPolicy
 from penstock.store import claims, dead_letters, jobs, slices
 from penstock.store.database import Connection
@@ -65,7 +65,8 @@ async def _end(conn: Connection, job_id: UUID, ending: str, failure: _Failure | 
 def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
     if ending == "failed":
         why = f": {error.message}" if error is not None else ""
-        return ItemError(error.code if error else "JOB_FAILED", f"The job failed{why}").as_json()
+        cause = {} if error is None else {"cause": error.code}
+        return ItemError("JOB_FAILED", f"The job failed{why}", details=cause).as_json()
     return ItemError("CANCELLED", "The job was cancelled").as_json()
 
 
@@ -77,8 +78,12 @@ async def fail_or_retry(
     if isinstance(error, TRY_AGAIN) and not isinstance(error, OSError):
         # The server's trouble, not the job's: it goes on as if nothing had been tried.
         return await _postpone(parts, slice_id, job_row, position)
+    if isinstance(error, PenstockError) and not error.counted:
+        return await _postpone(parts, slice_id, job_row, position, error.retry_after_ms)
     attempts = job_row["attempts"] + 1
-    permanent = isinstance(error, PermanentError) or _POLICY.rule(shown.code).retries == 0
+    permanent = isinstance(error, PermanentError) or (
+        not isinstance(error, TransientError) and _POLICY.rule(shown.code).retries == 0
+    )
     parts.log.warning(
         "job failed a step", job=str(job_row["id"]), error=shown.code, attempt=attempts
     )
@@ -116,9 +121,12 @@ def trace_of(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))[-_LONGEST_TRACE:]
 
 
-async def _postpone(parts: Parts, slice_id: UUID, job_row: Any, position: int) -> None:
+async def _postpone(
+    parts: Parts, slice_id: UUID, job_row: Any, position: int, after_ms: int | None = None
+) -> None:
     async with parts.db.transaction() as conn:
         if await slices.take(conn, [slice_id]):
             await slices.yield_whole(
-                conn, job_row["id"], position, after_ms=_POSTPONED_MS, attempts=job_row["attempts"]
-            )
+                conn, job_row["id"], position, after_ms=after_ms or _POSTPONED_MS,
+                attempts=job_row["attempts"],
+            )  # fmt: skip

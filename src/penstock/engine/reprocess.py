@@ -88,11 +88,14 @@ async def begin(
     most = meant.most(job)
     if meant.codes:
         most = min(most, await store.count_codes(conn, job_id, meant.codes))
-    if most > MOST_AT_ONCE:
+    window = None
+    if most <= MOST_AT_ONCE:
+        window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
+    # Few may be meant, and still be spread over more rows than one look takes in.
+    if window is None or window.next_row is not None:
         await store.drop_finish(conn, job_id)
         await _renew(conn, job_id, JobMove(), meant, user_id, _Hold(holder, most))
         return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
-    window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
     judged = _judge(parts, job, meant, window)
     if not judged.taken and not takes_up:
         return Begun(left_out=judged.left_out)

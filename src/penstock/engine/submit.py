@@ -152,7 +152,7 @@ def _new_job(
         config=config.model_dump_json(by_alias=True, exclude_unset=True),
         lane=lane_of(who.plan, who.org),
         priority=order.priority,
-        stages=_stages(pipeline, config, rows),
+        stages=stages_of(pipeline, config, rows),
         name=name[:200],
         file_id=order.file_id,
         bytes_total=0 if file is None else file["size"],
@@ -165,7 +165,7 @@ def _new_job(
     )
 
 
-def _stages(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
+def stages_of(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     """Ingest, the pipeline's stages, and finish. A job without rows to read skips the ingest."""
     stages = pipeline.stages(config)
     before = shares_before([stage.share for stage in stages])

@@ -37,6 +37,8 @@ class UpsertProduct:
     gtin: str | None = None
     published: bool = True
     seen_version: int | None = None
+    # All of it comes from this row; else what the row does not say keeps its lineage.
+    whole: bool = False
 
 
 Effect = Emit | NameRow | UpsertProduct

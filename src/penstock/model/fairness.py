@@ -58,6 +58,13 @@ def start_tag(virtual_time: float, system_time: float, live_start: float | None 
     return max(virtual_time, system_time if live_start is None else live_start)
 
 
+def turn_share(waiting_orgs: int, slots: int) -> float:
+    """Of a usual slice, the part that an org gets in one turn: where many wait for few slots, turns
+    are shorter, so that all of them go forward together. Below a twentieth, taking turns would cost
+    more than the turns give."""
+    return max(0.05, min(1.0, slots / max(waiting_orgs, 1)))
+
+
 def score(start: float, live_expected_ms: float, weight: float) -> float:
     """The lowest score is served next: what an org already holds counts as used."""
     return start + live_expected_ms / weight

@@ -170,6 +170,10 @@ class Pipeline:
         """What grid and export show of a job, by what it learnt; None: the columns of the file."""
         return self.columns
 
+    def check_remap(self, before: Any, after: Any) -> None:
+        """Refuse a new configuration for rows that are stored already, where that cannot be."""
+        raise BadInput("INVALID_PARAMETERS", f"Rows of {self.name} have no mapping to change.")
+
     async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         """What a job of this file and config would do, without doing it."""
         raise BadInput("INVALID_PARAMETERS", f"Pipeline {self.name} has no preview.")

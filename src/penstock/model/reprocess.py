@@ -11,8 +11,8 @@ from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus, JobState
 
 _FAILED = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
-# What a stage says of an item it had nothing to do for; the end of a job gives other reasons.
-_BY_STAGE = "SKIPPED"
+# What the end of a job says of its open items; a stage that had nothing to do gives other reasons.
+_BY_END = frozenset({"CANCELLED", "JOB_FAILED"})
 
 
 class Fate(Enum):
@@ -62,7 +62,7 @@ class Selection:
             return Fate.LEFT_OUT if self.rows else Fate.NOT_MEANT
         if self.codes and code not in self.codes:
             return Fate.NOT_MEANT
-        if status == ItemStatus.SKIPPED and self.skipped_by_end and code == _BY_STAGE:
+        if status == ItemStatus.SKIPPED and self.skipped_by_end and code not in _BY_END:
             return Fate.NOT_MEANT
         if not item["in_time"]:
             return Fate.NOT_MEANT

@@ -83,6 +83,14 @@ class Extraction(Pipeline):
     def check(self, head: bytes, size: int, name: str) -> None:
         check_head(head, size, name)
 
+    def check_remap(self, before: ExtractionConfig, after: ExtractionConfig) -> None:
+        if before.reading() != after.reading():
+            raise BadInput(
+                "INVALID_PARAMETERS",
+                "The rows are stored as they were read. To read the file in another way, clone the"
+                " job with the new options.",
+            )
+
     def columns_of(self, context: Mapping[str, Any]) -> list[str] | None:
         return context.get("columns")
 

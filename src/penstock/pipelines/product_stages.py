@@ -264,4 +264,5 @@ def _upsert(
         sku=names.get("sku"),
         gtin=None if gtin is None else match_key(gtin),
         seen_version=existing.version if existing else None,
+        whole=item.job.config.intent == "replace",
     )

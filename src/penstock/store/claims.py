@@ -40,6 +40,8 @@ class Turn:
     weight: int
     vstart: float
     pool: str = ""
+    # Orgs that wait for the same workers, itself among them.
+    waiting: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,11 @@ async def choose_org(
         _sql.choose_org, worker, org_cap, own_cap, list(not_these),
         served.lanes, served.pipelines, served.stages, no_ingest, served.pool,
     )  # fmt: skip
-    return None if row is None else Turn(row["org_id"], row["weight"], row["vstart"], served.pool)
+    return None if row is None else _turn(row, served.pool)
+
+
+def _turn(row: Any, pool: str) -> Turn:
+    return Turn(row["org_id"], row["weight"], row["vstart"], pool, row["waiting"])
 
 
 async def choose_stage(

@@ -94,6 +94,7 @@ async def _update(
     await conn.execute(
         _sql.update_products, job_id, [row["id"] for row, _ in changed],
         *_columns([one.effect for _, one in changed]), [one.row_no for _, one in changed],
+        [one.effect.whole for _, one in changed],
     )  # fmt: skip
     return [(row["id"], one.row_no, row["image"], row["version"] + 1) for row, one in changed]
 

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
-from penstock.store.database import Connection
+from penstock.store.database import Connection, to_json
+from penstock.store.jobs import NewStage
 from penstock.store.queries import load
 
 _sql = load("reprocess")
@@ -99,3 +100,21 @@ async def end_reopening(conn: Connection, job_id: UUID, holder: UUID) -> bool:
 
 async def failures_since(conn: Connection, since: datetime | None, most: int) -> list[Any]:
     return await conn.fetch(_sql.failures_since, since, most)
+
+
+async def lock_item(conn: Connection, job_id: UUID, row_no: int) -> Any:
+    return await conn.fetchrow(_sql.lock_item, job_id, row_no)
+
+
+async def set_input(conn: Connection, job_id: UUID, row_no: int, given: Any) -> None:
+    await conn.execute(_sql.set_input, job_id, row_no, to_json(given))
+
+
+async def set_config(conn: Connection, job: Any, config: str, stages: Sequence[NewStage]) -> None:
+    """Another configuration for a job that has ended."""
+    await lock(conn, job["id"])
+    barrier = any(stage.barrier for stage in stages)
+    await conn.execute(_sql.set_config, job["id"], config, barrier)
+    rows = [(s.position, s.kind, s.name, s.barrier, s.before) for s in stages]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    await conn.execute(_sql.set_stages, job["id"], job["org_id"], *columns)

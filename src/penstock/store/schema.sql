@@ -660,7 +660,7 @@ CREATE INDEX bulk_listed ON bulk_operations (org_id, id);
 
 ALTER TABLE bulk_operations ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON bulk_operations TO penstock_api
-    USING (org_id = (SELECT current_org())
+    USING (org_id = (SELECT current_org()) AND scope_org = org_id
            AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
 CREATE POLICY all_orgs ON bulk_operations TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE ON bulk_operations TO penstock_api, penstock_admin;
@@ -702,3 +702,6 @@ CREATE POLICY all_orgs ON rates TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE (deleted_at) ON profiles TO penstock_api, penstock_admin;
 GRANT SELECT ON rates TO penstock_api, penstock_admin;
 GRANT INSERT, UPDATE ON rates TO penstock_admin;
+
+-- Old keys are forgotten some at a time, oldest first.
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);

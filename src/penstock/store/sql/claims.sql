@@ -28,7 +28,8 @@ WITH RECURSIVE live AS MATERIALIZED (
         ORDER BY org_id, ready_at LIMIT 1
     ) AS next
 )
-SELECT w.org_id, o.weight, coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) AS vstart
+SELECT w.org_id, o.weight, coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) AS vstart,
+       count(*) OVER ()::integer AS waiting
 FROM waiting w
 JOIN orgs o ON o.id = w.org_id
 CROSS JOIN shut

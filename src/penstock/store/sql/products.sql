@@ -20,20 +20,23 @@ RETURNING id
 -- name: update_products
 -- Known ones, locked before.
 UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data::jsonb,
-    lineage = n.lineage::jsonb, job_id = $1, row_no = n.row_no, version = p.version + 1,
+    lineage = CASE WHEN n.whole THEN n.lineage::jsonb ELSE p.lineage || n.lineage::jsonb END, job_id = $1, row_no = n.row_no, version = p.version + 1,
     updated_at = now()
-FROM unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::integer[])
-    AS n (id, sku, gtin, published, data, lineage, row_no)
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::integer[],
+            $9::boolean[])
+    AS n (id, sku, gtin, published, data, lineage, row_no, whole)
 WHERE p.id = n.id
 
 -- name: keep_images
--- Before-images: a job's first of each product stays, unless what it did was undone since.
+-- Before-images: a job's first of each product stays, unless what it did was undone, or someone else
+-- changed the product since: then that is what an undo has to bring back.
 INSERT INTO product_changes AS c (job_id, product_id, org_id, row_no, before, version)
 SELECT $1, n.product_id, $2, n.row_no, n.before::jsonb, n.version
 FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
     AS n (product_id, row_no, before, version)
 ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version = excluded.version,
-    before = CASE WHEN c.undone_at IS NULL THEN c.before ELSE excluded.before END,
+    before = CASE WHEN c.undone_at IS NULL AND c.version = (excluded.before->>'version')::integer
+                  THEN c.before ELSE excluded.before END,
     changed_at = now(), undone_at = NULL
 
 -- name: find_products

@@ -98,3 +98,24 @@ UPDATE jobs SET reopening = NULL WHERE id = $1 AND reopening = $2
 SELECT id, state FROM jobs
 WHERE finished_at >= coalesce($1, now() - interval '1 day') AND (state = 'failed' OR (state = 'done' AND error > 0))
 ORDER BY finished_at, id LIMIT $2
+
+-- name: lock_item
+-- A row that someone wants to change.
+SELECT status, input FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
+
+-- name: set_input
+-- Its cells as they should have been.
+UPDATE job_items SET input = $3::jsonb WHERE job_id = $1 AND row_no = $2
+
+-- name: set_config
+-- Another configuration: what the rows teach is learnt anew, after the last of them, which is stored.
+UPDATE jobs SET config = $2::jsonb, context = '{}', ingest_done = false, has_barrier = $3 WHERE id = $1
+
+-- name: set_stages
+-- The stages of another configuration. One that is no more has nothing in it and stays empty.
+INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before)
+SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before
+FROM unnest($3::smallint[], $4::text[], $5::text[], $6::boolean[], $7::real[])
+    AS s (position, kind, name, barrier, before)
+ON CONFLICT (job_id, position) DO UPDATE
+SET name = excluded.name, barrier = excluded.barrier, before = excluded.before

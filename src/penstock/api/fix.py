@@ -1,0 +1,81 @@
+"""Putting rows right, and mapping a job anew."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Request, Response
+
+from penstock.api.access import Api, ApiParts, JobId, Writer, address_of
+from penstock.api.answers import answer
+from penstock.api.bodies import body_of, order_of
+from penstock.api.orders import FixOrder, RemapOrder, Reprocessed
+from penstock.api.shapes import load_job, load_job_shape
+from penstock.engine import bulk, fix
+from penstock.model.errors import NotThere
+from penstock.store.accounts import Principal
+
+router = APIRouter(tags=["items"])
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"model": Reprocessed}, 202: {"model": Reprocessed},
+}  # fmt: skip
+
+
+@router.patch(
+    "/jobs/{job_id}/items/{item}",
+    summary="Fix cells of an item",
+    responses=_ANSWERS,
+    openapi_extra=body_of(FixOrder),
+)
+async def fix_item(
+    request: Request,
+    api: ApiParts,
+    who: Writer,
+    job_id: JobId,
+    item: Annotated[str, Path(description="The row number, or the item's id `<jobId>:<rowNo>`.")],
+) -> Response:
+    """Write cells as they should have been, and run the row again from the start. What it was
+    before is kept in the audit."""
+    order = await order_of(request, FixOrder)
+    row_no = _row_no(job_id, item)
+    async with api.db.scoped(who.scope) as conn:
+        await load_job(conn, job_id)
+        made = await fix.fix_item(
+            api.parts, conn, who, job_id, row_no, order.input, address_of(request)
+        )
+    return await _answer(api, who, job_id, made)
+
+
+@router.post(
+    "/jobs/{job_id}/remap",
+    summary="Map a job anew",
+    responses=_ANSWERS,
+    openapi_extra=body_of(RemapOrder),
+)
+async def remap_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+    """The same rows with other options: mapping, profile, decimal style, intent … Nothing is sent
+    again; every row runs again from the start."""
+    order = await order_of(request, RemapOrder)
+    async with api.db.scoped(who.scope) as conn:
+        await load_job(conn, job_id)
+        made = await fix.remap(api.parts, conn, who, job_id, order.config, address_of(request))
+    return await _answer(api, who, job_id, made)
+
+
+def _row_no(job_id: UUID, item: str) -> int:
+    number = item.removeprefix(f"{job_id}:")
+    if not (number.isascii() and number.isdecimal() and len(number) < 10):
+        raise NotThere("NOT_FOUND", "There is no such item.")
+    return int(number)
+
+
+async def _answer(api: Api, who: Principal, job_id: UUID, made: bulk.Reprocessed) -> Response:
+    if made.lane is not None:
+        await api.parts.broker.wake(made.lane)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        shown = await load_job_shape(conn, job_id)
+    body: dict[str, Any] = {"reprocessed": made.items, "leftOut": made.left_out, "job": shown}
+    if made.operation_id is not None:
+        body["operationId"] = str(made.operation_id)
+    return answer(body, 200 if made.operation_id is None else 202)

@@ -1,0 +1,93 @@
+"""Put a job right: cells of one row, or what all its columns mean; then run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from penstock.engine import bulk
+from penstock.engine.parts import Parts, parse_config
+from penstock.engine.submit import Order, stages_of, valid_config
+from penstock.model.errors import BadInput, NotThere, PermanentError
+from penstock.model.reprocess import Selection
+from penstock.model.states import TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES, ItemStatus
+from penstock.store import accounts, claims, jobs
+from penstock.store import reprocess as store
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection, from_json
+
+_ENDED = tuple(sorted(TERMINAL_ITEM_STATUSES))
+
+
+async def fix_item(
+    parts: Parts, conn: Connection, who: Principal, job_id: UUID, row_no: int,
+    cells: Mapping[str, str], ip: str | None,
+) -> bulk.Reprocessed:  # fmt: skip
+    """Change cells of a row that has ended, and run it again from the start."""
+    await claims.lock_claims(conn)
+    job = await jobs.get_job(conn, job_id)
+    item = await store.lock_item(conn, job_id, row_no)
+    if job is None or item is None:
+        raise NotThere("NOT_FOUND", f"The job has no row {row_no}.")
+    if ItemStatus(item["status"]) not in TERMINAL_ITEM_STATUSES:
+        raise PermanentError(
+            "INVALID_STATE", f"Row {row_no} is still at work. Change it when it has ended.",
+            state=item["status"],
+        )  # fmt: skip
+    before = from_json(item["input"])
+    after = _changed(before, from_json(job["header"]), cells)
+    await store.set_input(conn, job_id, row_no, after)
+    await accounts.audit(
+        conn, job["org_id"], who.user_id, "item.fix", f"job:{job_id}:{row_no}", ip=ip,
+        before={"input": before}, after={"cells": dict(cells)},
+    )  # fmt: skip
+    again = Selection(whole_job=False, statuses=_ENDED, rows=(row_no,), from_start=True)
+    return await bulk.reprocess_job(parts, conn, who, job_id, again, ip)
+
+
+def _changed(given: Any, header: list[str] | None, cells: Mapping[str, str]) -> Any:
+    if isinstance(given, dict):
+        unknown = [name for name in cells if name not in given]
+        changed: Any = {**given, **cells}
+    else:
+        names = header or []
+        unknown = [name for name in cells if name not in names]
+        changed = [*given, *[""] * (len(names) - len(given))]
+        for name, value in cells.items():
+            if name in names:
+                changed[names.index(name)] = value
+    if unknown:
+        raise BadInput("UNKNOWN_FIELD", f"The row has no column {unknown[0]!r}.", unknown=unknown)
+    return changed
+
+
+async def remap(
+    parts: Parts, conn: Connection, who: Principal, job_id: UUID, config: Mapping[str, Any],
+    ip: str | None,
+) -> bulk.Reprocessed:  # fmt: skip
+    """The same rows with another configuration: what was learnt of the columns is learnt anew, and
+    every row runs again from the start."""
+    await claims.lock_claims(conn)
+    job = await jobs.get_job(conn, job_id)
+    if job is None:
+        raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
+    if job["state"] not in TERMINAL_JOB_STATES:
+        raise PermanentError(
+            "INVALID_STATE", f"The job is {job['state']}. Map it anew when it has ended.",
+            state=job["state"],
+        )  # fmt: skip
+    pipeline = parts.pipeline(job["pipeline"])
+    merged = {**from_json(job["config"]), **config}
+    chosen = valid_config(pipeline, Order(job["pipeline"], merged))
+    pipeline.check_remap(parse_config(pipeline, job["config"]), chosen)
+    await store.set_config(
+        conn, job, chosen.model_dump_json(by_alias=True, exclude_unset=True),
+        stages_of(pipeline, chosen, None),
+    )  # fmt: skip
+    await accounts.audit(
+        conn, job["org_id"], who.user_id, "job.remap", f"job:{job_id}", ip=ip,
+        before={"config": from_json(job["config"])}, after={"config": merged},
+    )  # fmt: skip
+    again = Selection(whole_job=True, statuses=_ENDED, from_start=True)
+    return await bulk.reprocess_job(parts, conn, who, job_id, again, ip)

@@ -1,0 +1,84 @@
+"""Cells are put right and run again; a job is mapped anew without sending its file again."""
+
+from __future__ import annotations
+
+import httpx2
+from tests.api.conftest import Caller, file_of, refused, shaped, submit_noop
+from tests.api.test_items import all_items
+from tests.fixtures import Bench
+
+from penstock.api.orders import Reprocessed
+from penstock.api.schemas import FullJob
+
+GOODS = b"Artikelnr;Bezeichnung;Preis;Wert\nA-1;Hammer;9,90;1\nA-2;;abc;2\nA-3;Nagel;0,10;3\n"
+
+
+async def _job(client: httpx2.AsyncClient, bench: Bench, content: bytes = GOODS) -> str:
+    made = await client.post("/api/jobs", files=file_of(content))
+    await bench.work()
+    return str(made.headers["location"])
+
+
+async def test_a_bad_row_is_put_right(client: httpx2.AsyncClient, bench: Bench) -> None:
+    path = await _job(client, bench)
+    job = shaped(FullJob, await client.get(path))
+    assert (job.counters.done, job.counters.error) == (2, 1)
+    cells = {"input": {"Bezeichnung": "Zange", "Preis": "4,50"}}
+    answer = await client.patch(f"{path}/items/2", json=cells)
+    assert shaped(Reprocessed, answer).reprocessed == 1
+    await bench.work()
+    job = shaped(FullJob, await client.get(path))
+    assert (job.state, job.counters.done, job.errors) == ("done", 3, {})
+    item = (await all_items(client, path.rsplit("/", 1)[1], "pageSize=10"))[1]
+    assert (item.input["Preis"], item.result and item.result["price"]) == ("4,50", "4.50")
+    async with bench.parts.db.acquire() as conn:
+        audited = await conn.fetchrow("SELECT before, after FROM audit WHERE action = 'item.fix'")
+    assert audited is not None
+    assert "abc" in audited["before"]
+    assert "Zange" in audited["after"]
+
+
+async def test_what_cannot_be_fixed(caller: Caller, bench: Bench) -> None:
+    client, other, viewer = await caller(), await caller("other"), await caller(role="viewer")
+    path = await _job(client, bench)
+    cells = {"input": {"Preis": "1"}}
+    refused(await client.patch(f"{path}/items/9", json=cells), 404, "NOT_FOUND")
+    refused(await client.patch(f"{path}/items/x", json=cells), 404, "NOT_FOUND")
+    unknown = {"input": {"Farbe": "rot"}}
+    refused(await client.patch(f"{path}/items/2", json=unknown), 422, "UNKNOWN_FIELD")
+    refused(await other.patch(f"{path}/items/2", json=cells), 404, "NOT_FOUND")
+    refused(await viewer.patch(f"{path}/items/2", json=cells), 403, "INSUFFICIENT_PERMISSIONS")
+    waiting = await submit_noop(client)
+    late = await client.patch(f"/api/jobs/{waiting}/items/1", json={"input": {"row": "7"}})
+    refused(late, 409, "INVALID_STATE")
+
+
+async def test_the_same_rows_with_another_mapping(client: httpx2.AsyncClient, bench: Bench) -> None:
+    path = await _job(client, bench)
+    order = {"config": {"mapping": {"Wert": "price", "Preis": None, "Bezeichnung": None},
+                        "intent": "merge"}}  # fmt: skip
+    answer = await client.post(f"{path}/remap", json=order)
+    assert shaped(Reprocessed, answer).reprocessed == 3
+    await bench.work()
+    job = shaped(FullJob, await client.get(path))
+    assert (job.state, job.counters.done, job.counters.error) == ("done", 3, 0)
+    items = await all_items(client, path.rsplit("/", 1)[1], "pageSize=10")
+    assert [item.result and item.result["price"] for item in items] == ["1.00", "2.00", "3.00"]
+    assert {item.stage for item in items} == {"apply"}
+    async with bench.parts.db.acquire() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM products") == 3
+
+
+async def test_what_cannot_be_mapped_anew(client: httpx2.AsyncClient, bench: Bench) -> None:
+    path = await _job(client, bench)
+    for config, code in (
+        ({"encoding": "cp1252"}, "INVALID_PARAMETERS"),
+        ({"mapping": {"Preis": "nonsense"}}, "INVALID_CONFIG"),
+        ({"colour": 1}, "UNKNOWN_FIELD"),
+    ):
+        refused(await client.post(f"{path}/remap", json={"config": config}), 422, code)
+    waiting = await submit_noop(client)
+    refused(
+        await client.post(f"/api/jobs/{waiting}/remap", json={"config": {"items": 1}}),
+        409, "INVALID_STATE",
+    )  # fmt: skip
