@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 import pytest
@@ -17,7 +17,7 @@ from penstock.engine.undo import undo
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Item
-from penstock.model.ports import Context
+from penstock.model.ports import Context, Winner
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
@@ -206,8 +206,16 @@ async def test_rows_find_each_other_by_name(tried: Tried, script: Scripted) -> N
     job_id = await tried.send({"rows": 7})
     async with tried.by_hand() as worker:
         await tried.run(worker, await claim(worker))
-    named = await StoredCatalog(tried.parts.db).rows_named(job_id, ["sku:1", "gtin:2", "sku:9"])
-    assert {key: [row.row_no for row in rows] for key, rows in named.items()} == {
+    catalog = StoredCatalog(tried.parts.db)
+    keys = ["sku:1", "gtin:2", "sku:9"]
+    assert await catalog.rows_named(job_id, keys, 2) == {"sku:1": [1, 4], "gtin:2": [2]}
+    winners = {
+        winner: (await catalog.row_to_keep(job_id, keys, winner))["sku:1"]
+        for winner in get_args(Winner)
+    }
+    assert winners == {"first": 1, "last": 7, "most_complete": 7}
+    named = await catalog.rows_named(job_id, keys, 9)
+    assert named == {
         "sku:1": [1, 4, 7], "gtin:2": [2],
     }  # fmt: skip
 

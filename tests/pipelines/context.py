@@ -26,8 +26,8 @@ from penstock.model.ports import (
     Children,
     KnownProduct,
     Log,
-    NamedRow,
     Tally,
+    Winner,
 )
 
 LIMITS = {
@@ -47,7 +47,7 @@ class TrialCatalog:
     """A catalog with these products in it, and rows with these names."""
 
     products: list[KnownProduct] = field(default_factory=list)
-    named: dict[str, list[NamedRow]] = field(default_factory=dict)
+    named: dict[str, dict[int, int]] = field(default_factory=dict)
     rows: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     worth: list[tuple[date, str, Decimal]] = field(default_factory=list)
@@ -65,9 +65,21 @@ class TrialCatalog:
         ]
 
     async def rows_named(
-        self, job_id: UUID, keys: Sequence[str]
-    ) -> Mapping[str, Sequence[NamedRow]]:
-        return {key: self.named[key] for key in keys if key in self.named}
+        self, job_id: UUID, keys: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[int]]:
+        return {key: sorted(self.named[key])[:most] for key in keys if key in self.named}
+
+    async def row_to_keep(
+        self, job_id: UUID, keys: Sequence[str], winner: Winner
+    ) -> Mapping[str, int]:
+        found = {}
+        for key in keys:
+            rows = self.named.get(key, {})
+            if rows:
+                by = {"first": min(rows), "last": max(rows)}
+                best = min(rows, key=lambda row: (-rows[row], row))
+                found[key] = by.get(winner, best)
+        return found
 
     async def tally(self, job_id: UUID) -> Tally:
         return Tally({}, {})

@@ -27,7 +27,7 @@ from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import KnownProduct, NamedRow
+from penstock.model.ports import KnownProduct
 from penstock.pipelines.extraction import Extraction, ExtractionConfig
 
 PIPELINE = Extraction()
@@ -63,8 +63,7 @@ async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
             for effect in outcome.effects:
                 if isinstance(effect, NameRow):
                     for key in effect.keys:
-                        named = NamedRow(item.row_no, effect.filled)
-                        catalog.named.setdefault(key, []).append(named)
+                        catalog.named.setdefault(key, {})[item.row_no] = effect.filled
             if isinstance(outcome, Advance):
                 catalog.rows[item.row_no] = outcome.normalized or {}
                 going.append(replace(item, normalized=outcome.normalized))
@@ -176,6 +175,27 @@ async def test_variants_of_one_handle_are_one_product(ctx: TrialContext) -> None
     assert len((outcomes[0].normalized or {})["product"]["variants"]) == 2
     assert isinstance(outcomes[1], Skip)
     assert outcomes[1].code == "PART_OF_PRODUCT"
+
+
+async def test_a_parent_in_another_slice_is_found(ctx: TrialContext) -> None:
+    """Variants name their parent's SKU; the parent names nobody. Each row is matched alone."""
+    content = (
+        b"SKU,Title,Parent SKU,Size,Price\nP,Shirt,,,9.90\nP-S,Shirt S,P,S,9.90\n"
+        b"P-M,Shirt M,P,M,9.90\nQ,Mug,,,4.00\n"
+    )
+    job, items = await learnt_job(ctx, content)
+    assert "variants.group" in {one["target"] for one in job.context["mapping"]}
+    extract, match = PIPELINE.stages(job.config)[:2]
+    await through(ctx, items)
+    advanced = await outcomes_of(extract, items, ctx)
+    ended: list[Outcome | None] = []
+    for item, outcome in zip(items, advanced, strict=True):
+        assert isinstance(outcome, Advance)
+        ended += await outcomes_of(match, [replace(item, normalized=outcome.normalized)], ctx)
+    assert [type(one).__name__ for one in ended] == ["Done", "Skip", "Skip", "Done"]
+    parent = ended[0]
+    assert isinstance(parent, Done)
+    assert len((parent.normalized or {})["product"]["variants"]) == 2
 
 
 async def test_a_list_of_something_else_keeps_its_columns(ctx: TrialContext) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from penstock.model.governor import CallLimit
@@ -77,12 +77,7 @@ class KnownProduct:
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRow:
-    """A row of the job that calls itself by some name, and how many fields it fills."""
-
-    row_no: int
-    filled: int
+Winner = Literal["first", "last", "most_complete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +101,14 @@ class Catalog(Protocol):
     ) -> Sequence[KnownProduct]: ...
 
     async def rows_named(
-        self, job_id: UUID, keys: Sequence[str]
-    ) -> Mapping[str, Sequence[NamedRow]]: ...
+        self, job_id: UUID, keys: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[int]]:
+        """Rows of the job that call themselves so, the first ``most`` of each name."""
+
+    async def row_to_keep(
+        self, job_id: UUID, keys: Sequence[str], winner: Winner
+    ) -> Mapping[str, int]:
+        """Of the rows that call themselves so, the one that wins."""
 
     async def tally(self, job_id: UUID) -> Tally:
         """Over all rows of the job, for its summary."""

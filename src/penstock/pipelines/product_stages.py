@@ -9,20 +9,25 @@ from uuid import UUID
 from penstock.catalog.dedupe import completeness, diff, key_of
 from penstock.catalog.gtin import match_key
 from penstock.catalog.normalise import normalise
-from penstock.catalog.profile import Profile
+from penstock.catalog.plan import Plan
 from penstock.catalog.row import NormalisedRow
 from penstock.catalog.variants import Member, group
 from penstock.model.effects import Effect, NameRow, UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Context, KnownProduct, NamedRow
+from penstock.model.ports import Context, KnownProduct
 from penstock.pipelines.product_plan import plan_of, profile_of
 from penstock.pipelines.product_rows import MATCH, flatten, merged
 
 _MOST_CHANGES = 50
 _MOST_PROBLEMS = 50
+_LONGEST_KEY = 500
 DEFAULT_SOURCE = "file"
+GROUP = "variants.group"
+# Rows of one product; more are no variants but a column that means something else.
+MOST_VARIANTS = 1000
+_CROWDED = 0
 
 
 def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
@@ -46,7 +51,7 @@ def _extracted(item: Item) -> Outcome:
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
     if verdict == "valid":
-        return Advance(kept, result, effects=_names(row, plan.profile))
+        return Advance(kept, result, effects=_names(row, plan))
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
     if verdict == "discarded":
         return Skip(first.message, result, code=first.code, normalized=kept)
@@ -54,14 +59,25 @@ def _extracted(item: Item) -> Outcome:
     return Fail(error, result, kept)
 
 
-def _names(row: NormalisedRow, profile: Profile) -> list[Effect]:
+def _names(row: NormalisedRow, plan: Plan) -> list[Effect]:
+    """By which other rows find this one: as the same product, or as part or parent of theirs."""
+    profile = plan.profile
     keys = []
     key = key_of(row.product, profile.key)
     if key is not None and not row.continues:
         keys.append(f"{profile.key}:{key}")
     if row.group is not None:
         keys.append(f"group:{row.group}")
-    return [NameRow([one[:500] for one in keys], completeness(row.product))] if keys else []
+    elif GROUP in plan.targets:
+        keys += [f"parent:{name}" for name in _own_names(row.product)]
+    named = list(dict.fromkeys(one[:_LONGEST_KEY] for one in keys))
+    return [NameRow(named, completeness(row.product))] if named else []
+
+
+def _own_names(product: Mapping[str, Any]) -> list[str]:
+    """What variants may call their parent."""
+    names = (product.get("identifiers", {}).get("sku"), product.get("sourceId"))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
@@ -87,6 +103,9 @@ async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
 
 def _part(item: Item, parent: int) -> Outcome:
     result = flatten((item.normalized or {})["product"], item.job.context["columns"])
+    if parent == _CROWDED:
+        why = f"More than {MOST_VARIANTS:,} rows name the same parent: map that column otherwise"
+        return Fail(ItemError("GROUP_TOO_LARGE", why), result, item.normalized)
     why = f"Part of the product in row {parent}"
     return Skip(why, result | {MATCH: "part"}, code="PART_OF_PRODUCT")
 
@@ -127,12 +146,17 @@ async def _with_variants(
 ) -> tuple[dict[int, Any], dict[int, int]]:
     """The product of each row; and of rows that only add to another one's product, that one."""
     alone = {item.row_no: dict(item.normalized) for item in items if item.normalized}
-    groups = {one["group"]["name"] for one in alone.values() if "group" in one}
-    if not groups:
+    if GROUP not in plan_of(job)[0].targets:
         return {row: one["product"] for row, one in alone.items()}, {}
-    named = await ctx.catalog.rows_named(job.id, [f"group:{name}"[:500] for name in groups])
-    rows = {one.row_no for members in named.values() for one in members}
-    # Rows of the same group may be in other slices: their documents are read, not changed.
+    families = {
+        name
+        for one in alone.values()
+        for name in ([one["group"]["name"]] if "group" in one else _own_names(one["product"]))
+    }
+    keys = [f"{kind}:{name}"[:_LONGEST_KEY] for name in families for kind in ("group", "parent")]
+    named = await ctx.catalog.rows_named(job.id, keys, MOST_VARIANTS)
+    rows = {row for members in named.values() for row in members}
+    # Rows of the same family may be in other slices: their documents are read, not changed.
     others = await ctx.catalog.documents(job.id, sorted(rows - set(alone)))
     documents = {**others, **alone}
     members = [
@@ -148,7 +172,7 @@ async def _with_variants(
             products[parent] = grouped.product
         for row in grouped.rows[1:]:
             if row in alone:
-                parents[row] = parent
+                parents[row] = parent if row in rows else _CROWDED
     return products, parents
 
 
@@ -156,25 +180,16 @@ async def _duplicates(job: Job, products: Mapping[int, Any], ctx: Context) -> di
     """Rows that lose to another one of the same key, with the row that is kept."""
     profile = profile_of(job)
     keys = {row: key_of(product, profile.key) for row, product in products.items()}
-    wanted = sorted({f"{profile.key}:{key}"[:500] for key in keys.values() if key is not None})
-    named = await ctx.catalog.rows_named(job.id, wanted)
-    winners = {key: _winner(rows, profile) for key, rows in named.items()}
+    wanted = sorted(
+        {f"{profile.key}:{key}"[:_LONGEST_KEY] for key in keys.values() if key is not None}
+    )
+    kept = await ctx.catalog.row_to_keep(job.id, wanted, profile.winner)
     losers = {}
     for row, key in keys.items():
-        winner = winners.get(f"{profile.key}:{key}"[:500], row)
+        winner = kept.get(f"{profile.key}:{key}"[:_LONGEST_KEY], row)
         if key is not None and winner != row:
             losers[row] = winner
     return losers
-
-
-def _winner(rows: Sequence[NamedRow], profile: Profile) -> int:
-    match profile.winner:
-        case "first":
-            return min(row.row_no for row in rows)
-        case "last":
-            return max(row.row_no for row in rows)
-        case _:
-            return min(rows, key=lambda row: (-row.filled, row.row_no)).row_no
 
 
 class Known:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.ids import new_id
-from penstock.model.ports import KnownProduct, NamedRow, Tally
+from penstock.model.ports import KnownProduct, Tally, Winner
 from penstock.store import profiles
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
@@ -145,14 +145,25 @@ class StoredCatalog:
         return list(found.values())
 
     async def rows_named(
-        self, job_id: UUID, keys: Sequence[str]
-    ) -> Mapping[str, Sequence[NamedRow]]:
-        named: dict[str, list[NamedRow]] = {}
+        self, job_id: UUID, keys: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[int]]:
+        named: dict[str, list[int]] = {}
         async with self._db.acquire() as conn:
-            rows = await conn.fetch(_sql.rows_by_key, job_id, list(keys))
+            rows = await conn.fetch(_sql.rows_by_key, job_id, list(keys), most)
         for row in rows:
-            named.setdefault(row["key"], []).append(NamedRow(row["row_no"], row["filled"]))
+            named.setdefault(row["key"], []).append(row["row_no"])
         return named
+
+    async def row_to_keep(
+        self, job_id: UUID, keys: Sequence[str], winner: Winner
+    ) -> Mapping[str, int]:
+        statement = {
+            "first": _sql.first_of_key, "last": _sql.last_of_key,
+            "most_complete": _sql.fullest_of_key,
+        }[winner]  # fmt: skip
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(statement, job_id, list(keys))
+        return {row["key"]: row["row_no"] for row in rows}
 
     async def tally(self, job_id: UUID) -> Tally:
         """In ranges, so that no statement takes long over a large job."""

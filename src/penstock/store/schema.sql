@@ -705,3 +705,6 @@ GRANT INSERT, UPDATE ON rates TO penstock_admin;
 
 -- Old keys are forgotten some at a time, oldest first.
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+-- Of the rows of one name, the most complete is found without looking at all of them.
+CREATE INDEX job_keys_most_complete ON job_keys (job_id, key, filled DESC, row_no);

@@ -59,9 +59,30 @@ FROM unnest($3::integer[], $4::text[], $5::smallint[]) AS k (row_no, key, filled
 ON CONFLICT DO NOTHING
 
 -- name: rows_by_key
--- Which rows of a job share a name, those of one name together.
-SELECT key, row_no, filled FROM job_keys WHERE job_id = $1 AND key = ANY ($2::text[])
-ORDER BY key, row_no
+-- Which rows of a job share a name, the first so many of each.
+SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
+    SELECT row_no FROM job_keys n WHERE n.job_id = $1 AND n.key = k.key ORDER BY row_no LIMIT $3
+) AS r
+ORDER BY k.key, r.row_no
+
+-- name: first_of_key
+-- The first row of each name.
+SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
+    SELECT row_no FROM job_keys n WHERE n.job_id = $1 AND n.key = k.key ORDER BY row_no LIMIT 1
+) AS r
+
+-- name: last_of_key
+-- The last row of each name.
+SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
+    SELECT row_no FROM job_keys n WHERE n.job_id = $1 AND n.key = k.key ORDER BY row_no DESC LIMIT 1
+) AS r
+
+-- name: fullest_of_key
+-- The most complete row of each name, of equal ones the first.
+SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
+    SELECT row_no FROM job_keys n WHERE n.job_id = $1 AND n.key = k.key
+    ORDER BY filled DESC, row_no LIMIT 1
+) AS r
 
 -- name: row_documents
 -- What earlier stages made of some rows, but of those that failed.
