@@ -11,16 +11,19 @@ GROUP BY j.id ORDER BY j.id LIMIT $3
 
 -- name: stuck_jobs
 -- Live jobs that rest although they have work: nothing of them is held, and they are not claimable
--- before a time that is later than the truth, or never.
+-- before a time that is later than the truth, or never. One that was changed in the future was so
+-- before the server's clock went back, and so were the times it waits for.
 SELECT j.id FROM jobs j
 WHERE j.state IN ('queued', 'running', 'cancelling')
-  AND j.updated_at < now() - $1 * interval '1 millisecond'
+  AND (j.updated_at < now() - $1 * interval '1 millisecond'
+       OR j.updated_at > now() + $1 * interval '1 millisecond')
   -- Its items are still being reopened.
   AND j.reopening IS NULL
   AND NOT EXISTS (SELECT 1 FROM slices s WHERE s.job_id = j.id)
   AND CASE
     WHEN j.paused THEN j.ingest_done AND NOT j.standing AND j.pending + j.processing = 0
     WHEN j.ready_at <= now() THEN false
+    WHEN j.updated_at > now() THEN true
     -- Nothing to do yet, or no more than to wait for items to come.
     WHEN j.standing AND j.ready_at = 'infinity' AND j.ingest_done AND j.pending + j.processing = 0
         THEN false
@@ -34,6 +37,15 @@ WHERE j.state IN ('queued', 'running', 'cancelling')
               AND i.due_at < now() - $1 * interval '1 millisecond'
             ORDER BY i.due_at LIMIT 1) AS late
         WHERE st.job_id = j.id AND st.kind = 'items' AND NOT st.barrier AND j.ingest_done)
+      -- Items that wait for nothing but their first turn, in a stage that opens in the future.
+      OR (j.due_at IS NULL OR j.due_at <= now()) AND EXISTS (
+        SELECT 1 FROM job_stages st CROSS JOIN LATERAL (
+            SELECT 1 FROM job_items i
+            WHERE i.job_id = st.job_id AND i.stage = st.position AND i.status = 'PENDING'
+              AND i.group_key IS NULL AND i.due_at IS NULL
+            ORDER BY i.row_no LIMIT 1) AS fresh
+        WHERE st.job_id = j.id AND st.kind = 'items' AND NOT st.barrier AND j.ingest_done
+          AND st.ready_at > now() + $1 * interval '1 millisecond' AND st.ready_at < 'infinity')
   END
 ORDER BY j.id LIMIT $2
 
