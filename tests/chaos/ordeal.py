@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from tests.checker.case import Submitted
 from tests.checker.check import check
 from tests.checker.history import Watch, watched
-from tests.checker.invariants import Submitted
 from tests.checker.polling import until
 from tests.fixtures import Bench
 
@@ -103,6 +103,6 @@ class Ordeal(Bench):
         async with self.parts.db.acquire() as conn:
             found = await check(
                 conn, submitted=self.sent, drained=drained, reclaim_seconds=reclaim_seconds,
-                watch=self.watch,
+                watch=self.watch, blobs=self.parts.blobs,
             )  # fmt: skip
         assert not found, "\n".join(map(str, found))

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from tests.chaos.ordeal import Ordeal
-from tests.checker.invariants import Submitted
+from tests.checker.case import Submitted
 from tests.checker.polling import until
 
 from penstock.engine.settle import TRY_AGAIN

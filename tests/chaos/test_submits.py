@@ -16,7 +16,7 @@ from tests.chaos.crew import Crew
 from tests.chaos.front import Front
 from tests.chaos.ordeal import Ordeal
 from tests.chaos.tools import needs_faketime
-from tests.checker.invariants import Submitted
+from tests.checker.case import Submitted
 
 from penstock.settings import Settings
 from penstock.store.database import Database

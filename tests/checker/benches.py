@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.checker.case import Submitted
 from tests.checker.check import Violation, check
 from tests.checker.history import install_history
-from tests.checker.invariants import Submitted
 from tests.checker.polling import until
 from tests.checker.scripted import QUICK, Scripted, scripted_pipelines
 from tests.fixtures import Bench, MakePrincipal
@@ -71,7 +71,9 @@ class Tried(Bench):
 
     async def violations(self, *, drained: bool = True) -> list[Violation]:
         async with self.parts.db.acquire() as conn:
-            return await check(conn, submitted=self.sent, drained=drained, **self.limits)
+            return await check(
+                conn, submitted=self.sent, drained=drained, blobs=self.parts.blobs, **self.limits
+            )
 
     async def is_clean(self, *, drained: bool = True) -> None:
         found = await self.violations(drained=drained)

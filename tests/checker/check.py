@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from tests.checker.case import Case, Submitted
 from tests.checker.history import Watch
-from tests.checker.invariants import INVARIANTS, Case, Submitted
+from tests.checker.invariants import INVARIANTS
 
 from penstock.model.policy import RetryPolicy
+from penstock.model.ports import Blobs
 from penstock.store.database import Connection
 
 
@@ -32,13 +34,14 @@ async def check(
     policy: RetryPolicy | None = None,
     reclaim_seconds: float = 60,
     watch: Watch | None = None,
+    blobs: Blobs | None = None,
 ) -> list[Violation]:
     """Every violation of the invariants; ``drained``: nothing is left to do."""
-    case = Case(conn, submitted, drained, policy or RetryPolicy(), reclaim_seconds)
+    case = Case(conn, submitted, drained, policy or RetryPolicy(), reclaim_seconds, blobs)
     await conn.execute("ANALYZE history_items; ANALYZE history_slices; ANALYZE history_jobs")
     violations = [
         Violation(number, what)
-        for number, invariant in INVARIANTS.items()
+        for number, invariant in INVARIANTS
         for what in await invariant(case)
     ]
     if watch is not None:

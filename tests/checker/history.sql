@@ -7,6 +7,8 @@ CREATE SEQUENCE history_n;
 CREATE TABLE history_items (
     n bigint NOT NULL DEFAULT nextval('history_n'),
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- What the statements of the transaction take for now.
+    began timestamptz NOT NULL DEFAULT now(),
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     job_id uuid, row_no integer,
     from_status text, to_status text, from_stage smallint, to_stage smallint,

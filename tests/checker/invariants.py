@@ -6,51 +6,31 @@ A function answers what is wrong, in words; nothing means the invariant held.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import orjson
+from tests.checker.beyond import (
+    all_has_ended,
+    barriers_hold,
+    errors_are_counted,
+    files_are_there,
+    keys_name_one_job,
+    letters_are_answered,
+    pauses_hold,
+    retries_wait_their_time,
+    suspects_go_alone,
+    tenants_stay_apart,
+)
+from tests.checker.case import SHOWN, Case, Invariant, Submitted, found
 from tests.checker.history import COUNTERS_AND_ITEMS
 
 from penstock.model.policy import DEFAULT_RULES, PERMANENT_CODES, RetryPolicy
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, ItemStatus, JobState
-from penstock.store.database import Connection
 
 SOLO_CRASHES = 3
-_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """What a client knows of a job it sent. ``acked=False``: it never heard the answer."""
-
-    rows: int | None = None
-    inputs: Sequence[Any] | None = None
-    acked: bool = True
-    # Its idempotency key, where it gave one.
-    key: str | None = None
-
-
-@dataclass(frozen=True)
-class Case:
-    """A finished run to be judged."""
-
-    conn: Connection
-    submitted: Mapping[UUID, Submitted]
-    drained: bool
-    policy: RetryPolicy = field(default_factory=RetryPolicy)
-    reclaim_seconds: float = 60
-
-
-Invariant = Callable[[Case], Awaitable[list[str]]]
-
-
-async def _found(case: Case, what: str, sql: str, *args: Any) -> list[str]:
-    """A query for rows that must not exist; the first few are shown."""
-    rows = await case.conn.fetch(f"SELECT * FROM ({sql}) AS wrong LIMIT {_SHOWN}", *args)
-    return [f"{what}: {dict(row)}" for row in rows]
 
 
 async def acked_is_stored(case: Case) -> list[str]:
@@ -75,8 +55,8 @@ async def _inputs_differ(case: Case, job_id: UUID, inputs: Sequence[Any]) -> lis
     have = Counter(_canonical(orjson.loads(row["input"])) for row in rows)
     want = Counter(_canonical(value) for value in inputs)
     lost, alien = want - have, have - want
-    wrong = [f"job {job_id} lost input {value!r}" for value in list(lost)[:_SHOWN]]
-    return wrong + [f"job {job_id} has alien input {value!r}" for value in list(alien)[:_SHOWN]]
+    wrong = [f"job {job_id} lost input {value!r}" for value in list(lost)[:SHOWN]]
+    return wrong + [f"job {job_id} has alien input {value!r}" for value in list(alien)[:SHOWN]]
 
 
 def _canonical(value: Any) -> bytes:
@@ -85,7 +65,7 @@ def _canonical(value: Any) -> bytes:
 
 async def rows_are_items(case: Case) -> list[str]:
     """2. Every row of the input is one item, and row numbers are dense."""
-    wrong = await _found(case, "row numbers are not 1..n", """
+    wrong = await found(case, "row numbers are not 1..n", """
         SELECT job_id, count(*), min(row_no), max(row_no) FROM job_items GROUP BY job_id
         HAVING min(row_no) <> 1 OR max(row_no) <> count(*)""")  # fmt: skip
     for job_id, sent in case.submitted.items():
@@ -101,13 +81,13 @@ async def rows_are_items(case: Case) -> list[str]:
 
 async def one_terminal_state(case: Case) -> list[str]:
     """3. An item leaves a terminal state only as a new generation; drained, each is in one."""
-    wrong = await _found(case, "left a terminal state", """
+    wrong = await found(case, "left a terminal state", """
         SELECT job_id, row_no, from_status, to_status FROM history_items
         WHERE from_status IN ('DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED')
           AND (to_status IS NULL OR to_status <> from_status)
           AND generation IS NOT DISTINCT FROM from_generation""")  # fmt: skip
     if case.drained:
-        wrong += await _found(case, "not terminal after the drain", """
+        wrong += await found(case, "not terminal after the drain", """
             SELECT job_id, row_no, status, slice_id FROM job_items
             WHERE status IN ('PENDING', 'PROCESSING')""")  # fmt: skip
     return wrong
@@ -143,7 +123,7 @@ async def writes_carry_the_lease(case: Case) -> list[str]:
     """5. What ends an item's turn ends or touches, in the same transaction, the very lease that
     holds it; a lease takes an item once; nothing is written to an item that no lease holds."""
     return [
-        *await _found(case, "written without holding its lease", """
+        *await found(case, "written without holding its lease", """
             SELECT h.job_id, h.row_no, h.from_slice, h.from_status, h.to_status
             FROM history_items h
             WHERE h.from_status = 'PROCESSING'
@@ -153,16 +133,16 @@ async def writes_carry_the_lease(case: Case) -> list[str]:
               AND NOT (h.to_status = 'SKIPPED' AND EXISTS (
                   SELECT 1 FROM history_jobs j
                   WHERE j.job_id = h.job_id AND j.state = 'cancelling' AND j.n < h.n))"""),
-        *await _found(case, "claimed without a lease over it", """
+        *await found(case, "claimed without a lease over it", """
             SELECT h.job_id, h.row_no, h.to_slice FROM history_items h
             WHERE h.to_status = 'PROCESSING'
               AND NOT EXISTS (SELECT 1 FROM history_slices s
                               WHERE s.id = h.to_slice AND s.op = 'INSERT' AND s.xid = h.xid
                                 AND h.row_no = ANY (s.row_nos))"""),
-        *await _found(case, "one lease took an item twice", """
+        *await found(case, "one lease took an item twice", """
             SELECT job_id, row_no, to_slice FROM history_items WHERE to_status = 'PROCESSING'
             GROUP BY job_id, row_no, to_slice HAVING count(*) > 1"""),
-        *await _found(case, "written while no lease held it", """
+        *await found(case, "written while no lease held it", """
             SELECT job_id, row_no, from_status, to_status FROM history_items
             WHERE from_status <> 'PROCESSING' AND generation = from_generation
               AND to_status NOT IN ('PROCESSING', 'SKIPPED')
@@ -174,7 +154,7 @@ async def writes_carry_the_lease(case: Case) -> list[str]:
 
 async def one_result_each(case: Case) -> list[str]:
     """6. At most one result per item, generation and stage."""
-    return await _found(case, "more than one result", """
+    return await found(case, "more than one result", """
         SELECT job_id, row_no, generation, from_stage, count(*) FROM history_items
         WHERE from_status IS NOT NULL
           AND (to_status IN ('DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED') OR to_stage > from_stage)
@@ -193,7 +173,7 @@ async def attempts_follow_the_policy(case: Case) -> list[str]:
         problem = _wrong_turn(turn, case.policy)
         if problem:
             wrong.append(f"job {turn['job_id']} row {turn['row_no']}: {problem}")
-    return wrong + await _found(case, "WORKER_CRASHED without dying alone three times", f"""
+    return wrong + await found(case, "WORKER_CRASHED without dying alone three times", f"""
         SELECT e.job_id, e.row_no FROM history_items e
         WHERE e.to_status = 'ERROR' AND e.error_code = 'WORKER_CRASHED'
           AND {SOLO_CRASHES} > (
@@ -233,7 +213,7 @@ def _retries(policy: RetryPolicy, code: str) -> int:
 async def failures_leave_letters(case: Case) -> list[str]:
     """7. Each time a job fails, and at no other time, it leaves a letter; one that is about to has
     left it already. The groups count the letters that are open."""
-    wrong = await _found(case, "failures and letters differ", """
+    wrong = await found(case, "failures and letters differ", """
         SELECT j.id, j.state, f.failures, l.letters FROM jobs j
         CROSS JOIN LATERAL (SELECT count(*) AS failures FROM history_jobs h
             WHERE h.job_id = j.id AND h.state = 'failed' AND h.from_state <> 'failed') AS f
@@ -241,23 +221,18 @@ async def failures_leave_letters(case: Case) -> list[str]:
             WHERE d.job_id = j.id AND d.row_no IS NULL) AS l
         WHERE l.letters <> f.failures + (j.state = 'cancelling' AND j.ending = 'failed')::integer
         """)  # fmt: skip
-    wrong += await _found(case, "a letter is told of otherwise", """
+    wrong += await found(case, "a letter is told of otherwise", """
         SELECT d.job_id, d.id FROM dead_letters d WHERE d.row_no IS NULL AND 1 <> (
             SELECT count(*) FROM events e WHERE e.job_id = d.job_id
               AND e.event = 'job.dead_lettered' AND e.data ->> 'letterId' = d.id::text)
         """)  # fmt: skip
-    return wrong + await _found(case, "a group counts wrong", """
+    return wrong + await found(case, "a group counts wrong", """
         SELECT g.signature, g.user_id, g.open, count(d.id) AS letters
         FROM dead_letter_groups g LEFT JOIN dead_letters d
             ON d.org_id = g.org_id AND d.signature = g.signature AND d.user_id = g.user_id
                AND d.state = 'open'
         GROUP BY g.org_id, g.signature, g.user_id, g.open HAVING count(d.id) <> g.open
         """)  # fmt: skip
-
-
-async def failures_follow_the_rules(case: Case) -> list[str]:
-    """7. As a whole: of items and of jobs."""
-    return await attempts_follow_the_policy(case) + await failures_leave_letters(case)
 
 
 async def no_two_leases(case: Case) -> list[str]:
@@ -270,7 +245,7 @@ async def no_two_leases(case: Case) -> list[str]:
     return [
         # An item is its lease's until a write under that very lease lets go of it, or until the
         # lease ends: long slices are settled piece by piece.
-        *await _found(case, "two leases over an item", f"""
+        *await found(case, "two leases over an item", f"""
             WITH let_go AS (
                 SELECT i.job_id, i.row_no, i.from_slice, min(i.n) AS n
                 FROM history_items i JOIN history_slices s
@@ -286,13 +261,13 @@ async def no_two_leases(case: Case) -> list[str]:
                 LEFT JOIN let_go g
                     ON g.job_id = l.job_id AND g.row_no = r.row_no AND g.from_slice = l.id) AS o
             WHERE since < till_before"""),
-        *await _found(case, "two leases over a whole job", f"""
+        *await found(case, "two leases over a whole job", f"""
             SELECT * FROM (
                 SELECT id, job_id, kind, since,
                        lag(till) OVER (PARTITION BY job_id, kind ORDER BY since) AS till_before
                 FROM ({lives}) AS l WHERE kind <> 'items') AS o
             WHERE since < till_before"""),
-        *await _found(case, "two leases over a group", f"""
+        *await found(case, "two leases over a group", f"""
             SELECT * FROM (
                 SELECT id, job_id, group_key, since, lag(till) OVER (
                     PARTITION BY pipeline, stage, group_key ORDER BY since) AS till_before
@@ -303,7 +278,7 @@ async def no_two_leases(case: Case) -> list[str]:
 
 async def reclaimed_soon(case: Case) -> list[str]:
     """9. What a dead worker held is claimed again soon after its last sign of life."""
-    return await _found(case, "claimed again too late", """
+    return await found(case, "claimed again too late", """
         WITH crash AS (
             SELECT job_id, row_no, n, from_slice FROM history_items
             WHERE from_status = 'PROCESSING' AND to_status = 'PENDING' AND crashes > from_crashes
@@ -336,7 +311,7 @@ async def counters_are_items(case: Case) -> list[str]:
     )
     told = ", ".join(f"sum(d_{name}) AS {name}" for name in _NET)
     differ = " OR ".join(f"coalesce(i.{name}, 0) <> coalesce(j.{name}, 0)" for name in _NET)
-    wrong = await _found(case, "counters and items moved apart", f"""
+    wrong = await found(case, "counters and items moved apart", f"""
         SELECT coalesce(i.job_id, j.job_id) AS job_id, coalesce(i.xid, j.xid)::text AS xid,
                to_jsonb(i)::text AS items, to_jsonb(j)::text AS job
         FROM (SELECT job_id, xid, count(*) FILTER (WHERE from_status IS NULL) AS total, {moved}
@@ -347,7 +322,7 @@ async def counters_are_items(case: Case) -> list[str]:
     for row in await case.conn.fetch(COUNTERS_AND_ITEMS):
         if row["counters"] != row["items"]:
             wrong.append(f"job {row['job_id']} says {row['counters']}, items {row['items']}")
-    return wrong + await _found(case, "a stage's counters are not its items", """
+    return wrong + await found(case, "a stage's counters are not its items", """
         SELECT st.job_id, st.name, st.pending, st.open, i.pending AS items_pending,
                i.open AS items_open
         FROM job_stages st JOIN jobs j ON j.id = st.job_id
@@ -363,7 +338,7 @@ async def jobs_end_with_their_items(case: Case) -> list[str]:
     """11. A job is terminal exactly when all its items are."""
     # Items are written before their job is locked: what a transaction did to them counts from its
     # own word on the job, since only those are in the order of the commits.
-    wrong = await _found(case, "ended with open items", """
+    wrong = await found(case, "ended with open items", """
         WITH told AS MATERIALIZED (
             SELECT job_id, xid, max(n) AS n FROM history_jobs GROUP BY job_id, xid)
         SELECT e.job_id, e.state, last.row_no, last.to_status
@@ -376,12 +351,12 @@ async def jobs_end_with_their_items(case: Case) -> list[str]:
             ORDER BY h.row_no, h.n DESC) AS last
         WHERE e.state IN ('done', 'failed', 'cancelled') AND e.from_state <> e.state
           AND last.to_status IN ('PENDING', 'PROCESSING')""")  # fmt: skip
-    wrong += await _found(case, "has open items after its end", """
+    wrong += await found(case, "has open items after its end", """
         SELECT j.id, j.state, i.row_no, i.status FROM jobs j JOIN job_items i ON i.job_id = j.id
         WHERE j.state IN ('done', 'failed', 'cancelled')
           AND i.status IN ('PENDING', 'PROCESSING')""")  # fmt: skip
     if case.drained:
-        wrong += await _found(case, "did not end with its items", """
+        wrong += await found(case, "did not end with its items", """
             SELECT j.id, j.state FROM jobs j
             WHERE j.state IN ('queued', 'running', 'cancelling') AND NOT j.standing
               AND NOT EXISTS (SELECT 1 FROM job_items i WHERE i.job_id = j.id
@@ -392,11 +367,11 @@ async def jobs_end_with_their_items(case: Case) -> list[str]:
 async def events_tell_all(case: Case) -> list[str]:
     """12. Events of a job are 1..n, numbered by the transaction that holds its row, and folding
     them gives the job."""
-    wrong = await _found(case, "event numbers are not 1..n", """
+    wrong = await found(case, "event numbers are not 1..n", """
         SELECT j.id, j.seq, count(e.*), min(e.seq), max(e.seq)
         FROM jobs j LEFT JOIN events e ON e.job_id = j.id GROUP BY j.id
         HAVING count(e.*) <> j.seq OR min(e.seq) <> 1 OR max(e.seq) <> j.seq""")  # fmt: skip
-    wrong += await _found(case, "numbered outside the job's lock", """
+    wrong += await found(case, "numbered outside the job's lock", """
         SELECT e.job_id, e.seq, e.event FROM events e
         WHERE e.job_id IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM history_jobs h
@@ -462,14 +437,14 @@ class Folded:
 
 async def progress_never_falls(case: Case) -> list[str]:
     """13. The percentage never falls within a generation."""
-    return await _found(case, "progress fell", """
+    return await found(case, "progress fell", """
         SELECT job_id, from_percent, percent FROM history_jobs
         WHERE percent < from_percent AND generation = from_generation""")  # fmt: skip
 
 
 async def nothing_starts_after_cancel(case: Case) -> list[str]:
     """21. Once a cancel is acknowledged, no item of the job is claimed."""
-    return await _found(case, "claimed after the cancel", """
+    return await found(case, "claimed after the cancel", """
         SELECT h.job_id, h.row_no, h.n FROM history_items h
         JOIN history_jobs c ON c.job_id = h.job_id AND c.state = 'cancelling'
             AND c.from_state <> 'cancelling' AND h.n > c.n
@@ -481,7 +456,7 @@ async def nothing_starts_after_cancel(case: Case) -> list[str]:
 
 async def nothing_starts_before_its_time(case: Case) -> list[str]:
     """22. An item that waits is not claimed before it is due."""
-    return await _found(case, "claimed before it was due", """
+    return await found(case, "claimed before it was due", """
         SELECT * FROM (
             SELECT job_id, row_no, at, to_status,
                    lag(due_at) OVER (PARTITION BY job_id, row_no ORDER BY n) AS due_at
@@ -489,20 +464,32 @@ async def nothing_starts_before_its_time(case: Case) -> list[str]:
         WHERE to_status = 'PROCESSING' AND at < due_at""")  # fmt: skip
 
 
-INVARIANTS: Mapping[int, Invariant] = {
-    1: acked_is_stored,
-    2: rows_are_items,
-    3: one_terminal_state,
-    4: moves_are_allowed,
-    5: writes_carry_the_lease,
-    6: one_result_each,
-    7: failures_follow_the_rules,
-    8: no_two_leases,
-    9: reclaimed_soon,
-    10: counters_are_items,
-    11: jobs_end_with_their_items,
-    12: events_tell_all,
-    13: progress_never_falls,
-    21: nothing_starts_after_cancel,
-    22: nothing_starts_before_its_time,
-}
+INVARIANTS: Sequence[tuple[int, Invariant]] = (
+    (1, acked_is_stored),
+    (2, rows_are_items),
+    (3, one_terminal_state),
+    (4, moves_are_allowed),
+    (5, writes_carry_the_lease),
+    (6, one_result_each),
+    (7, attempts_follow_the_policy),
+    (7, failures_leave_letters),
+    (7, letters_are_answered),
+    (7, suspects_go_alone),
+    (8, no_two_leases),
+    (9, reclaimed_soon),
+    (10, counters_are_items),
+    (10, errors_are_counted),
+    (11, jobs_end_with_their_items),
+    (12, events_tell_all),
+    (13, progress_never_falls),
+    (14, keys_name_one_job),
+    (17, tenants_stay_apart),
+    (19, files_are_there),
+    (21, nothing_starts_after_cancel),
+    (21, pauses_hold),
+    (22, nothing_starts_before_its_time),
+    (22, barriers_hold),
+    (22, retries_wait_their_time),
+    (25, all_has_ended),
+)
+__all__ = ["INVARIANTS", "Case", "Submitted"]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from penstock.blobs.local import LocalBlobs
+from penstock.engine import claim as claiming
 from penstock.engine import ending
 from penstock.engine import settle as settling
+from penstock.engine import submit as submitting
+from penstock.model.backpressure import Admission
 from penstock.model.decide import Transition, decide
 from penstock.model.states import ItemStatus
-from penstock.store import dead_letters, ingest, moves, slices
+from penstock.store import dead_letters, ingest, jobs, moves, slices
 from penstock.store.database import Connection, Database
 from penstock.store.queries import load
 
-Break = Callable[[pytest.MonkeyPatch, Database], None]
+Break = Callable[[pytest.MonkeyPatch, Database], Awaitable[None] | None]
 
 
 def rewrite(patch: pytest.MonkeyPatch, family: str, name: str, old: str, new: str) -> None:
@@ -180,3 +185,219 @@ def claims_are_impatient(patch: pytest.MonkeyPatch, db: Database) -> None:
 def cancel_leaves_stages_open(patch: pytest.MonkeyPatch, db: Database) -> None:
     patch.setattr(ending, "MOST_SKIPPED_AT_ONCE", -1)
     rewrite(patch, "control", "shut_stages", "kind = 'finish'", "kind = 'items'")
+
+
+# Claims
+
+
+def claims_are_not_alone(patch: pytest.MonkeyPatch, db: Database) -> None:
+    """Without the lock that puts claims in a row, and taking what is taken already."""
+    replace_whole(patch, "claims", "lock_claims", "SELECT 1")
+    rewrite(patch, "claims", "open_slices", "AND CASE WHEN i.status = 'PENDING' THEN true END", "")
+
+
+def claims_ignore_pauses(patch: pytest.MonkeyPatch, db: Database) -> None:
+    for name in ("choose_org", "choose_stage", "choose_neighbours"):
+        statement = load("claims")._statements[name].replace("NOT j.paused", "true")
+        replace_whole(patch, "claims", name, statement.replace("NOT paused", "true"))
+
+
+def barriers_stand_open(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "move_barriers", "e.open > 0)\n        THEN 'infinity'",
+            "e.open > 0)\n        THEN now()")  # fmt: skip
+
+
+async def groups_are_shared(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "claims", "pick_groups", "s.group_key = g.group_key)", "s.group_key = '')")
+    async with db.acquire() as conn:
+        await conn.execute("DROP INDEX slices_one_per_group")
+
+
+def suspects_keep_company(patch: pytest.MonkeyPatch, db: Database) -> None:
+    patch.setattr(claiming, "company", lambda crashes, size: size)
+
+
+def claims_do_not_tell_of_a_start(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "claims", "take_from_jobs", "FROM changed WHERE starts",
+            "FROM changed WHERE starts AND false")  # fmt: skip
+
+
+def stages_rest_for_ever(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "move_stages",
+            "ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END",
+            "ELSE st.ready_at + m.delay_ms * interval '0 milliseconds' END")  # fmt: skip
+
+
+# Settles
+
+
+def releases_burn_an_attempt(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "release_items", "SET status = 'PENDING'",
+            "SET attempts = i.attempts + 1, status = 'PENDING'")  # fmt: skip
+
+
+def settle_counts_apart(patch: pytest.MonkeyPatch, db: Database) -> None:
+    """Items in one transaction, counters in the next: the end is right, a crash between is not."""
+    sound = moves.write_moves
+
+    async def write_moves(conn: Connection, *args: Any) -> moves.Written:
+        async with db.transaction() as another:
+            return await sound(another, *args)
+
+    patch.setattr(settling, "write_moves", write_moves)
+
+
+def errors_go_uncounted(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "count_errors", "FROM unnest(", "FROM (SELECT false) AS n, unnest(")
+    rewrite(patch, "settle", "count_errors", "ON CONFLICT", "WHERE e.count < 0\nON CONFLICT")
+
+
+def retries_come_too_soon(patch: pytest.MonkeyPatch, db: Database) -> None:
+    def hurry(to: Transition) -> Transition:
+        return to if to.delay_ms is None else replace(to, delay_ms=to.delay_ms // 100)
+
+    _decides(patch, hurry)
+
+
+def children_leave_a_gap(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "add_children", "j.total + c.place,", "j.total + 1 + c.place,")
+
+
+def children_go_to_another_org(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "add_children", "j.total + c.place, j.org_id,",
+            "j.total + c.place, j.org_id + 1,")  # fmt: skip
+
+
+def summaries_are_never_made(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "ready_finish", "ready_at = now()", "ready_at = 'infinity'")
+
+
+def jobs_end_as_failed(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "end_jobs", "SET state = 'done'", "SET state = 'failed'")
+
+
+# Sweeps and leaders
+
+
+def sweeper_burns_attempts(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "sweep", "return_items", "crashes = i.crashes + 1,",
+            "crashes = i.crashes + 1, attempts = i.attempts + 1,")  # fmt: skip
+
+
+def sweeper_blames_at_once(patch: pytest.MonkeyPatch, db: Database) -> None:
+    statement = load("sweep")._statements["return_items"]
+    alone = "i.crashes >= 2 AND cardinality($3::integer[]) = 1 AND i.solo_crashes >= 2"
+    assert alone in statement
+    patch.setitem(load("sweep")._statements, "return_items", statement.replace(alone, "true"))
+
+
+def sweeper_forgets_what_it_took(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "sweep", "return_items", "AND i.slice_id = $2", "AND i.slice_id = $2 AND false")
+
+
+def nobody_leads(patch: pytest.MonkeyPatch, db: Database) -> None:
+    replace_whole(patch, "leaders", "leader_lives",
+                  "SELECT true FROM (VALUES ($1::text, $2::float8)) AS v (a, b)")  # fmt: skip
+
+
+# Ingests and submits
+
+
+def ingest_without_fence(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async def hold(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
+        return set(slice_ids)
+
+    patch.setattr(slices, "hold", hold)
+
+
+def ingest_miscounts(patch: pytest.MonkeyPatch, db: Database) -> None:
+    sound = ingest.save_batch
+
+    async def save_batch(conn: Connection, job_id: UUID, *, rows: int, **more: Any) -> Any:
+        return await sound(conn, job_id, rows=rows + (rows == 2), **more)
+
+    patch.setattr(ingest, "save_batch", save_batch)
+
+
+def submit_drops_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "jobs", "add_job", "AS i (key, group_key, input, row_no)",
+            "AS i (key, group_key, input, row_no) WHERE i.row_no > 1 OR $17 = 1")  # fmt: skip
+
+
+def keys_are_forgotten(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async def add_key(*args: Any) -> None:
+        return None
+
+    patch.setattr(jobs, "add_key", add_key)
+
+
+def keys_are_not_looked_up(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "jobs", "find_key", "AND key = $3", "AND key = $3 AND false")
+    rewrite(patch, "jobs", "add_key", "VALUES ($1, $2, $3, $4, $5, $6)",
+            "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, user_id, key)"
+            " DO UPDATE SET job_id = excluded.job_id, response = excluded.response")  # fmt: skip
+
+
+def the_full_queue_takes_more(patch: pytest.MonkeyPatch, db: Database) -> None:
+    patch.setattr(submitting, "admission", lambda plan, level: Admission.ACCEPT)
+
+
+def the_tidier_takes_what_is_used(patch: pytest.MonkeyPatch, db: Database) -> None:
+    replace_whole(patch, "orphans", "unnamed_blobs", "SELECT unnest($1::text[]) AS key")
+    rewrite(patch, "jobs", "names_blob", "WHERE blob_key = $1", "WHERE blob_key = $1 AND false")
+
+
+def uploads_lose_their_end(patch: pytest.MonkeyPatch, db: Database) -> None:
+    sound = LocalBlobs.put
+
+    async def put(self: LocalBlobs, chunks: Any, limit: int) -> Any:
+        blob = await sound(self, chunks, limit)
+        os.truncate(self.path(blob.key), blob.size - 1)
+        return blob
+
+    patch.setattr(LocalBlobs, "put", put)
+
+
+# Control
+
+
+def pauses_go_untold(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async def write_nothing(*args: Any) -> None:
+        return None
+
+    patch.setattr(jobs, "write_events", write_nothing)
+
+
+def reprocess_keeps_the_generation(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "reprocess", "reopen_items", "generation = i.generation + 1",
+            "generation = i.generation")  # fmt: skip
+
+
+def reprocess_begins_no_new_job(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "reprocess", "requeue_job", "generation = generation + 1",
+            "generation = generation")  # fmt: skip
+
+
+def reprocess_forgets_to_count(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async def write_nothing(*args: Any) -> moves.Written:
+        return moves.Written()
+
+    patch.setattr("penstock.engine.reprocess.write_moves", write_nothing)
+
+
+def letters_stay_open(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async def close_nothing(*args: Any) -> None:
+        return None
+
+    for name in ("close_of_job", "close_taken_up"):
+        if hasattr(dead_letters, name):
+            patch.setattr(dead_letters, name, close_nothing)
+
+
+# Orgs
+
+
+async def everyone_sees_jobs(patch: pytest.MonkeyPatch, db: Database) -> None:
+    async with db.acquire() as conn:
+        await conn.execute("DROP POLICY own_rows ON jobs")
+        await conn.execute("CREATE POLICY own_rows ON jobs TO penstock_api USING (true)")

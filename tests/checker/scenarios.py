@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import asyncpg
 from tests.checker.benches import Tried
+from tests.checker.case import Submitted
 from tests.checker.polling import until
 from tests.checker.scripted import Scripted, done
 
-from penstock.engine import ending
+from penstock.engine import bulk, ending
 from penstock.engine.claim import Claim
+from penstock.engine.context import StopSign
+from penstock.engine.ingest import Ingest
+from penstock.engine.leader import Leader
+from penstock.engine.queue_glance import QueueGlance
+from penstock.engine.settle import release
+from penstock.engine.tidy import Tidier, TidierConfig
+from penstock.engine.uploads import Upload, keep_upload
 from penstock.engine.worker import Worker
-from penstock.model.errors import BadInput, ItemError
+from penstock.model.backpressure import Levels
+from penstock.model.errors import BadInput, ItemError, Unavailable
+from penstock.model.ids import new_id
 from penstock.model.outcomes import Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
+from penstock.model.reprocess import Selection
+from penstock.store import jobs
 from penstock.store.slices import LeaseBroken
 
 Scenario = Callable[[Tried], Awaitable[None]]
@@ -199,4 +213,205 @@ async def children(tried: Tried) -> None:
 
     _script(tried, "spawning").work = work
     await tried.send({"rows": 6}, pipeline="spawning")
+    await drain(tried)
+
+
+async def raced(tried: Tried) -> None:
+    """Many reach for the same items at once."""
+    await tried.send({"rows": 3})
+    workers = [Worker(tried.parts, sweeps=False, announces=False) for _ in range(6)]
+    for _ in range(3):
+        with tolerant():
+            found = await asyncio.gather(*(worker._claim() for worker in workers))
+            for worker, claimed in zip(workers, found, strict=True):
+                if claimed is not None:
+                    await release(tried.parts, claimed, worker.id)
+    await drain(tried)
+
+
+async def paused(tried: Tried) -> None:
+    """One of two jobs is paused for a while."""
+    first = await tried.send({"rows": 3}, priority=9)
+    await tried.send({"rows": 3})
+    async with tried.parts.db.transaction() as conn:
+        await jobs.pause(conn, first)
+    await drain(tried)
+    async with tried.parts.db.transaction() as conn:
+        await jobs.resume(conn, first)
+    await drain(tried)
+
+
+async def barred(tried: Tried) -> None:
+    """The last stage waits for all, of whom one is late."""
+
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        if item.row_no == 1 and stage == 0 and item.attempts == 0:
+            return Retry(_NOT_NOW, after_ms=50)
+        return done(item, stage, ctx)
+
+    _script(tried).work = work
+    await tried.send({"rows": 3, "stages": 2, "barrier": 1})
+    await drain(tried)
+    await asyncio.sleep(0.06)
+    await drain(tried)
+
+
+async def grouped(tried: Tried) -> None:
+    """The same group in two jobs, which must not be worked at once."""
+    for _ in range(2):
+        await tried.send({"rows": 2, "groups": 1})
+    async with tried.by_hand() as one, tried.by_hand() as other:
+        first = await claim(one)
+        with tolerant():
+            second = await other._claim()
+            if second is not None:
+                await tried.run(other, second)
+        with tolerant():
+            await tried.run(one, first)
+    # A job whose group was another's looks again after half a second.
+    for _ in range(2):
+        await drain(tried)
+        await tried.hurry()
+    await drain(tried)
+
+
+async def dying(tried: Tried) -> None:
+    """Workers die over the same items again and again, until one is found that kills them."""
+    tried.parts = replace(
+        tried.parts, settings=tried.parts.settings.model_copy(update={"claim_max": 4})
+    )
+    await tried.send({"rows": 2})
+    async with tried.by_hand() as worker:
+        for _ in range(2):
+            with tolerant():
+                while await worker._claim() is not None:
+                    pass
+            await tried.expire()
+        for _ in range(6):
+            with tolerant():
+                claimed = await worker._claim()
+                if claimed is not None and 1 in [row["row_no"] for row in claimed.items]:
+                    await tried.expire()
+                elif claimed is not None:
+                    await tried.run(worker, claimed)
+    await drain(tried)
+
+
+async def released(tried: Tried) -> None:
+    """What was claimed goes back as it came."""
+    await tried.send({"rows": 2})
+    async with tried.by_hand() as worker:
+        with tolerant():
+            await release(tried.parts, await claim(worker), worker.id)
+    await drain(tried)
+
+
+async def zombie_ingest(tried: Tried) -> None:
+    """Whoever reads the input outlives its lease, and reads on after its successor."""
+    await tried.send({"rows": 6, "inline": False, "batch": 2})
+    async with tried.by_hand() as late, tried.by_hand() as successor:
+        first = await claim(late)
+        await tried.expire()
+        with tolerant():
+            second = await claim(successor)
+            await Ingest(tried.parts, second, StopSign(), successor.id).run(lambda seconds: False)
+        with tolerant():
+            await Ingest(tried.parts, first, StopSign(), late.id).run(lambda seconds: False)
+    await drain(tried)
+
+
+async def keyed(tried: Tried) -> None:
+    """The same request twice."""
+    first = await tried.send({"rows": 2}, idempotency_key="once")
+    tried.sent[first] = replace(tried.sent[first], key="once")
+    with tolerant():
+        await tried.submit("scripted", {"rows": 2}, idempotency_key="once")
+    await drain(tried)
+
+
+async def filed(tried: Tried) -> None:
+    """A job with a file, and an upload that nobody used; the tidier comes by."""
+    for content, used in ((b"sku,title\n1,Hammer\n", True), (b"sku,title\n2,Nail\n", False)):
+        blob = await tried.parts.blobs.put(_chunks(content), 1000)
+        upload = Upload(new_id(), "list.csv", "text/csv", blob)
+        async with tried.parts.db.transaction() as conn:
+            await keep_upload(tried.parts, conn, tried.who, upload)
+        if used:
+            job_id = await tried.submit("extraction", {}, file_id=upload.id)
+            tried.sent[job_id] = Submitted(1)
+        os.utime(tried.parts.blobs.path(blob.key), (0, 0))
+    async with tried.parts.db.acquire() as conn:
+        await conn.execute("UPDATE files SET created_at = created_at - interval '2 days'")
+    with tolerant():
+        await Tidier(tried.parts, TidierConfig(orphan_hours=24)).run_once()
+    await drain(tried)
+
+
+async def _chunks(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+async def reprocessed(tried: Tried) -> None:
+    """What failed runs again, in a job that is done and in one that failed as a whole."""
+    fails = True
+
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        if fails and item.row_no % 2:
+            return Fail(ItemError("VALIDATION_ERROR", "not yet"))
+        return done(item, stage, ctx)
+
+    def fail(start: int) -> None:
+        if fails and start == 4:
+            raise BadInput("UNSUPPORTED_TYPE", "row 4 is no row")
+
+    _script(tried).work, _script(tried).before_rows = work, fail
+    ids = [
+        await tried.send({"rows": 4}),
+        await tried.send({"rows": 6, "inline": False, "batch": 2}),
+    ]
+    await drain(tried)
+    fails = False
+    for job_id in ids:
+        with tolerant():
+            async with tried.parts.db.transaction() as conn:
+                await bulk.reprocess_job(tried.parts, conn, tried.who, job_id, Selection())
+    await drain(tried)
+
+
+async def summed(tried: Tried) -> None:
+    """A job that learns from its rows and makes a summary."""
+    await tried.send({"rows": 3, "inline": False}, pipeline="whole")
+    await drain(tried)
+
+
+async def led(tried: Tried) -> None:
+    """A worker is gone for good, and only the leader's sweeper can know."""
+    # An election takes a second or two.
+    tried.limits["reclaim_seconds"] = 5
+    await tried.send({"rows": 1})
+    async with tried.by_hand() as dead:
+        await claim(dead)
+    async with tried.parts.db.acquire() as conn:
+        await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
+    leading = asyncio.create_task(Leader(tried.parts, "leader").run())
+
+    async def swept() -> bool:
+        async with tried.parts.db.acquire() as conn:
+            return not await conn.fetchval("SELECT count(*) FROM slices")
+
+    with tolerant():
+        await until(swept, "the lease to be taken back", timeout=4)
+    leading.cancel()
+    await asyncio.gather(leading, return_exceptions=True)
+    await drain(tried)
+
+
+async def refused(tried: Tried) -> None:
+    """A queue that is full refuses, and keeps nothing of what it refused."""
+    await tried.send({"rows": 2})
+    sound = tried.parts
+    tried.parts = replace(sound, queue=QueueGlance(Levels(0, 0, 0)))
+    with suppress(Unavailable):
+        await tried.submit("scripted", {"rows": 2})
+    tried.parts = sound
     await drain(tried)

@@ -20,6 +20,19 @@ SCENARIOS: tuple[Scenario, ...] = (
     scenarios.cancelled,
     scenarios.children,
     scenarios.waiting,
+    scenarios.raced,
+    scenarios.paused,
+    scenarios.barred,
+    scenarios.grouped,
+    scenarios.dying,
+    scenarios.released,
+    scenarios.zombie_ingest,
+    scenarios.keyed,
+    scenarios.filed,
+    scenarios.reprocessed,
+    scenarios.summed,
+    scenarios.led,
+    scenarios.refused,
 )
 
 MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
@@ -45,6 +58,39 @@ MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
     (13, mutants.progress_follows_the_total, scenarios.children),
     (21, mutants.cancel_leaves_stages_open, scenarios.cancelled),
     (22, mutants.claims_are_impatient, scenarios.waiting),
+    (2, mutants.submit_drops_a_row, scenarios.plain),
+    (1, mutants.the_full_queue_takes_more, scenarios.refused),
+    (2, mutants.ingest_without_fence, scenarios.zombie_ingest),
+    (2, mutants.children_leave_a_gap, scenarios.children),
+    (3, mutants.sweeper_forgets_what_it_took, scenarios.crashed),
+    (3, mutants.reprocess_keeps_the_generation, scenarios.reprocessed),
+    (4, mutants.jobs_end_as_failed, scenarios.plain),
+    (7, mutants.releases_burn_an_attempt, scenarios.released),
+    (7, mutants.sweeper_burns_attempts, scenarios.crashed),
+    (7, mutants.sweeper_blames_at_once, scenarios.crashed),
+    (7, mutants.suspects_keep_company, scenarios.dying),
+    (7, mutants.letters_stay_open, scenarios.reprocessed),
+    (8, mutants.claims_are_not_alone, scenarios.raced),
+    (8, mutants.groups_are_shared, scenarios.grouped),
+    (10, mutants.settle_counts_apart, scenarios.plain),
+    (10, mutants.errors_go_uncounted, scenarios.plain),
+    (10, mutants.ingest_miscounts, scenarios.zombie_ingest),
+    (10, mutants.reprocess_forgets_to_count, scenarios.reprocessed),
+    (12, mutants.claims_do_not_tell_of_a_start, scenarios.plain),
+    (12, mutants.pauses_go_untold, scenarios.paused),
+    (13, mutants.reprocess_begins_no_new_job, scenarios.reprocessed),
+    (14, mutants.keys_are_forgotten, scenarios.keyed),
+    (14, mutants.keys_are_not_looked_up, scenarios.keyed),
+    (17, mutants.children_go_to_another_org, scenarios.children),
+    (17, mutants.everyone_sees_jobs, scenarios.plain),
+    (19, mutants.the_tidier_takes_what_is_used, scenarios.filed),
+    (19, mutants.uploads_lose_their_end, scenarios.filed),
+    (21, mutants.claims_ignore_pauses, scenarios.paused),
+    (22, mutants.barriers_stand_open, scenarios.barred),
+    (22, mutants.retries_come_too_soon, scenarios.plain),
+    (25, mutants.stages_rest_for_ever, scenarios.plain),
+    (25, mutants.summaries_are_never_made, scenarios.summed),
+    (25, mutants.nobody_leads, scenarios.led),
 )
 
 
@@ -72,7 +118,9 @@ async def test_a_broken_engine_is_caught(
     scenario: Scenario,
 ) -> None:
     tried.limits["reclaim_seconds"] = 0.8
-    broken(monkeypatch, tried.parts.db)
+    made = broken(monkeypatch, tried.parts.db)
+    if made is not None:
+        await made
     await scenario(tried)
     caught = {violation.invariant for violation in await tried.violations()}
     assert invariant in caught

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
+from tests.checker.case import Submitted
 from tests.checker.check import Violation, check
 from tests.checker.history import install_history
-from tests.checker.invariants import Submitted
 from tests.checker.scripted import Scripted, scripted_pipelines
 from tests.stateful.model import CHILDREN, ERROR_RETRIES, NOT_FOUND_RETRIES, Held
 

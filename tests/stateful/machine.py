@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from tests.checker.invariants import Submitted
+from tests.checker.case import Submitted
 from tests.stateful.driver import Driver, held_by, outcome_of
 from tests.stateful.model import INGEST_RETRIES, Held, Job, Model, Shape
 

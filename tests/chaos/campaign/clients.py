@@ -12,7 +12,7 @@ from uuid import UUID
 
 from tests.chaos.campaign.shapes import Shape, as_csv, shape
 from tests.chaos.ordeal import Ordeal
-from tests.checker.invariants import Submitted
+from tests.checker.case import Submitted
 
 from penstock.engine import bulk, ending
 from penstock.engine.settle import TRY_AGAIN

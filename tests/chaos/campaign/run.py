@@ -198,6 +198,7 @@ class Campaign:
                 conn, submitted=self.ordeal.sent, drained=True, policy=_POLICY,
                 # The queue is always full: when it is their turn is not a matter of recovery.
                 reclaim_seconds=1e6, watch=self.ordeal.watch,
+                blobs=self.ordeal.parts.blobs,
             )  # fmt: skip
         heard = said(self.crew)
         count = Counter(violation.invariant for violation in result.violations)
