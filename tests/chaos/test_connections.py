@@ -141,7 +141,7 @@ class TestFullServer(OwnServer):
         self, server: EmbeddedPostgres, ordeal: Ordeal, crew: Crew
     ) -> None:
         """Their own are cut when the server is full, so that they cannot even beat."""
-        job_id = await ordeal.send(4000, inline=False, workMs=0.5)
+        job_id = await ordeal.send(3000, inline=False, workMs=4)
         hand = crew.start()
         await hand.is_up()
         await ordeal.reaches(job_id, "done", 300)
@@ -151,9 +151,9 @@ class TestFullServer(OwnServer):
                 await _take_all(server, hogs)
             # Longer than the leases of this test.
             await asyncio.sleep(3.5)
-            assert (await ordeal.job(job_id))["done"] < 4000
+            assert (await ordeal.job(job_id))["done"] < 3000
         (job,) = await ordeal.ended(job_id, timeout=60)
-        assert (job["done"], job["error"], hand.dead) == (4000, 0, False)
+        assert (job["done"], job["error"], hand.dead) == (3000, 0, False)
         await ordeal.is_clean()
 
 
