@@ -36,6 +36,7 @@ TENANT_TABLES = {
         "profiles",
         "rates",
         "installation",
+        "clock",
     ),
     "bulk_operations",
 }

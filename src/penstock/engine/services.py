@@ -12,6 +12,7 @@ from typing import Protocol
 
 from penstock.engine.backpressure import QueueWatch
 from penstock.engine.bulk_service import BulkService
+from penstock.engine.clock import ClockWatch
 from penstock.engine.parts import Parts
 from penstock.engine.reconcile import Reconciler
 from penstock.engine.retention import LetterRetention
@@ -33,6 +34,7 @@ class Service(Protocol):
 def background_services(parts: Parts) -> Sequence[Service]:
     """Everything the leader runs."""
     return [
+        ClockWatch(parts),
         Sweeper(parts),
         Reconciler(parts),
         Tidier(parts),

@@ -708,3 +708,14 @@ CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
 -- Of the rows of one name, the most complete is found without looking at all of them.
 CREATE INDEX job_keys_most_complete ON job_keys (job_id, key, filled DESC, row_no);
+
+-- The latest time the installation has seen. A clock that says less has been set back, and what was
+-- to happen soon would wait for as long as that.
+CREATE TABLE clock (
+    one  boolean PRIMARY KEY DEFAULT true CHECK (one),
+    seen timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 10);
+
+INSERT INTO clock DEFAULT VALUES;
+
+ALTER TABLE clock ENABLE ROW LEVEL SECURITY;

@@ -1,9 +1,9 @@
 -- name: expired_slices
 -- Leases that ran out. None within one lease of PostgreSQL's own start: their holders could not
--- have extended them while it was away.
+-- have extended them while it was away. (A start that is yet to come was by a clock since set back.)
 SELECT id FROM slices
 WHERE expires_at < now()
-  AND pg_postmaster_start_time() < now() - $1 * interval '1 millisecond'
+  AND NOT pg_postmaster_start_time() BETWEEN now() - $1 * interval '1 millisecond' AND now()
 ORDER BY expires_at LIMIT $2
 
 -- name: slices_of_worker

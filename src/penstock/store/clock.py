@@ -1,0 +1,30 @@
+"""The database's clock, and what to mend when it was set back."""
+
+from __future__ import annotations
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("clock")
+_claims = load("claims")
+
+
+async def behind_ms(conn: Connection) -> float:
+    """How far the clock stands behind what was seen before; negative as long as it goes on."""
+    return float(await conn.fetchval(_sql.look_at_clock))
+
+
+async def note(conn: Connection) -> None:
+    await conn.execute(_sql.note_time)
+
+
+async def mend(conn: Connection, back_ms: float, longest_lease_ms: float) -> None:
+    """Everything that waits for a time by the clock before waits no longer than was meant. Takes
+    the claim lock: nothing is chosen by half-mended times."""
+    await conn.execute("SET LOCAL statement_timeout = 0")
+    await conn.execute(_claims.lock_claims)
+    await conn.execute(_sql.shorten_leases, longest_lease_ms)
+    await conn.execute(_sql.bring_items_forward, back_ms)
+    jobs = [row["id"] for row in await conn.fetch(_sql.live_jobs)]
+    await conn.execute(_sql.look_now, jobs)
+    await conn.execute(_claims.refresh_ready, jobs)
