@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 
 import platformdirs
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from penstock.model.addresses import Exempt, parse_exempt
 from penstock.model.backpressure import Levels
 from penstock.model.governor import CallBounds
 
@@ -102,6 +103,14 @@ class Settings(BaseSettings):
         1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child."
     )
 
+    # What leaves: suppliers' servers, receivers of webhooks
+    fetch_allow: str = Field(
+        "",
+        description="Hosts and networks a fetch may reach though they are not public: names, "
+        "addresses or networks, with commas in between, each with or without a port "
+        "(`hooks.internal,10.1.0.0/16,127.0.0.1:8080`).",
+    )
+
     # Backpressure: jobs waiting, running and delayed
     depth_healthy: int = Field(1000, ge=0, description="Most jobs of a healthy queue.")
     depth_degraded: int = Field(
@@ -149,6 +158,16 @@ class Settings(BaseSettings):
             if getattr(self, low) > getattr(self, high):
                 raise ValueError(f"PENSTOCK_{low.upper()} must not exceed PENSTOCK_{high.upper()}")
         return self
+
+    @field_validator("fetch_allow")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        parse_exempt(value)
+        return value
+
+    @property
+    def fetch_exempt(self) -> tuple[Exempt, ...]:
+        return parse_exempt(self.fetch_allow)
 
     @property
     def depth_levels(self) -> Levels:

@@ -13,6 +13,7 @@ from penstock.engine.figures import Figures
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import QueueGlance
 from penstock.guards.children import ChildPool
+from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
@@ -74,6 +75,7 @@ async def engine_parts(
     children = ChildPool(
         settings.child_memory_bytes, _CHILD_CPU_SECONDS, streams=settings.worker_slots, calls=2
     )
+    fetcher = Fetcher(settings.fetch_exempt)
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
         await broker.start()
@@ -85,6 +87,7 @@ async def engine_parts(
             children=children,
             broker=broker,
             calls=Governor(settings.call_bounds),
+            fetch=fetcher,
             log=log,
             failpoints=Failpoints(settings.failpoint),
             queue=QueueGlance(settings.depth_levels),
@@ -92,6 +95,7 @@ async def engine_parts(
         )
     finally:
         await broker.close()
+        await fetcher.close()
         await children.close()
         await db.close()
 

@@ -15,6 +15,7 @@ import structlog
 
 from penstock.blobs.local import LocalBlobs
 from penstock.guards.children import ChildPool
+from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
@@ -24,6 +25,7 @@ from penstock.model.ports import (
     Calls,
     Catalog,
     Children,
+    Fetch,
     KnownProduct,
     Log,
     Tally,
@@ -107,6 +109,7 @@ class TrialContext:
     limits: Mapping[str, int] = field(default_factory=lambda: dict(LIMITS))
 
     governor: Calls = field(default_factory=Governor)
+    fetch: Fetch = field(default_factory=Fetcher)
 
     def time_is_up(self) -> bool:
         return False

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from penstock.engine.parts import Parts
-from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Log
+from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetch, Log
 from penstock.store.products import StoredCatalog
 
 
@@ -37,6 +37,7 @@ class StageContext:
     blobs: Blobs
     children: Children
     catalog: Catalog
+    fetch: Fetch
     item_timeout_ms: int
     limits: Mapping[str, int]
     stop: StopSign
@@ -73,6 +74,7 @@ def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> Sta
         blobs=parts.blobs,
         children=parts.children,
         catalog=StoredCatalog(parts.db),
+        fetch=parts.fetch,
         item_timeout_ms=settings.item_timeout_ms,
         limits={"batch_bytes": settings.ingest_max_batch_bytes, **settings.reading_limits},
         stop=stop,

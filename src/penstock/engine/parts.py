@@ -14,7 +14,7 @@ from penstock.engine.figures import Figures
 from penstock.engine.queue_glance import QueueGlance
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import FileRef, Job, Pipeline
-from penstock.model.ports import Blobs, Broker, Calls, Children, Log
+from penstock.model.ports import Blobs, Broker, Calls, Children, Fetch, Log
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 
@@ -30,6 +30,7 @@ class Parts:
     children: Children
     broker: Broker
     calls: Calls
+    fetch: Fetch
     log: Log
     failpoints: Failpoints = field(default_factory=Failpoints)
     chance: random.Random = field(default_factory=random.Random)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
+from penstock.model.fetching import Fetched, FetchRequest
 from penstock.model.governor import CallLimit
 
 
@@ -145,6 +146,14 @@ class Calls(Protocol):
     def limits(self) -> Mapping[tuple[str, str], CallLimit]: ...
 
 
+class Fetch(Protocol):
+    """Requests to servers elsewhere, none of which reaches an address that is not public."""
+
+    async def fetch(self, request: FetchRequest) -> Fetched: ...
+    async def check(self, url: str) -> None:
+        """Refuse a URL that no fetch would be allowed to ask."""
+
+
 class Context(Protocol):
     """What a stage may use. It never sees the database, the lease or the broker."""
 
@@ -152,6 +161,7 @@ class Context(Protocol):
     blobs: Blobs
     children: Children
     catalog: Catalog
+    fetch: Fetch
     batch_rows: int
     item_timeout_ms: int
     limits: Mapping[str, int]

@@ -1,0 +1,249 @@
+"""The one client of every request that leaves: it reaches no address that was not vetted.
+
+A name is resolved once, every address it has is looked at, and the connection goes to one of those
+addresses, with the name as Host and for TLS. Redirects are followed here, each looked at anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+import httpcore2
+
+from penstock.guards.inflate import ACCEPTED, Inflater
+from penstock.guards.urls import Target, follow, parse_url, refuse
+from penstock.model.addresses import Address, Exempt, objection
+from penstock.model.errors import PermanentError, Unavailable
+from penstock.model.fetching import Fetched, FetchLimits, FetchRequest
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Never carried on to another server than they were meant for.
+_PERSONAL = frozenset({"authorization", "cookie", "proxy-authorization"})
+_MOST_HEADER_BYTES = 64 * 1024
+_CONNECTIONS = 100
+_KEPT_OPEN_S = 5.0
+_MOST_TRIED = 4
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """All addresses of a name, as this machine sees them."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class _VettedBackend(httpcore2.AsyncNetworkBackend):
+    """Connections to vetted addresses alone. The pool asks it for every connection it makes, so
+    that nothing reaches the network past it."""
+
+    def __init__(self, exempt: tuple[Exempt, ...], resolver: Resolve) -> None:
+        self._exempt = exempt
+        self._resolve = resolver
+        self._inner = httpcore2.AnyIOBackend()
+
+    async def vetted(self, host: str, port: int) -> list[str]:
+        """Every address of the host, if all of them are allowed: a name that has one of ours among
+        its own is up to something."""
+        try:
+            answers = await self._resolve(host, port)
+            addresses: list[Address] = [ipaddress.ip_address(one) for one in answers]
+        except (OSError, UnicodeError, ValueError) as error:
+            raise Unavailable("NETWORK_ERROR", "The host's name has no address.") from error
+        if not addresses:
+            raise Unavailable("NETWORK_ERROR", "The host's name has no address.")
+        for address in addresses:
+            self.admit(host, address, port)
+        return [str(address) for address in addresses]
+
+    def admit(self, host: str, address: Address, port: int) -> None:
+        why = objection(self._exempt, host, address, port)
+        if why is not None:
+            refuse(why)
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        addresses = (await self.vetted(host, port))[:_MOST_TRIED]
+        share = None if timeout is None else timeout / len(addresses)
+        failure: Exception | None = None
+        for address in addresses:
+            try:
+                return await self._inner.connect_tcp(
+                    address, port, share, local_address, socket_options
+                )
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        assert failure is not None
+        raise failure
+
+    async def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
+    ) -> httpcore2.AsyncNetworkStream:
+        raise PermissionError("a fetch goes to no socket file")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
+
+
+class Fetcher:
+    """Implements `model.ports.Fetch`. One per process."""
+
+    def __init__(
+        self,
+        exempt: tuple[Exempt, ...] = (),
+        *,
+        resolver: Resolve = resolve,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._backend = _VettedBackend(exempt, resolver)
+        self._tls = tls
+        self._made: httpcore2.AsyncConnectionPool | None = None
+
+    @property
+    def _pool(self) -> httpcore2.AsyncConnectionPool:
+        # Made when it is needed first: most processes never fetch, and TLS takes a while to load.
+        if self._made is None:
+            self._made = httpcore2.AsyncConnectionPool(
+                ssl_context=self._tls,
+                max_connections=_CONNECTIONS,
+                keepalive_expiry=_KEPT_OPEN_S,
+                network_backend=self._backend,
+            )
+        return self._made
+
+    async def close(self) -> None:
+        if self._made is not None:
+            await self._made.aclose()
+
+    async def check(self, url: str) -> None:
+        """Refuse a URL that no fetch would be allowed to ask, without asking it. A name that has no
+        address yet is given the benefit of the doubt."""
+        target = self._vet(parse_url(url))
+        try:
+            async with asyncio.timeout(FetchLimits().silent_ms / 1000):
+                await self._backend.vetted(target.host, target.port)
+        except (Unavailable, TimeoutError):
+            return
+
+    async def fetch(self, request: FetchRequest) -> Fetched:
+        """Ask and read the answer, redirects followed, within the request's limits."""
+        began = time.monotonic()
+        target = self._vet(parse_url(request.url))
+        method, body, headers = request.method, request.body, dict(request.headers)
+        limits = request.limits
+        try:
+            async with asyncio.timeout(limits.total_ms / 1000):
+                for _ in range(limits.hops + 1):
+                    answer = await self._ask(target, method, headers, body, limits, began)
+                    location = answer.header("location")
+                    if not limits.hops or answer.status not in _REDIRECTS or location is None:
+                        return answer
+                    onward = self._vet(follow(target, location))
+                    if onward.origin != target.origin:
+                        headers = {k: v for k, v in headers.items() if k.lower() not in _PERSONAL}
+                    if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
+                        method, body = "GET", b""
+                    target = onward
+        except TimeoutError:
+            raise _timed_out(limits.total_ms) from None
+        refuse(f"it redirects more than {limits.hops} times")
+
+    def _vet(self, target: Target) -> Target:
+        """What can be refused before any name is resolved."""
+        if target.address is not None:
+            self._backend.admit(target.host, target.address, target.port)
+        return target
+
+    async def _ask(
+        self,
+        target: Target,
+        method: str,
+        headers: dict[str, str],
+        body: bytes,
+        limits: FetchLimits,
+        began: float,
+    ) -> Fetched:
+        silent = limits.silent_ms / 1000
+        sent = [
+            (b"Host", target.authority.encode()),
+            (b"Accept-Encoding", ACCEPTED.encode()),
+            *((name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()),
+        ]
+        if body or method not in ("GET", "HEAD"):
+            sent.append((b"Content-Length", str(len(body)).encode()))
+        # Handed over in parts: no other reader gets to take this URL apart.
+        url = httpcore2.URL(
+            scheme=target.scheme.encode(),
+            host=target.host.encode(),
+            port=target.port,
+            target=target.path.encode(),
+        )
+        timeouts = {"connect": silent, "read": silent, "write": silent, "pool": silent}
+        try:
+            async with self._pool.stream(
+                method, url, headers=sent, content=body, extensions={"timeout": timeouts}
+            ) as response:
+                told = _headers(response.headers)
+                content = b""
+                if method != "HEAD":
+                    content = await _read(response, told, limits)
+                ms = round((time.monotonic() - began) * 1000)
+                return Fetched(response.status, told, content, target.url, ms)
+        except httpcore2.TimeoutException as error:
+            raise _timed_out(limits.silent_ms) from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:
+            why = "broke the connection off" if _is_begun(error) else "cannot be reached"
+            raise Unavailable("NETWORK_ERROR", f"The server {why}: {_said(error)}") from error
+
+
+def _timed_out(ms: int) -> Unavailable:
+    return Unavailable("FETCH_TIMEOUT", f"The server did not answer in full within {ms} ms.")
+
+
+def _is_begun(error: Exception) -> bool:
+    return isinstance(error, httpcore2.ReadError | httpcore2.WriteError | httpcore2.ProtocolError)
+
+
+def _said(error: Exception) -> str:
+    return (str(error) or type(error).__name__)[:200]
+
+
+def _headers(raw: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    if sum(len(name) + len(value) for name, value in raw) > _MOST_HEADER_BYTES:
+        raise _too_large(_MOST_HEADER_BYTES)
+    return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]
+
+
+async def _read(
+    response: httpcore2.Response, headers: Sequence[tuple[str, str]], limits: FetchLimits
+) -> bytes:
+    encoding = ", ".join(value for name, value in headers if name == "content-encoding")
+    inflater, content = Inflater(encoding), bytearray()
+    async for raw in response.aiter_stream():
+        for piece in inflater.feed(raw):
+            content += piece
+            if len(content) > limits.most_bytes:
+                if limits.head_only:
+                    return bytes(content[: limits.most_bytes])
+                raise _too_large(limits.most_bytes)
+        # A body that needs no waiting must still leave others their turn, and time its chance.
+        await asyncio.sleep(0)
+    inflater.end()
+    return bytes(content)
+
+
+def _too_large(most: int) -> PermanentError:
+    return PermanentError("FETCH_TOO_LARGE", f"The answer is larger than {most:,} bytes.")

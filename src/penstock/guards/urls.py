@@ -1,0 +1,125 @@
+"""A URL taken apart once, strictly: what is asked for is what is connected to."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import NoReturn
+from urllib.parse import quote, urljoin, urlsplit
+
+import idna
+
+from penstock.model.addresses import Address
+from penstock.model.errors import BadInput
+
+LONGEST = 4096
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+# The last label of a name is never a number, so whatever ends in one is meant as an address.
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+# What is safe in a path and a query stays; the rest is escaped, not refused.
+_SAFE = "/?:@!$&'()*+,;=-._~%[]"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a URL leads. ``address`` is set where the host is one already."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    address: Address | None = None
+
+    @property
+    def authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        return self.scheme, self.host, self.port
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+
+def refuse(why: str) -> NoReturn:
+    """The URL itself is not repeated: it may carry a secret."""
+    raise BadInput("URL_NOT_ALLOWED", f"This URL is not allowed: {why}.")
+
+
+def parse_url(url: str) -> Target:
+    """Take it apart, or refuse what different readers would read differently."""
+    if len(url) > LONGEST:
+        refuse(f"it is longer than {LONGEST} characters")
+    if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
+        refuse("it holds a space, a control character or a backslash")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        refuse("it cannot be read")
+    if parts.scheme not in _DEFAULT_PORTS:
+        refuse("only http and https are")
+    if not parts.netloc:
+        refuse("it names no host")
+    if "@" in parts.netloc:
+        refuse("it carries a user name or a password")
+    if port == 0:
+        refuse("there is no port 0")
+    host, address = _host(parts.netloc)
+    path = parts.path or "/"
+    if not path.startswith("/"):
+        refuse("it cannot be read")
+    if parts.query:
+        path += f"?{parts.query}"
+    path = quote(path, safe=_SAFE)
+    return Target(parts.scheme, host, port or _DEFAULT_PORTS[parts.scheme], path, address)
+
+
+def follow(target: Target, location: str) -> Target:
+    """Where a redirect leads."""
+    if len(location) > LONGEST:
+        refuse(f"a redirect is longer than {LONGEST} characters")
+    try:
+        joined = urljoin(target.url, location)
+    except ValueError:
+        refuse("a redirect cannot be read")
+    return parse_url(joined)
+
+
+def _host(netloc: str) -> tuple[str, Address | None]:
+    if netloc.startswith("["):
+        inside, bracket, rest = netloc[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            refuse("it cannot be read")
+        try:
+            address = ipaddress.IPv6Address(inside)
+        except ValueError:
+            refuse("its host is no address")
+        if address.scope_id is not None:
+            refuse("its address names a network card")
+        return str(address), address
+    name = netloc.rpartition(":")[0] if ":" in netloc else netloc
+    if ":" in name or "%" in name or "[" in name or "]" in name:
+        refuse("its host cannot be read")
+    # Digits and dots of other scripts are digits and dots to a resolver.
+    plain = unicodedata.normalize("NFKC", name).replace("。", ".").lower().removesuffix(".")
+    if not plain.isascii():
+        try:
+            plain = idna.encode(plain, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            refuse("its host is no name")
+    labels = plain.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        try:
+            return plain, ipaddress.IPv4Address(plain)
+        except ValueError:
+            refuse("write an address as four numbers with dots in between")
+    if len(plain) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        refuse("its host is no name")
+    return plain, None

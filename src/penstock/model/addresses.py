@@ -1,0 +1,132 @@
+"""Which addresses a fetch may reach: public ones, and what the operator names besides."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# Spelled out, because what the standard library calls private or global leaves some of these out.
+_REFUSED_V4 = tuple(
+    ipaddress.IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",  # this host
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carriers' own, and a cloud's metadata in it
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # a cloud's wire server
+        "169.254.0.0/16",  # link-local, and most clouds' metadata
+        "172.16.0.0/12",
+        "192.0.0.0/24",  # protocol assignments
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",  # relays from IPv6
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",  # benchmarks
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+    )
+)
+# Of IPv6 only global unicast is let through at all, which leaves out loopback, link-local, unique
+# local, multicast, and all that carries an IPv4 address in front of a translator.
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+_REFUSED_V6 = tuple(
+    ipaddress.IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocol assignments: Teredo, benchmarks, ORCHID
+        "2001:db8::/32",
+        "2002::/16",  # 6to4, with an IPv4 address inside
+        "2620:4f:8000::/48",
+        "3ffe::/16",
+        "3fff::/20",
+    )
+)
+# An IPv4 address in the last half of any prefix, behind these four bytes.
+_ISATAP = (0x00005EFE, 0x02005EFE)
+# Below 1024 only the web's own; above, what speaks something other than HTTP is left alone.
+_WEB = (80, 443)
+_LOWEST_FREE = 1024
+_OTHER_SERVICES = frozenset(
+    {
+        *(1433, 1521, 1719, 1720, 1723, 2049, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 3659),
+        *(4045, 4190, 5060, 5061, 5432, 5672, 5900, 6000, 6379, 6443, 6566, *range(6665, 6670)),
+        *(6679, 6697, 9042, 9092, 9200, 9300, 10080, 10250, 10255, 11211, 27017),
+    }
+)
+
+
+def is_public(address: Address) -> bool:
+    """Whether anybody on the internet could be there."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in _REFUSED_V4)
+    if address.scope_id is not None or address not in _GLOBAL_V6:
+        return False
+    if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
+        return False
+    return not any(address in network for network in _REFUSED_V6)
+
+
+def is_usual(port: int) -> bool:
+    """Whether a web server could be behind this port, and not something that must not be talked to
+    in HTTP."""
+    return port in _WEB or (port >= _LOWEST_FREE and port not in _OTHER_SERVICES)
+
+
+@dataclass(frozen=True, slots=True)
+class Exempt:
+    """A host by its name, or a network, that may be reached though it is not public; on one port
+    or on any."""
+
+    host: str | None
+    network: Network | None
+    port: int | None
+
+    def covers(self, host: str, address: Address, port: int) -> bool:
+        if self.port is not None and self.port != port:
+            return False
+        if self.network is None:
+            return host == self.host
+        return address.version == self.network.version and address in self.network
+
+
+def parse_exempt(text: str) -> tuple[Exempt, ...]:
+    """From a list like ``hooks.internal, 10.1.0.0/16, 127.0.0.1:8080, [::1]:8080``; a ValueError
+    says what is wrong with it."""
+    return tuple(_exempt(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _exempt(text: str) -> Exempt:
+    host, port = text, None
+    bracketed = text.startswith("[")
+    if bracketed or text.count(":") == 1:
+        host, _, told = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+        if told:
+            if not (told.isascii() and told.isdigit() and 0 < int(told) < 65536):
+                raise ValueError(f"{text!r}: there is no port {told!r}")
+            port = int(told)
+        host = host.removeprefix("[").removesuffix("]")
+    try:
+        return Exempt(None, ipaddress.ip_network(host), port)
+    except ValueError:
+        pass
+    name = host.lower().rstrip(".")
+    plain = name and name.isascii() and all(c.isalnum() or c in "-._" for c in name)
+    if not plain or name.replace(".", "").isdigit():
+        raise ValueError(f"{text!r} is neither a host's name nor a network")
+    return Exempt(name, None, port)
+
+
+def objection(exempt: Iterable[Exempt], host: str, address: Address, port: int) -> str | None:
+    """Why this address of the host must not be reached; None if it may."""
+    if any(one.covers(host, address, port) for one in exempt):
+        return None
+    if not is_public(address):
+        return "its host is not on the public internet"
+    return None if is_usual(port) else f"port {port} is not"

@@ -1,0 +1,69 @@
+"""What is asked of a server elsewhere, and what it answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_MEBIBYTE = 1024 * 1024
+_LONGEST_WAIT_MS = 24 * 3_600_000
+_SECONDS = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """How much one fetch may take. ``total_ms`` is for all of it, redirects and body included;
+    ``silent_ms`` for each wait in between; ``most_bytes`` after decoding. With ``head_only`` a
+    longer body is no error: its beginning is kept and the rest is not read."""
+
+    most_bytes: int = 10 * _MEBIBYTE
+    total_ms: int = 30_000
+    silent_ms: int = 10_000
+    hops: int = 3
+    head_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    limits: FetchLimits = field(default_factory=FetchLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer, whatever its status. ``url`` is where it came from in the end."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    url: str
+    ms: int
+
+    def header(self, name: str) -> str | None:
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key == wanted), None)
+
+    @property
+    def retry_after_ms(self) -> int | None:
+        """When to come back, if the server says so: in seconds, or as a date."""
+        told = (self.header("retry-after") or "").strip()
+        if _SECONDS.fullmatch(told):
+            return min(int(told) * 1000, _LONGEST_WAIT_MS)
+        try:
+            until = parsedate_to_datetime(told)
+            sent = parsedate_to_datetime(self.header("date") or "")
+        except (TypeError, ValueError):
+            return None
+        # By the server's own clock on both sides, so that ours does not matter.
+        wait = (_in_utc(until) - _in_utc(sent)).total_seconds() * 1000
+        return round(min(max(wait, 0), _LONGEST_WAIT_MS))
+
+
+def _in_utc(at: datetime) -> datetime:
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
