@@ -45,6 +45,7 @@ TOLD: dict[str, list[float]] = {
     "QUOTA_EXCEEDED": [2, 4, 8, 16, 30],
     "BLOB_UNAVAILABLE": [2, 4, 8, 16, 30],
     "API_TIMEOUT": [2, 4, 8],
+    "FETCH_TIMEOUT": [2, 4, 8],
     "SERVICE_UNAVAILABLE": [2, 4, 8],
     "DB_UNAVAILABLE": [2, 4, 8],
     "NETWORK_ERROR": [2, 4, 6],

@@ -9,7 +9,8 @@ PenstockError                 code, message, category, details, perhaps a Retry-
 │   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
 └── PermanentError            the same input fails the same way
     ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, INVALID_CONFIG, FILE_TOO_LARGE,
-    │                         UNSUPPORTED_TYPE, UNKNOWN_FIELD, URL_NOT_ALLOWED, and what else is wrong with an input
+    │                         UNSUPPORTED_TYPE, UNKNOWN_FIELD, URL_NOT_ALLOWED, and what else is
+    │                         wrong with an input
     ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND, NOT_FOUND
     ├── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS, ACCOUNT_SUSPENDED
     └── (the engine's own)    JOB_TIMEOUT, WORKER_CRASHED, CANCELLED: decided, not raised
