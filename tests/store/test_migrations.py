@@ -16,7 +16,7 @@ from penstock.store.migrate import check_server, migrate, migrations
 
 STRUCTURE = """
 SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable
-       || ' ' || coalesce(column_default, '')
+       || ' ' || coalesce(column_default, '') || ' ' || coalesce(collation_name, '')
 FROM information_schema.columns WHERE table_schema = current_schema()
 UNION ALL SELECT 'index ' || indexdef FROM pg_indexes WHERE schemaname = current_schema()
 UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid)

@@ -36,6 +36,12 @@ INSERT INTO dead_letter_groups (org_id, signature, user_id, open, first_failed_a
                                 newest)
 SELECT org_id, signature, user_id, count(*), now(), now(), min(id::text)::uuid
 FROM dead_letters GROUP BY org_id, signature, user_id;
+INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no, updated_at)
+SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::text, 14, '0'), '{}',
+       gen_random_uuid(), n, now() - n * interval '1 second'
+FROM generate_series(1, 20000) n;
+INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
+SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
 ANALYZE;
 """
 
@@ -70,6 +76,8 @@ HOT = [
     ("items.live_items", {"items_live"}),
     ("items.results", {"job_items_pkey"}),
     ("jobs.get_job", {"jobs_pkey"}),
+    ("products.update_products", {"products_pkey", "product_changes_undone"}),
+    ("products.changes_to_undo", {"product_changes_pkey"}),
     ("live.live_orgs", {"jobs_ready"}),
     ("live.live_jobs", {"jobs_pkey", "job_stages_pkey"}),
     ("jobs.job_events", {"events_seq"}),
@@ -84,13 +92,22 @@ HOT = [
     ("dead_letters.leave_groups", {"dead_letter_groups_pkey"}),
     ("dead_letters.drop_old_letters", {"dead_letters_of_all", "dead_letters_pkey"}),
 ]
-LARGE = ("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups")
+LARGE = (
+    *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
+    *("products", "product_changes"),
+)
 # What a tenant's row-level security makes of a statement.
 TENANTS = [
     ("dead_letters.list_letters", {"dead_letters_listed"}),
     ("dead_letters.list_alike", {"dead_letters_alike"}),
     ("dead_letters.list_groups", {"dead_letter_groups_pkey", "dead_letters_pkey"}),
     ("dead_letters.pick_open", {"dead_letters_listed"}),
+    ("catalog.newest_products", {"products_listed"}),
+    ("catalog.products_by_sku", {"products_sku"}),
+    ("catalog.products_by_gtin", {"products_gtin"}),
+    ("catalog.products_of_job", {"product_changes_pkey"}),
+    ("catalog.listed_products", {"products_pkey"}),
+    ("catalog.get_product", {"products_pkey"}),
 ]
 
 

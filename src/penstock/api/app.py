@@ -18,6 +18,7 @@ from penstock.api import (
     items,
     jobs,
     metrics,
+    products,
     profiles,
     queues,
     undo,
@@ -38,6 +39,7 @@ what went wrong. Lists are read page by page: pass `next` on, unchanged, until i
 
 _RESOURCES = (
     *(files, jobs, items, control, clone, fix, undo, profiles, export, events),
+    products,
     dead_letters,
     bulk,
     queues,

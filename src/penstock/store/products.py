@@ -91,12 +91,13 @@ async def _update(
 ) -> list[_Image]:
     if not changed:
         return []
-    await conn.execute(
+    written = await conn.fetch(
         _sql.update_products, job_id, [row["id"] for row, _ in changed],
         *_columns([one.effect for _, one in changed]), [one.row_no for _, one in changed],
         [one.effect.whole for _, one in changed],
     )  # fmt: skip
-    return [(row["id"], one.row_no, row["image"], row["version"] + 1) for row, one in changed]
+    versions = {row["id"]: row["version"] for row in written}
+    return [(row["id"], one.row_no, row["image"], versions[row["id"]]) for row, one in changed]
 
 
 def _columns(effects: Sequence[UpsertProduct]) -> tuple[list[Any], ...]:

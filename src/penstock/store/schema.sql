@@ -551,8 +551,9 @@ CREATE TABLE products (
     org_id     bigint NOT NULL REFERENCES orgs,
     source     text NOT NULL,
     source_id  text NOT NULL,
-    sku        text,
-    gtin       text,
+    -- In byte order, so that an index finds them by their first characters.
+    sku        text COLLATE "C",
+    gtin       text COLLATE "C",
     -- False: the supplier no longer has it.
     published  boolean NOT NULL DEFAULT true,
     version    integer NOT NULL DEFAULT 1,
@@ -583,10 +584,14 @@ CREATE TABLE product_changes (
     version    integer NOT NULL,
     changed_at timestamptz NOT NULL DEFAULT now(),
     undone_at  timestamptz,
+    -- What an undo took back.
+    after      jsonb,
     PRIMARY KEY (job_id, product_id)
 );
 
 CREATE INDEX product_changes_history ON product_changes (product_id, changed_at DESC);
+-- Versions that an undo took back are not given again: whoever saw one must not take another for it.
+CREATE INDEX product_changes_undone ON product_changes (product_id, version) WHERE undone_at IS NOT NULL;
 
 -- What a job's rows call themselves (SKU, GTIN, source id), to find the same product twice in one
 -- file. Kept with the job: a row that is fixed later is compared again.

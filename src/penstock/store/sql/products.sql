@@ -18,14 +18,25 @@ ON CONFLICT (org_id, source, source_id) DO NOTHING
 RETURNING id
 
 -- name: update_products
--- Known ones, locked before.
+-- Known ones, locked before. Values that stay remember the row they are from. A version that an undo
+-- took back is not given again.
 UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data::jsonb,
-    lineage = CASE WHEN n.whole THEN n.lineage::jsonb ELSE p.lineage || n.lineage::jsonb END, job_id = $1, row_no = n.row_no, version = p.version + 1,
-    updated_at = now()
+    lineage = n.lineage::jsonb || CASE WHEN n.whole THEN '{}' ELSE (
+        SELECT coalesce(jsonb_object_agg(l.key, CASE
+                   WHEN jsonb_typeof(l.value) = 'object'
+                   THEN jsonb_build_object('jobId', p.job_id, 'rowNo', p.row_no) || l.value
+                   WHEN jsonb_array_length(l.value) = 4
+                   THEN l.value || jsonb_build_array(p.job_id, p.row_no)
+                   ELSE l.value END), '{}')
+        FROM jsonb_each(p.lineage) AS l WHERE NOT n.lineage::jsonb ? l.key) END,
+    job_id = $1, row_no = n.row_no, updated_at = now(),
+    version = 1 + greatest(p.version, (SELECT max(c.version) FROM product_changes c
+                                       WHERE c.product_id = p.id AND c.undone_at IS NOT NULL))
 FROM unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::integer[],
             $9::boolean[])
     AS n (id, sku, gtin, published, data, lineage, row_no, whole)
 WHERE p.id = n.id
+RETURNING p.id, p.version
 
 -- name: keep_images
 -- Before-images: a job's first of each product stays, unless what it did was undone, or someone else
@@ -37,7 +48,7 @@ FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
 ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version = excluded.version,
     before = CASE WHEN c.undone_at IS NULL AND c.version = (excluded.before->>'version')::integer
                   THEN c.before ELSE excluded.before END,
-    changed_at = now(), undone_at = NULL
+    changed_at = now(), undone_at = NULL, after = NULL
 
 -- name: find_products
 -- Products of an org by any of their names, for a stage that compares.

@@ -1,0 +1,97 @@
+"""The catalog: products with where their values came from, and what jobs did to them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from penstock.api.access import ApiParts, Reader, parse_id
+from penstock.api.answers import answer
+from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.product_shapes import (
+    FullProduct,
+    ProductPage,
+    ProductsPageQuery,
+    ProductsQuery,
+    full,
+    listed,
+)
+from penstock.catalog.gtin import match_key
+from penstock.model.errors import NotAllowed, NotThere
+from penstock.store import accounts, catalog
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection
+
+router = APIRouter(tags=["products"])
+
+
+def no_such_product() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such product.")
+
+
+async def _product_id(product_id: Annotated[str, Path(description="The product's id.")]) -> UUID:
+    parsed = parse_id(product_id)
+    if parsed is None:
+        raise no_such_product()
+    return parsed
+
+
+ProductId = Annotated[UUID, Depends(_product_id)]
+
+
+@router.get("/products", summary="List products", responses={200: {"model": ProductPage}})
+async def list_products(
+    api: ApiParts, who: Reader, query: Annotated[ProductsPageQuery, Query()]
+) -> Response:
+    """The catalog of your org, changed last first; with `sku`, `gtin` or `jobId` in the order of
+    ids. A page that takes long ends early, perhaps with nothing on it: go on while there is a
+    `next`."""
+    filters = query.model_dump_json(exclude={"page_size", "after"})
+    this_list = f"products {who.org_id} {filters}"
+    place = catalog.Place()
+    if query.after:
+        place = catalog.Place(*from_cursor(query.after, this_list, int, datetime, UUID))
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        wanted = await wanted_of(conn, who, query)
+        page = await catalog.page(conn, wanted, place, query.page_size)
+    following = None
+    if page.next is not None:
+        then = page.next
+        following = to_cursor(this_list, then.named, then.moment, str(then.id or catalog.FIRST_ID))
+    return answer({"items": [listed(row) for row in page.rows], "next": following})
+
+
+async def wanted_of(conn: Connection, who: Principal, query: ProductsQuery) -> catalog.Wanted:
+    """A catalog belongs to an org, so that an admin, who sees all, still looks at one of them."""
+    org_id = who.org_id
+    if query.org and query.org != who.org:
+        if who.role != "admin":
+            raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may look at another org.")
+        org_id = (await accounts.find_org(conn, query.org))["id"]
+    return catalog.Wanted(
+        org_id=org_id,
+        q=query.q.strip(),
+        source=query.source or None,
+        sku=query.sku or None,
+        gtin=match_key(query.gtin) if query.gtin else None,
+        published=None if query.status is None else query.status == "published",
+        updated_after=query.updated_after,
+        updated_before=query.updated_before,
+        job_id=query.job_id,
+    )
+
+
+@router.get(
+    "/products/{product_id}", summary="Show a product", responses={200: {"model": FullProduct}}
+)
+async def show_product(api: ApiParts, who: Reader, product_id: ProductId) -> Response:
+    """The whole normalised product, and of each field where its value came from: column, raw text,
+    rule, how sure that rule is, and the row of the job that brought it."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        row = await catalog.get(conn, product_id)
+    if row is None:
+        raise no_such_product()
+    return answer(full(row))

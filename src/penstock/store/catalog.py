@@ -1,0 +1,149 @@
+"""The catalog as people look through it: keyset pages, never a count, never a long look.
+
+A page walks one index, window by window, and keeps what passes the filters. It ends when it is full
+or its time is up, and says where to go on: a filter that hardly anything passes costs many short
+pages, not one that nobody waits for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("catalog")
+_PATIENCE_S = 0.05
+_FIRST_WINDOW, _WIDEST_WINDOW = 200, 2000
+# So many that begin with what is looked for come first, before those that only contain it.
+MOST_BY_NAME = 100
+_LAST_CHARACTER = "\U0010ffff"
+# A GTIN is kept with 14 digits; people know it with 8, 12 or 13.
+_LEADING_ZEROS = (0, 1, 2, 6)
+FIRST_ID, LAST_ID = UUID(int=0), UUID(int=2**128 - 1)
+LONG_AGO, FAR_AHEAD = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Products that match all that is given."""
+
+    org_id: int
+    q: str = ""
+    source: str | None = None
+    sku: str | None = None
+    # With 14 digits.
+    gtin: str | None = None
+    published: bool | None = None
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    job_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a list goes on: after how many found by name, after which product of the walk."""
+
+    named: int = 0
+    moment: datetime = FAR_AHEAD
+    id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    rows: Sequence[Any]
+    next: Place | None
+
+
+async def page(conn: Connection, wanted: Wanted, place: Place, size: int) -> Page:
+    """Up to ``size`` products, fewer if that takes too long; ``next`` None at the end."""
+    deadline = time.monotonic() + _PATIENCE_S
+    rows: list[Any] = []
+    named = await _by_name(conn, wanted) if wanted.q else []
+    if place.named < len(named):
+        ids = named[place.named :]
+        rows = await _listed(conn, replace(wanted, q=""), ids, size)
+        if len(rows) == size:
+            return Page(rows, replace(place, named=place.named + rows[-1]["place"]))
+    place = replace(place, named=len(named))
+    window = max(_FIRST_WINDOW, size)
+    while True:
+        looked = await _walk(conn, wanted, place, window)
+        ids = [row["id"] for row in looked]
+        found = await _listed(conn, wanted, ids, size - len(rows), leave_out=named)
+        rows += found
+        if len(rows) == size:
+            return Page(rows, _after(place, looked[found[-1]["place"] - 1]))
+        if len(looked) < window:
+            return Page(rows, None)
+        place = _after(place, looked[-1])
+        if time.monotonic() > deadline:
+            return Page(rows, place)
+        window = min(window * 2, _WIDEST_WINDOW)
+
+
+async def _by_name(conn: Connection, wanted: Wanted) -> list[UUID]:
+    """Products whose SKU or GTIN begins with what is looked for, as far as an index finds them."""
+    q = wanted.q
+    starts = [(_sql.products_by_sku, text) for text in dict.fromkeys((q, q.upper(), q.lower()))]
+    if q.isascii() and q.isdigit():
+        starts += [(_sql.products_by_gtin, "0" * zeros + q) for zeros in _LEADING_ZEROS]
+    found: dict[UUID, None] = {}
+    for statement, text in starts:
+        rows = await conn.fetch(
+            statement, wanted.org_id, text, FIRST_ID, text + _LAST_CHARACTER, MOST_BY_NAME
+        )
+        found.update((row["id"], None) for row in rows)
+    return list(found)[:MOST_BY_NAME]
+
+
+async def _walk(conn: Connection, wanted: Wanted, place: Place, most: int) -> list[Any]:
+    """The next products in the order of the index that leads to the fewest."""
+    after = place.id
+    for name, statement in (
+        (wanted.sku, _sql.products_by_sku),
+        (wanted.gtin, _sql.products_by_gtin),
+    ):
+        if name is not None:
+            return await conn.fetch(statement, wanted.org_id, name, after or FIRST_ID, name, most)
+    if wanted.job_id is not None:
+        return await conn.fetch(_sql.products_of_job, wanted.job_id, after or FIRST_ID, most)
+    moment = min(place.moment, wanted.updated_before or FAR_AHEAD)
+    # Up to a moment, without it: no id comes before the first.
+    before = after or FIRST_ID
+    return await conn.fetch(
+        _sql.newest_products, wanted.org_id, moment, before, wanted.updated_after or LONG_AGO, most
+    )
+
+
+def _after(place: Place, row: Any) -> Place:
+    return replace(place, moment=row.get("updated_at", place.moment), id=row["id"])
+
+
+async def _listed(
+    conn: Connection, wanted: Wanted, ids: Sequence[UUID], most: int,
+    leave_out: Sequence[UUID] = (),
+) -> list[Any]:  # fmt: skip
+    if leave_out:
+        known = set(leave_out)
+        # The first id stands for those left out: places must stay as they are, and nobody has it.
+        ids = [FIRST_ID if one in known else one for one in ids]
+    words = [f"%{_plain(word)}%" for word in wanted.q.split()]
+    return await conn.fetch(
+        _sql.listed_products, list(ids), wanted.org_id, wanted.source, wanted.published, wanted.sku,
+        wanted.gtin, wanted.updated_after, wanted.updated_before, words or None, most,
+    )  # fmt: skip
+
+
+def _plain(word: str) -> str:
+    """For LIKE, in which some characters mean others."""
+    return word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+
+
+async def get(conn: Connection, product_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.get_product, product_id)

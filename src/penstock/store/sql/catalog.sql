@@ -1,0 +1,52 @@
+-- name: newest_products
+-- The next products of an org, changed last first: only where they stand in that order.
+SELECT id, updated_at FROM products
+WHERE org_id = $1 AND (updated_at, id) < ($2, $3) AND updated_at >= $4
+ORDER BY updated_at DESC, id DESC LIMIT $5
+
+-- name: products_by_sku
+-- The next products whose SKU is no greater than a text, in that order.
+SELECT id, sku AS name FROM products
+WHERE org_id = $1 AND (sku, id) > ($2, $3) AND sku <= $4 ORDER BY sku, id LIMIT $5
+
+-- name: products_by_gtin
+-- The next products whose GTIN is no greater than a text, in that order.
+SELECT id, gtin AS name FROM products
+WHERE org_id = $1 AND (gtin, id) > ($2, $3) AND gtin <= $4 ORDER BY gtin, id LIMIT $5
+
+-- name: products_of_job
+-- The next products that are as they are by this job, among others.
+SELECT product_id AS id FROM product_changes
+WHERE job_id = $1 AND product_id > $2 AND undone_at IS NULL ORDER BY product_id LIMIT $3
+
+-- name: listed_products
+-- Of these products, in their order, those that pass all that is asked for (NULL: anything).
+SELECT p.id, p.org_id, p.source, p.source_id, p.sku, p.gtin, p.published, p.version, p.job_id, p.row_no,
+       p.created_at, p.updated_at, d.title, d.brand, d.category, d.price, d.availability->>'status' AS stock,
+       d.images->0->>'url' AS image, w.place::integer AS place
+FROM unnest($1::uuid[]) WITH ORDINALITY AS w (id, place)
+JOIN products p ON p.id = w.id
+CROSS JOIN LATERAL jsonb_to_record(p.data)
+    AS d (title text, brand text, category text, price jsonb, availability jsonb, images jsonb,
+          identifiers jsonb)
+WHERE p.org_id = $2
+  AND ($3::text IS NULL OR p.source = $3)
+  AND ($4::boolean IS NULL OR p.published = $4)
+  AND ($5::text IS NULL OR p.sku = $5)
+  AND ($6::text IS NULL OR p.gtin = $6)
+  AND ($7::timestamptz IS NULL OR p.updated_at >= $7)
+  AND ($8::timestamptz IS NULL OR p.updated_at < $8)
+  AND ($9::text[] IS NULL OR
+       (concat_ws(' ', p.sku, p.gtin, p.source_id, d.identifiers->>'mpn', d.title, d.brand, d.category)
+        COLLATE "default") ILIKE ALL ($9::text[]))
+ORDER BY w.place LIMIT $10
+
+-- name: get_product
+-- One product, whole, with where its values came from.
+SELECT p.id, p.org_id, p.source, p.source_id, p.sku, p.gtin, p.published, p.version, p.job_id, p.row_no,
+       p.created_at, p.updated_at, p.data, p.lineage, d.title, d.brand, d.category, d.price,
+       d.availability->>'status' AS stock, d.images->0->>'url' AS image
+FROM products p
+CROSS JOIN LATERAL jsonb_to_record(p.data)
+    AS d (title text, brand text, category text, price jsonb, availability jsonb, images jsonb)
+WHERE p.id = $1

@@ -1,0 +1,155 @@
+"""The catalog over the API: pages, filters, search, and where every value came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+from tests.api.conftest import Caller, file_of, refused, shaped
+from tests.fixtures import Bench
+
+from penstock.api.product_shapes import FullProduct, ListedProduct, ProductPage
+from penstock.store import catalog
+from penstock.store.database import to_json
+
+TOOLS = (
+    b"SKU;EAN;Title;Brand;Price\n"
+    b"T-1;4006381333931;Claw hammer;Hultafors;9,90\n"
+    b"T-2;;Round pliers;Knipex;19,00\n"
+    b"T-3;;Hammer handle 50%;Hultafors;3,10\n"
+)
+
+
+async def applied(client: httpx2.AsyncClient, bench: Bench, content: bytes, **config: Any) -> str:
+    """A job that has written its rows into the catalog."""
+    form = {"config": to_json({"intent": "merge", **config})}
+    made = await client.post("/api/jobs", files=file_of(content), data=form)
+    assert made.status_code == 202, made.text
+    await bench.work()
+    return str(made.json()["jobId"])
+
+
+async def listed(client: httpx2.AsyncClient, **query: Any) -> list[ListedProduct]:
+    """All of it, page by page."""
+    found: list[ListedProduct] = []
+    while True:
+        page = shaped(ProductPage, await client.get("/api/products", params=query))
+        found += page.items
+        if page.next is None:
+            return found
+        query["after"] = page.next
+
+
+async def skus(client: httpx2.AsyncClient, **query: Any) -> list[str | None]:
+    return [one.sku for one in await listed(client, **query)]
+
+
+async def one(client: httpx2.AsyncClient, **query: Any) -> FullProduct:
+    (found,) = await listed(client, **query)
+    return shaped(FullProduct, await client.get(f"/api/products/{found.id}"))
+
+
+async def test_filters(client: httpx2.AsyncClient, bench: Bench) -> None:
+    first = await applied(client, bench, TOOLS, source="acme")
+    again = TOOLS.replace(b"19,00", b"20,00").replace(b"3,10", b"3,20")
+    second = await applied(client, bench, again, source="acme")
+    third = await applied(client, bench, b"SKU;Title\nX-1;Saw\n", source="saws")
+    assert set(await skus(client)) == {"T-1", "T-2", "T-3", "X-1"}
+    assert (await skus(client))[0] == "X-1"
+    assert await skus(client, source="saws") == ["X-1"]
+    assert await skus(client, sku="T-2") == ["T-2"]
+    assert await skus(client, gtin="4006381333931") == ["T-1"]
+    assert await skus(client, gtin="04006381333931", source="saws") == []
+    assert sorted(map(str, await skus(client, jobId=first))) == ["T-1", "T-2", "T-3"]
+    assert sorted(map(str, await skus(client, jobId=second))) == ["T-2", "T-3"]
+    (saw,) = await listed(client, jobId=third)
+    assert (saw.title, saw.status, str(saw.job_id), saw.row_no) == ("Saw", "published", third, 1)
+    moment = saw.updated_at.isoformat()
+    assert await skus(client, updatedAfter=moment) == ["X-1"]
+    assert set(await skus(client, updatedBefore=moment)) == {"T-1", "T-2", "T-3"}
+    assert await skus(client, status="unpublished") == []
+    assert len(await skus(client, status="published", pageSize=1)) == 4
+
+
+async def test_search(client: httpx2.AsyncClient, bench: Bench) -> None:
+    await applied(client, bench, TOOLS)
+    # What begins with it comes first; each product once, on pages of any size.
+    assert await skus(client, q="hammer", pageSize=1) == await skus(client, q="hammer")
+    assert set(await skus(client, q="hammer")) == {"T-1", "T-3"}
+    assert await skus(client, q="HULTAFORS handle") == ["T-3"]
+    assert await skus(client, q="50%") == ["T-3"]
+    assert await skus(client, q="5_%") == []
+    assert set(await skus(client, q="t-", pageSize=1)) == {"T-1", "T-2", "T-3"}
+    assert len(await skus(client, q="t-", pageSize=1)) == 3
+    assert await skus(client, q="400638") == ["T-1"]
+    assert await skus(client, q="  knipex ", source="other") == []
+
+
+async def test_every_value_says_where_it_came_from(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    first = await applied(client, bench, TOOLS)
+    second = await applied(client, bench, b"SKU;Price\nT-2;21,50\n")
+    product = await one(client, sku="T-2")
+    assert product.product["title"] == "Round pliers"
+    assert product.price == product.product["price"]
+    title, price = product.lineage["title"], product.lineage["price.amount"]
+    assert (title.column, title.raw, str(title.job_id), title.row_no) == (
+        "Title", "Round pliers", first, 2,
+    )  # fmt: skip
+    assert (price.column, price.raw, str(price.job_id), price.row_no) == (
+        "Price", "21,50", second, 1,
+    )  # fmt: skip
+    assert price.rule
+    assert price.confidence
+    # A third job leaves both as they are, and does not claim them.
+    third = await applied(client, bench, b"SKU;Brand\nT-2;Wera\n")
+    product = await one(client, sku="T-2")
+    jobs = [str(product.lineage[name].job_id) for name in ("title", "price.amount", "brand")]
+    assert jobs == [first, second, third]
+
+
+async def test_who_sees_what(caller: Caller, bench: Bench) -> None:
+    client, other = await caller(), await caller("other", plan="basic")
+    await applied(client, bench, TOOLS)
+    colleague = await caller(email="colleague@acme")
+    viewer, admin = await caller(role="viewer"), await caller("default", role="admin")
+    (product,) = await listed(client, sku="T-1")
+    for who in (colleague, viewer):
+        assert len(await skus(who)) == 3
+        shaped(FullProduct, await who.get(f"/api/products/{product.id}"))
+    assert await skus(other) == []
+    refused(await other.get(f"/api/products/{product.id}"), 404, "NOT_FOUND")
+    refused(await other.get("/api/products?org=acme"), 403, "INSUFFICIENT_PERMISSIONS")
+    refused(await client.get("/api/products/7"), 404, "NOT_FOUND")
+    assert await skus(admin) == []
+    assert len(await skus(admin, org="acme")) == 3
+    shaped(FullProduct, await admin.get(f"/api/products/{product.id}"))
+    refused(await admin.get("/api/products?org=nobody"), 404, "RESOURCE_NOT_FOUND")
+
+
+async def test_bad_questions(client: httpx2.AsyncClient) -> None:
+    for query in (
+        "q=a%00",
+        "gtin=12x",
+        "status=gone",
+        "jobId=7",
+        "updatedAfter=soon",
+        "pageSize=0",
+    ):
+        refused(await client.get(f"/api/products?{query}"), 422, "INVALID_PARAMETERS")
+    refused(await client.get("/api/products?colour=red"), 422, "UNKNOWN_FIELD")
+    refused(await client.get("/api/products?after=xyz"), 400, "INVALID_CURSOR")
+
+
+async def test_a_page_ends_when_its_time_is_up(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = b"".join(b"R-%d;Thing %d\n" % (n, n) for n in range(1000))
+    await applied(client, bench, b"SKU;Title\n" + rows)
+    monkeypatch.setattr(catalog, "_PATIENCE_S", 0)
+    page = shaped(ProductPage, await client.get("/api/products?q=absent"))
+    assert page.items == []
+    assert page.next is not None
+    assert await skus(client, q="Thing 777") == ["R-777"]
