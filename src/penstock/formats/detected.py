@@ -44,6 +44,10 @@ class Problem:
     code: str
     line: int
     message: str
+    # Counted from 1. A row is one of the table, as items are numbered; none where no row came of
+    # the place, or where it is not one row's alone.
+    column: int | None = None
+    row: int | None = None
 
 
 @dataclass(slots=True)

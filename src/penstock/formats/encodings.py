@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -23,8 +24,11 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Handed to `open`: bytes that are no UTF-8 are read as what stray bytes mostly are.
+# Handed to `open`: bytes that are no UTF-8 are marked, so that the row they are in can be named,
+# and then read as what stray bytes mostly are.
 MIXED = "penstock-mixed"
+_FIRST_MARK = 0xF_FE00  # in a plane for private use
+_FOREIGN = re.compile("[\U000ffe80-\U000ffeff]")
 # Of a text in UTF-8 with bytes of another encoding in it, this share at most may be foreign.
 MOST_FOREIGN = 0.1
 
@@ -256,9 +260,22 @@ def _skip(file: BinaryIO, count: int) -> None:
         count -= len(block)
 
 
-def _as_cp1252(error: UnicodeError) -> tuple[str, int]:
+def _marked_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Each foreign byte as a character that no text holds, until its line is known."""
     assert isinstance(error, UnicodeDecodeError)
-    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+    foreign = error.object[error.start : error.end]
+    return "".join(chr(_FIRST_MARK + byte) for byte in foreign), error.end
 
 
-codecs.register_error(MIXED, _as_cp1252)
+def is_foreign(text: str) -> bool:
+    return _FOREIGN.search(text) is not None
+
+
+def as_cp1252(text: str) -> str:
+    """The text with what its foreign bytes most likely mean."""
+    return _FOREIGN.sub(
+        lambda found: bytes([ord(found[0]) - _FIRST_MARK]).decode("cp1252", "replace"), text
+    )
+
+
+codecs.register_error(MIXED, _marked_bytes)

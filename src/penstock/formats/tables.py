@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from orjson import JSONEncodeError, dumps
@@ -29,10 +30,11 @@ class TableHead(NamedTuple):
 
 
 class TableChunk(NamedTuple):
-    """Rows, and how far the file has been read."""
+    """Rows, how far the file has been read, and what is wrong with which of the rows."""
 
     rows: list[list[str]]
     bytes_read: int
+    problems: Sequence[Problem] = ()
 
 
 class JsonChunk(NamedTuple):
@@ -41,6 +43,7 @@ class JsonChunk(NamedTuple):
     rows: list[str]
     sizes: list[int]
     bytes_read: int
+    problems: Sequence[Problem] = ()
 
 
 class TableEnd(NamedTuple):
@@ -64,7 +67,7 @@ def as_json_rows(piece: Piece) -> TableHead | JsonChunk | TableEnd:
     except JSONEncodeError:
         # Half of a surrogate pair somewhere, which no text in the database can hold.
         rows = [dumps([_whole(cell) for cell in row]).decode() for row in piece.rows]
-    return JsonChunk(rows, list(map(len, rows)), piece.bytes_read)
+    return JsonChunk(rows, list(map(len, rows)), piece.bytes_read, piece.problems)
 
 
 def _whole(cell: str) -> str:
@@ -72,17 +75,30 @@ def _whole(cell: str) -> str:
 
 
 class Problems:
-    """The first few in full, all of them counted."""
+    """The first few in full, all of them counted. For whoever places them in their rows, those
+    since the last `taken` are kept as well."""
 
     MOST = 100
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_row: bool = False) -> None:
         self.first: list[Problem] = []
         self.total = 0
+        self._by_row = by_row
+        self._fresh: list[Problem] = []
 
     def add(self, *found: Problem) -> None:
         self.total += len(found)
         self.first += found[: self.MOST - len(self.first)]
+        self.note(*found)
+
+    def note(self, *found: Problem) -> None:
+        """What a row should say of itself, though nothing is wrong with the file."""
+        if self._by_row:
+            self._fresh += found
+
+    def taken(self) -> list[Problem]:
+        fresh, self._fresh = self._fresh, []
+        return fresh
 
     def shown(self) -> list[dict[str, Any]]:
         return [{"code": one.code, "line": one.line, "message": one.message} for one in self.first]
@@ -108,12 +124,19 @@ class Chunks:
         self._skip = skip
         self._rows: list[list[str]] = []
         self._held = 0
+        self._given = skip
+        self._problems: list[Problem] = []
         self.seen = 0
 
     def add(
-        self, rows: list[list[str]], bytes_read: int, chars: int | None = None
-    ) -> Iterator[TableChunk]:
-        """``chars`` is a bound on all rows together, where it is known without counting."""
+        self, rows: list[list[str]], bytes_read: int, chars: int | None = None,
+        problems: Sequence[Problem] = (),
+    ) -> Iterator[TableChunk]:  # fmt: skip
+        """``chars`` is a bound on all rows together, where it is known without counting. Problems
+        name their row by its place among these rows, from 1."""
+        for problem in problems:
+            if problem.row is not None and problem.row + self.seen > self._given:
+                self._problems.append(replace(problem, row=problem.row + self.seen))
         self.seen += len(rows)
         if self.seen > self._most_rows:
             raise BadInput(
@@ -143,6 +166,9 @@ class Chunks:
             yield self._take(bytes_read)
 
     def _take(self, bytes_read: int) -> TableChunk:
-        chunk = TableChunk(self._rows, bytes_read)
+        self._given += len(self._rows)
+        here = [one for one in self._problems if one.row is not None and one.row <= self._given]
+        del self._problems[: len(here)]
+        chunk = TableChunk(self._rows, bytes_read, here)
         self._rows, self._held = [], 0
         return chunk

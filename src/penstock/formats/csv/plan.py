@@ -13,7 +13,7 @@ from penstock.formats.csv.dialect import Dialect
 from penstock.formats.csv.records import Block, blocks_of
 from penstock.formats.csv.sniff import NO_DELIMITER, Sniffed, sep_line, sniff
 from penstock.formats.detected import MOST_SHOWN, Detected, ReadOptions, shown_line
-from penstock.formats.encodings import Encoding, find_encoding
+from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding
 from penstock.formats.layout import Layout, find_layout
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
@@ -83,6 +83,8 @@ def _encoding(source: Source, options: ReadOptions) -> Encoding:
 def _head(source: Source, encoding: Encoding) -> _Sample:
     with source.text(encoding.name, encoding.errors) as file:
         text = file.read(WHOLE_CHARS + 1)
+    if encoding.errors == MIXED:
+        text = as_cp1252(text)
     text = text.removeprefix("\ufeff")
     return _Sample(text[:WHOLE_CHARS], whole=len(text) <= WHOLE_CHARS)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -39,7 +40,7 @@ def read_csv(
             most_cell=limits["cell_bytes"], skip_lines=plan.skip_lines, stop_line=plan.stop_line,
         )  # fmt: skip
         for block, rows in table.rows_of(blocks):
-            yield from chunks.add(rows, bytes_.tell(), block.chars)
+            yield from chunks.add(rows, bytes_.tell(), block.chars, table.placed(block))
         yield from chunks.rest(size)
     yield TableEnd(chunks.seen, table.footer, table.problems.shown(), table.problems.total)
 
@@ -50,8 +51,21 @@ class _Table:
     def __init__(self, plan: CsvPlan, limits: Mapping[str, int]) -> None:
         self._plan = plan
         self._limits = limits
-        self.problems = Problems()
+        self.problems = Problems(by_row=True)
+        self._kept: Sequence[int] = ()  # places in the block of the rows given last
         self.footer: list[dict[str, Any]] = []
+
+    def placed(self, block: Block) -> list[Problem]:
+        """What is wrong with the rows of a block just given, each named by its place."""
+        found = self.problems.taken()
+        if not found:
+            return []
+        places = {index: place for place, index in enumerate(self._kept, start=1)}
+        here = [(places.get(block.index_of(one.line)), one) for one in found]
+        return sorted(
+            (replace(one, row=place) for place, one in here if place is not None),
+            key=lambda one: one.line,
+        )
 
     def rows_of(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[list[str]]]]:
         """The last rows are held back until it is known whether notes are among them."""
@@ -87,15 +101,18 @@ class _Table:
         most = self._limits["cell_bytes"]
         if self._plan.comment is None and set(map(len, rows)) == {width}:
             # All as it should be: only what a look at each row can tell is left.
-            if all(map(any, rows)) and not any(row[0].isspace() for row in rows):
-                return self._checked(block, rows, most)
-            return self._checked(block, [row for row in rows if not is_blank(row)], most)
+            self._kept = range(len(rows))
+            if not all(map(any, rows)) or any(row[0].isspace() for row in rows):
+                self._kept = [index for index, row in enumerate(rows) if not is_blank(row)]
+                rows = [rows[index] for index in self._kept]
+            return self._checked(block, rows, most)
         check_columns(block, self._limits["columns"])
         return self._checked(block, self._fitted(block), most)
 
     def _fitted(self, block: Block) -> list[list[str]]:
         width, comment = self._plan.width, self._plan.comment
-        kept = []
+        kept: list[list[str]] = []
+        self._kept = places = []
         for index, row in enumerate(block.rows):
             if is_blank(row) or (comment is not None and is_comment(row, comment, width)):
                 continue
@@ -105,6 +122,7 @@ class _Table:
                 if found < width or len(row) > width:
                     self._ragged(block.line_of(index), found)
             kept.append(row)
+            places.append(index)
         return kept
 
     def _ragged(self, line: int, cells: int) -> None:
@@ -122,7 +140,7 @@ class _Table:
             max(map(len, chain.from_iterable(rows)), default=0) if most < 4 * block.chars else 0
         )
         if 4 * longest > most:
-            for index, row in enumerate(rows):
+            for index, row in zip(self._kept, rows, strict=True):
                 if any(len(cell.encode("utf-8", "replace")) > most for cell in row):
                     raise cell_too_large(block.line_of(index), most)
         return rows

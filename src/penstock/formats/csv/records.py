@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO
@@ -11,6 +12,7 @@ from typing import TextIO
 from penstock.formats.csv.dialect import UNIT, Dialect
 from penstock.formats.csv.lenient import MOST_LINES, Patience, looks_swallowed, mend
 from penstock.formats.detected import Problem
+from penstock.formats.encodings import as_cp1252, is_foreign
 from penstock.model.errors import BadInput
 
 BLOCK_CHARS = 192 * 1024
@@ -29,6 +31,10 @@ class Block:
     def line_of(self, index: int) -> int:
         return self.line + index if self.starts is None else self.starts[index]
 
+    def index_of(self, line: int) -> int:
+        """The record that a line is part of."""
+        return line - self.line if self.starts is None else bisect_right(self.starts, line) - 1
+
 
 def blocks_of(
     file: TextIO, dialect: Dialect, *, width: int | None, most_cell: int, skip_lines: int = 0,
@@ -38,6 +44,7 @@ def blocks_of(
     csv.field_size_limit(most_cell)
     line = skip_lines + 1
     held: list[str] = []
+    waiting: list[Problem] = []
     patience = Patience()
     for _ in range(skip_lines):
         if not _a_line(file, most_cell):
@@ -46,17 +53,36 @@ def blocks_of(
     while not final:
         text = _a_block(file, most_cell)
         final = not text
-        if "\0" in text:
-            text = text.replace("\0", "\ufffd")
+        text, noticed = _cleaned(text, line + len(held))
         lines = held + list(io.StringIO(dialect.prepared(text), newline=""))
         if stop_line is not None and line + len(lines) >= stop_line:
             lines, final = lines[: stop_line - line], True
         block, used = _Parser(lines, dialect, width, line, most_cell, patience).parse(final)
         block.chars = len(text) + sum(map(len, held))
+        waiting += noticed
+        block.problems += [one for one in waiting if one.line < line + used]
+        waiting = [one for one in waiting if one.line >= line + used]
         held = lines[used:]
         line += used
         if block.rows:
             yield block
+
+
+def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
+    """The text without NULs and foreign bytes, and the lines that had them or what is left where
+    characters could not be decoded."""
+    foreign = is_foreign(text)
+    if "\0" not in text and "\ufffd" not in text and not foreign:
+        return text, []
+    problems = []
+    for number, one in enumerate(io.StringIO(text, newline=""), start=line):
+        if "\0" in one or "\ufffd" in one:
+            said = f"Line {number:,} holds characters that could not be decoded"
+            problems.append(Problem("TEXT_UNREADABLE", number, said))
+        if foreign and is_foreign(one):
+            said = f"Line {number:,} holds bytes that are no UTF-8; they were read as cp1252"
+            problems.append(Problem("ENCODING_MIXED", number, said))
+    return as_cp1252(text).replace("\0", "\ufffd"), problems
 
 
 def _a_block(file: TextIO, most_cell: int) -> str:

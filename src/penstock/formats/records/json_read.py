@@ -58,10 +58,11 @@ def read_json(
         plan = dict(cursor["plan"])
     yield TableHead(plan, unique_names(plan["header"]), told, source.size)
     chunks = Chunks(limits, cursor["rows"] if cursor else 0)
-    for rows in rows_of_records(_records(source, plan, limits), plan, limits):
-        yield from chunks.add(rows, source.size)
+    problems = Problems(by_row=True)
+    for rows in rows_of_records(_records(source, plan, limits), plan, limits, problems):
+        yield from chunks.add(rows, source.size, problems=problems.taken())
     yield from chunks.rest(source.size)
-    yield TableEnd(chunks.seen, [], [], 0)
+    yield TableEnd(chunks.seen, [], problems.shown(), problems.total)
 
 
 def _plan(
@@ -233,7 +234,8 @@ def read_ndjson(
     yield TableHead(plan, unique_names(plan["header"]), told, source.size)
     chunks = Chunks(limits, cursor["rows"] if cursor else 0)
     problems = Problems()
-    for rows in rows_of_records(_lines(source, plan["encoding"], limits, problems), plan, limits):
+    lines = _lines(source, plan["encoding"], limits, problems)
+    for rows in rows_of_records(lines, plan, limits, problems):
         yield from chunks.add(rows, source.size)
     yield from chunks.rest(source.size)
     yield TableEnd(chunks.seen, [], problems.shown(), problems.total)

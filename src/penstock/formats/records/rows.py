@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from penstock.formats.cells import is_blank
+from penstock.formats.detected import Problem
 from penstock.formats.records.flat import flattened, text_of
+from penstock.formats.tables import Problems
 from penstock.model.errors import BadInput
 
 _ROWS_AT_ONCE = 500
@@ -41,14 +43,18 @@ class Columns:
 
 
 def rows_of_records(
-    records: Iterable[Any], plan: Mapping[str, Any], limits: Mapping[str, int]
+    records: Iterable[Any], plan: Mapping[str, Any], limits: Mapping[str, int], problems: Problems
 ) -> Iterator[list[list[str]]]:
+    """Problems name their row by its place among those given next."""
     names, most = plan["columns"], limits["cell_bytes"]
     rows: list[list[str]] = []
     for number, record in enumerate(records, start=1):
         if plan["arrays"]:
             cells = [text_of(cell) for cell in record]
             row = cells + [""] * (len(names) - len(cells))
+            if len(cells) > len(names):
+                said = f"Record {number:,} has {len(cells)} cells, the header has {len(names)}"
+                problems.add(Problem("RAGGED_ROW", number, said, row=len(rows) + 1))
         else:
             found = flattened(record)
             row = [found.get(name, "") for name in names]

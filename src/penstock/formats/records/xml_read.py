@@ -12,7 +12,7 @@ from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, flattened
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.records.xml_text import XmlText, xml_encoding
 from penstock.formats.source import Source
-from penstock.formats.tables import Chunks, Cursor, Piece, TableEnd, TableHead
+from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead
 from penstock.model.errors import BadInput
 
 Path = tuple[str, ...]
@@ -55,7 +55,7 @@ def read_xml(
     yield TableHead(plan, unique_names(plan["header"]), told, source.size)
     chunks = Chunks(limits, cursor["rows"] if cursor else 0)
     records = _records(source, plan["encoding"], tuple(plan["path"]), limits)
-    for rows in rows_of_records(records, plan, limits):
+    for rows in rows_of_records(records, plan, limits, Problems()):
         yield from chunks.add(rows, source.size)
     yield from chunks.rest(source.size)
     yield TableEnd(chunks.seen, [], [], 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -164,7 +164,7 @@ def table_pieces(
     chunks = Chunks(limits, done)
     table = _Table(plan, problems)
     for found in table.rows_of(rows):
-        yield from chunks.add(found, min(size, max(1, chunks.seen)))
+        yield from chunks.add(found, min(size, max(1, chunks.seen)), problems=table.placed())
     yield from chunks.rest(size)
     yield TableEnd(chunks.seen, table.footer, problems.shown(), problems.total)
 
@@ -177,7 +177,19 @@ class _Table:
         self._stop: int | None = plan["stop_row"]
         self._width: int = plan["width"]
         self._problems = problems
+        self._numbers: list[int] = []  # of the rows given last
+        self._waiting: list[Problem] = []
         self.footer: list[dict[str, Any]] = []
+
+    def placed(self) -> list[Problem]:
+        """What is wrong with the rows given last; of rows that are still held back, later."""
+        places = {number: place for place, number in enumerate(self._numbers, start=1)}
+        last = self._numbers[-1] if self._numbers else 0
+        found = self._waiting + self._problems.taken()
+        self._waiting = [one for one in found if one.line > last]
+        self._numbers = []
+        here = [replace(one, row=places[one.line]) for one in found if one.line in places]
+        return sorted(here, key=lambda one: one.line)
 
     def rows_of(self, rows: Iterable[GridRow]) -> Iterator[list[list[str]]]:
         """The last rows are held back until it is known whether notes are among them."""
@@ -211,4 +223,13 @@ class _Table:
                 )
             )  # fmt: skip
         fit(row, self._width)
+        self._numbers.append(number)
         return row
+
+
+def hidden_row(number: int) -> Problem:
+    return Problem("HIDDEN_ROW", number, f"Row {number:,} is hidden in the sheet")
+
+
+def cell_error(number: int, column: int, said: str) -> Problem:
+    return Problem("CELL_ERROR", number, f"Row {number:,} holds the error {said}", column)

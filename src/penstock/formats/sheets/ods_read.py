@@ -7,8 +7,16 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 
-from penstock.formats.detected import Detected, Problem, ReadOptions
-from penstock.formats.sheets.grid import GridRow, SheetInfo, choose_sheet, plan_grid, table_pieces
+from penstock.formats.detected import Detected, ReadOptions
+from penstock.formats.sheets.grid import (
+    GridRow,
+    SheetInfo,
+    cell_error,
+    choose_sheet,
+    hidden_row,
+    plan_grid,
+    table_pieces,
+)
 from penstock.formats.sheets.numbers import plain_number
 from penstock.formats.sheets.xlsx_book import local, parse
 from penstock.formats.sheets.xlsx_cells import too_many_cells
@@ -41,7 +49,7 @@ def read_ods(
             }  # fmt: skip
         else:
             plan = dict(cursor["plan"])
-        problems = Problems()
+        problems = Problems(by_row=True)
         rows = _Reader(archive, limits, plan["sheet"], problems).rows()
         done = cursor["rows"] if cursor else 0
         yield from table_pieces(plan, report, rows, limits, done, source.size, problems)
@@ -74,6 +82,8 @@ class _Reader:
         self._row: list[str] = []
         self._place = 0  # column of the next cell
         self._widest = 0
+        self._columns = 0
+        self._hidden = False
         self._number = 0
         self._repeat_row = 1
         self._cell: dict[str, str] | None = None
@@ -147,22 +157,30 @@ class _Reader:
         if self._depth == 1:
             number = len(self._sheets) + 1
             self._sheets.append(SheetInfo(given.get("name", f"Sheet{number}"), number))
-            self._number = self._widest = 0
+            self._number = self._widest = self._columns = 0
 
     def _end_table(self) -> None:
         self._depth -= 1
 
     def _start_column(self, given: dict[str, str]) -> None:
         sheet = self._sheets[-1] if self._sheets else None
-        if sheet is not None and given.get("visibility") in ("collapse", "filter"):
-            sheet.hidden_columns.append(len(sheet.hidden_columns) + 1)
+        if sheet is None or self._depth != 1:
+            return
+        first, self._columns = (
+            self._columns,
+            self._columns + _count(given.get("number-columns-repeated", "1")),
+        )
+        if given.get("visibility") in ("collapse", "filter"):
+            last = min(self._columns, first + self._limits["columns"])
+            sheet.hidden_columns += range(first + 1, last + 1)
 
     def _start_row(self, given: dict[str, str]) -> None:
         if self._depth != 1:
             return
         self._row, self._place = [], 0
         self._repeat_row = _count(given.get("number-rows-repeated", "1"))
-        if given.get("visibility") in ("collapse", "filter"):
+        self._hidden = given.get("visibility") in ("collapse", "filter")
+        if self._hidden:
             self._sheets[-1].hidden_rows.append(self._number + 1)
 
     def _end_row(self) -> None:
@@ -177,6 +195,8 @@ class _Reader:
                 raise too_many_cells(self._limits["cells"])
             for number in range(self._number + 1, last + 1):
                 self._done.append((number, list(row)))
+                if self._hidden:
+                    self._problems.note(hidden_row(number))
         self._number += self._repeat_row
 
     def _reads(self) -> bool:
@@ -229,9 +249,8 @@ class _Reader:
                 return ":".join(part.zfill(2) for part in found.groups()) if found else shown
             case "boolean":
                 return "TRUE" if given.get("boolean-value") == "true" else "FALSE"
-        if _ERROR.fullmatch(shown):
-            row = self._number + 1
-            self._problems.add(Problem("CELL_ERROR", row, f"Row {row:,} holds the error {shown}"))
+        if self._reads() and _ERROR.fullmatch(shown):
+            self._problems.add(cell_error(self._number + 1, self._place + 1, shown))
         return shown
 
     def _start_paragraph(self, given: dict[str, str]) -> None:

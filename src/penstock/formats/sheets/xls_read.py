@@ -10,11 +10,13 @@ from typing import Any
 import xlrd
 
 from penstock.formats.detect import refused
-from penstock.formats.detected import Detected, Problem, ReadOptions
+from penstock.formats.detected import Detected, ReadOptions
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,
+    cell_error,
     choose_sheet,
+    hidden_row,
     plan_grid,
     table_pieces,
 )  # fmt: skip
@@ -46,7 +48,7 @@ def read_xls(
         }  # fmt: skip
     else:
         plan = dict(cursor["plan"])
-    problems = Problems()
+    problems = Problems(by_row=True)
     rows = _rows(book, plan["sheet"], problems)
     done = cursor["rows"] if cursor else 0
     yield from table_pieces(plan, report, rows, limits, done, source.size, problems)
@@ -94,16 +96,21 @@ def _rows(book: Any, number: int, problems: Problems) -> Iterator[GridRow]:
     sheet = book.sheet_by_index(number)
     for index in range(sheet.nrows):
         try:
-            cells = [_text(book, cell, index + 1, problems) for cell in sheet.row(index)]
+            cells = [
+                _text(book, cell, (index + 1, column), problems)
+                for column, cell in enumerate(sheet.row(index), start=1)
+            ]
         except _DAMAGE as error:
             raise corrupt("workbook", f"row {index + 1}: {error}") from error
         while cells and not cells[-1]:
             cells.pop()
         if cells:
+            if index in sheet.rowinfo_map and sheet.rowinfo_map[index].hidden:
+                problems.note(hidden_row(index + 1))
             yield index + 1, cells
 
 
-def _text(book: Any, cell: Any, row: int, problems: Problems) -> str:
+def _text(book: Any, cell: Any, place: tuple[int, int], problems: Problems) -> str:
     match cell.ctype:
         case xlrd.XL_CELL_TEXT:
             return str(cell.value).replace("\0", "\ufffd")
@@ -113,7 +120,7 @@ def _text(book: Any, cell: Any, row: int, problems: Problems) -> str:
             return "TRUE" if cell.value else "FALSE"
         case xlrd.XL_CELL_ERROR:
             said = xlrd.error_text_from_code.get(cell.value, "#ERROR")
-            problems.add(Problem("CELL_ERROR", row, f"Row {row:,} holds the error {said}"))
+            problems.add(cell_error(*place, said))
             return str(said)
     return ""
 

@@ -6,8 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 
-from penstock.formats.detected import Problem
-from penstock.formats.sheets.grid import GridRow
+from penstock.formats.sheets.grid import GridRow, cell_error, hidden_row
 from penstock.formats.sheets.numbers import GENERAL, number_text, plain_number
 from penstock.formats.sheets.xlsx_book import Book, column_of, local, parse, unescaped
 from penstock.formats.sheets.xlsx_fast import NotPlain, plain_rows, rich_text, unescape
@@ -36,8 +35,10 @@ class SheetCells:
         done = 0
         try:
             with self._book.part(self._path) as file:
-                for number, cells in plain_rows(file):
+                for number, cells, hidden in plain_rows(file):
                     row = self._plain_row(number, cells)
+                    if row and hidden:
+                        self.hide(number)
                     if row:
                         yield number, row
                     done = number
@@ -57,6 +58,9 @@ class SheetCells:
             if not value and not inline:
                 continue
             kind, style = self._kinds.get(attributes) or self._kind(attributes)
+            column = columns.get(letters)
+            if column is None:
+                column = columns[letters] = column_of(letters)
             if inline:
                 text = unescaped(rich_text(inline))
             elif kind == "s":
@@ -68,12 +72,9 @@ class SheetCells:
             elif kind == "n" and style == GENERAL and "." not in value:
                 text = plain_number(value)
             else:
-                text = self.value(unescape(value), kind, style, number)
+                text = self.value(unescape(value), kind, style, (number, column))
             if not text:
                 continue
-            column = columns.get(letters)
-            if column is None:
-                column = columns[letters] = column_of(letters)
             gap = column - len(row)
             if gap == 0:
                 row.append(text)
@@ -118,7 +119,10 @@ class SheetCells:
         if row and 4 * max(map(len, row)) > most and any(len(c.encode()) > most for c in row):
             raise cell_too_large(number, most)
 
-    def value(self, text: str, kind: str, style: str, number: int) -> str:
+    def hide(self, number: int) -> None:
+        self._problems.note(hidden_row(number))
+
+    def value(self, text: str, kind: str, style: str, place: tuple[int, int]) -> str:
         match kind:
             case "n":
                 text = text.strip()
@@ -130,8 +134,7 @@ class SheetCells:
             case "b":
                 return "TRUE" if text.strip() == "1" else "FALSE"
             case "e":
-                said = f"Row {number:,} holds the error {text}"
-                self._problems.add(Problem("CELL_ERROR", number, said))
+                self._problems.add(cell_error(place[0], place[1] + 1, text))
                 return text
         return unescaped(text)
 
@@ -158,6 +161,7 @@ class _Events:
         self._column = -1
         self._capture = False
         self._phonetic = False
+        self._hidden = False
 
     def rows(self) -> Iterator[GridRow]:
         with self._book.part(self._path) as file:
@@ -180,6 +184,7 @@ class _Events:
                 self._number = int(told[:8]) if told.isdecimal() else self._number + 1
                 self._column = -1
                 self._row = []
+                self._hidden = given.get("hidden") in ("1", "true")
             case "rPh":
                 self._phonetic = True
 
@@ -193,13 +198,16 @@ class _Events:
                 self._end_cell()
             case "row" if self._row:
                 self._cells.check_row(self._number, self._row)
+                if self._hidden:
+                    self._cells.hide(self._number)
                 self._done.append((self._number, self._row))
                 self._row = []
 
     def _end_cell(self) -> None:
         given, column, row = self._attributes, self._column, self._row
         style = self._cells.format(given.get("s"))
-        text = self._cells.value("".join(self._parts), given.get("t", "n"), style, self._number)
+        place = (self._number, column)
+        text = self._cells.value("".join(self._parts), given.get("t", "n"), style, place)
         if text and column >= 0:
             self._cells.check_place(self._number, column)
             row += [""] * (column + 1 - len(row))

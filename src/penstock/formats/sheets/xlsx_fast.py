@@ -16,6 +16,7 @@ MOST_HELD_CHARS = 32 * 1024 * 1024
 
 _ROW = re.compile(r'<row((?: [\w:]+="[^"]*")*)\s*(?:/>|>(.*?)</row>)', re.DOTALL)
 _NUMBER = re.compile(r' r="(\d{1,7})"')
+_HIDDEN = re.compile(r' hidden="(?:1|true)"')
 _CELL = re.compile(
     r'<c r="([A-Z]{1,3})\d{1,7}"((?: [\w:]+="[^"]*")*)\s*'
     r"(?:/>|>(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?(?:<v>([^<]*)</v>|<v/>|<is>(.*?)</is>)?</c>)",
@@ -43,8 +44,9 @@ class Cell(NamedTuple):
     inline: str
 
 
-def plain_rows(file: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str, str, str]]]]:
-    """The rows' numbers and cells, unconverted; see `Cell` for what a cell holds."""
+def plain_rows(file: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str, str, str]], bool]]:
+    """The rows' numbers, their cells, unconverted, and whether they are hidden; see `Cell` for what
+    a cell holds."""
     number = 0
     for text in _pieces(file, "sheetData", "</row>"):
         at = 0
@@ -60,7 +62,7 @@ def plain_rows(file: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str, str,
             cells = _CELL.findall(body)
             if len(cells) != body.count("<c "):
                 raise NotPlain
-            yield number, cells
+            yield number, cells, "hidden=" in row[1] and _HIDDEN.search(row[1]) is not None
         if "<row" in text[at:]:
             raise NotPlain
 

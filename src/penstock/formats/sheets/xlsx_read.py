@@ -37,7 +37,7 @@ def read_xlsx(
         else:
             plan = dict(cursor["plan"])
             strings = read_strings(book, limits["cell_bytes"])
-        problems = Problems()
+        problems = Problems(by_row=True)
         rows = SheetCells(book, plan["sheet"], strings, limits, problems)
         done = cursor["rows"] if cursor else 0
         yield from table_pieces(plan, report, rows.rows(), limits, done, source.size, problems)
