@@ -14,7 +14,7 @@ COMPILE_OURS := $(COMPILE) --build-deps-for editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-long tools bench lint types format lock clean
+.PHONY: help install up test test-long tools bench lint types format lock ui ui-check clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -72,9 +72,18 @@ lock: $(DEV) ## Pin what pyproject.toml asks for; UPGRADE=1 takes the newest
 	@$(COMPILE) $(if $(UPGRADE),--upgrade) -o benchmarks/peers/requirements.txt \
 		benchmarks/peers/requirements.in
 
+ui: $(DEV) ## Build the web UI into src/penstock/web/dist (needs Node 20 or newer)
+	@command -v npm >/dev/null || { echo "Building the UI needs Node 20 or newer, with npm." >&2; exit 1; }
+	@cd frontend && npm ci --no-audit --no-fund --loglevel=error
+	@$(BIN)/python frontend/scripts/openapi.py > frontend/openapi.json
+	@cd frontend && npm run -s types && npm run -s check && npm run -s build
+
+ui-check: ui ## The same, and fail where what is committed differs
+	@git diff --exit-code --stat -- frontend src/penstock/web/dist
+
 clean: ## Remove .venv and caches; the data folder stays
 	@rm -rf $(VENV) .venv-peers .pytest_cache .mypy_cache .ruff_cache .import_linter_cache \
-		.hypothesis build dist
+		.hypothesis build dist frontend/node_modules frontend/openapi.json
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

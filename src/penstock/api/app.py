@@ -29,6 +29,7 @@ from penstock.api.frame import Frame
 from penstock.api.schemas import Problem
 from penstock.engine.parts import Parts
 from penstock.store.database import Database
+from penstock.web.serving import Web
 
 _ABOUT = """\
 Durable intake for product data: upload a file, create a job, watch its items, export the results.
@@ -66,6 +67,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.state.api = Api(parts, api_db)
     app.state.pulse = health.Pulse(api_db, parts)
     handle_errors(app)
+    app.add_middleware(Web)
     app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.
     keyed = APIRouter(prefix="/api", dependencies=[Depends(principal)])

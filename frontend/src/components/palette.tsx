@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Command } from "cmdk";
+import { FileSpreadsheet, Plus, SunMoon } from "lucide-react";
+import { Dialog } from "radix-ui";
+import { client, ok } from "../lib/api";
+import { useCanWrite } from "../lib/session";
+import type { NavEntry } from "../nav";
+import { JobPill } from "./status";
+import { cycleTheme } from "./theme-button";
+
+const ITEM =
+  "flex h-9 cursor-default items-center gap-2.5 rounded px-2.5 text-sm data-[selected=true]:bg-hover [&>svg]:size-4 [&>svg]:text-ink-3";
+
+export default function Palette({ onClose, pages }: { onClose: () => void; pages: NavEntry[] }) {
+  const navigate = useNavigate();
+  const canWrite = useCanWrite();
+  const jobs = useQuery({
+    queryKey: ["jobs", "palette"],
+    queryFn: ({ signal }) => ok(client.GET("/api/jobs", { params: { query: { pageSize: 100 } }, signal })),
+  }).data?.items;
+  const go = (act: () => unknown) => () => {
+    onClose();
+    act();
+  };
+  return (
+    <Dialog.Root open onOpenChange={onClose}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fade-in fixed inset-0 z-40 bg-scrim" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fade-in fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-32px)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border bg-surface shadow-xl"
+        >
+          <Dialog.Title className="sr-only">Search or do</Dialog.Title>
+          <Command label="Search or do" loop>
+            <Command.Input
+              autoFocus
+              placeholder="A job, a page, or what to do …"
+              className="h-11 w-full border-b bg-transparent px-4 text-base outline-none placeholder:text-ink-3"
+            />
+            <Command.List className="max-h-[50vh] overflow-y-auto p-2">
+              <Command.Empty className="px-3 py-6 text-center text-sm text-ink-2">
+                Nothing matches. Jobs are searched by name, among the newest hundred.
+              </Command.Empty>
+              {canWrite && (
+                <Command.Item
+                  className={ITEM}
+                  value="new job upload file"
+                  onSelect={go(() => navigate({ to: "/new" }))}
+                >
+                  <Plus aria-hidden /> New job
+                </Command.Item>
+              )}
+              {pages.map((page) => (
+                <Command.Item
+                  key={page.to}
+                  className={ITEM}
+                  value={`go to ${page.label}`}
+                  onSelect={go(() => navigate({ to: page.to }))}
+                >
+                  <page.icon aria-hidden /> Go to {page.label}
+                </Command.Item>
+              ))}
+              <Command.Item className={ITEM} value="theme light dark" onSelect={go(cycleTheme)}>
+                <SunMoon aria-hidden /> Change between light and dark
+              </Command.Item>
+              {jobs?.map((job) => (
+                <Command.Item
+                  key={job.id}
+                  className={ITEM}
+                  value={`${job.name} ${job.id}`}
+                  onSelect={go(() => navigate({ to: "/jobs/$jobId", params: { jobId: job.id } }))}
+                >
+                  <FileSpreadsheet aria-hidden />
+                  <span className="min-w-0 flex-1 truncate">{job.name}</span>
+                  <JobPill state={job.state} />
+                </Command.Item>
+              ))}
+            </Command.List>
+          </Command>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

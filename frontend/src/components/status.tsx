@@ -1,0 +1,45 @@
+import type { ReactNode } from "react";
+import type { ItemStatus, JobState } from "../lib/api";
+import { cn } from "../lib/cn";
+import { ITEM_LOOKS, JOB_LOOKS, type Look, TONE_CLASSES, type Tone } from "../lib/states";
+
+export function Badge({
+  tone = "skipped",
+  children,
+  className,
+}: {
+  tone?: Tone;
+  children: ReactNode;
+  className?: string;
+}) {
+  return (
+    <span
+      className={cn(
+        "inline-flex h-5 items-center gap-1 rounded-full border px-2 text-xs font-medium whitespace-nowrap",
+        TONE_CLASSES[tone],
+        className,
+      )}
+    >
+      {children}
+    </span>
+  );
+}
+
+function Pill({ look, className }: { look: Look; className?: string }) {
+  const Icon = look.icon;
+  const moves = look.word === "Processing" || look.word === "Running" || look.word === "Cancelling";
+  return (
+    <Badge tone={look.tone} className={className}>
+      <Icon className={cn("size-3", moves && "animate-spin [animation-duration:2s]")} aria-hidden />
+      {look.word}
+    </Badge>
+  );
+}
+
+export function ItemPill({ status, className }: { status: ItemStatus; className?: string }) {
+  return <Pill look={ITEM_LOOKS[status]} className={className} />;
+}
+
+export function JobPill({ state, className }: { state: JobState; className?: string }) {
+  return <Pill look={JOB_LOOKS[state]} className={className} />;
+}

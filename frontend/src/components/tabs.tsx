@@ -1,0 +1,37 @@
+import { Tabs as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+
+interface Tab {
+  value: string;
+  label: ReactNode;
+}
+
+interface Props {
+  value: string;
+  onChange: (value: string) => void;
+  tabs: Tab[];
+  label: string;
+  children: ReactNode;
+  className?: string;
+}
+
+export function Tabs({ value, onChange, tabs, label, children, className }: Props) {
+  return (
+    <Radix.Root value={value} onValueChange={onChange} className={className}>
+      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b">
+        {tabs.map((tab) => (
+          <Radix.Trigger
+            key={tab.value}
+            value={tab.value}
+            className="-mb-px flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-3 text-sm font-medium text-ink-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+          >
+            {tab.label}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {children}
+    </Radix.Root>
+  );
+}
+
+export const TabPanel = Radix.Content;

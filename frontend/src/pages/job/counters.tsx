@@ -1,0 +1,64 @@
+import { Link, useSearch } from "@tanstack/react-router";
+import { CountersBar, ProgressBar } from "../../components/progress";
+import type { FullJob, ItemStatus } from "../../lib/api";
+import { cn } from "../../lib/cn";
+import { count, percent } from "../../lib/format";
+import { COUNTER_OF, ITEM_LOOKS, isLive, TONE_CLASSES } from "../../lib/states";
+import { duration } from "../../lib/time";
+import { rate } from "../jobs/table";
+
+const ORDER: ItemStatus[] = ["DONE", "ERROR", "NOT_FOUND", "SKIPPED", "PENDING", "PROCESSING"];
+
+/** How far the job is, and its six counters; a click on one shows those rows. */
+export function Counters({ job }: { job: FullJob }) {
+  const search = useSearch({ from: "/inside/jobs/$jobId" });
+  const speed = rate(job);
+  const left = job.progress.estimatedRemainingMs;
+  const live = isLive(job.state);
+  return (
+    <div className="mb-4 space-y-3">
+      <div className="space-y-1.5">
+        {live ? (
+          <ProgressBar value={job.progress.percent} label="Progress of the job" />
+        ) : (
+          <CountersBar counters={job.counters} />
+        )}
+        <div className="flex flex-wrap gap-x-4 gap-y-0.5 text-sm text-ink-2">
+          <span className="font-medium text-ink">{percent(job.progress.percent)}</span>
+          <span aria-live="polite">{job.progress.message}</span>
+          {speed !== null && <span>{count(Math.round(speed))} rows/s</span>}
+          {live && left !== null && left > 0 && <span>about {duration(left)} left</span>}
+          {job.progress.elapsedMs > 0 && <span>{duration(job.progress.elapsedMs)} in all</span>}
+        </div>
+      </div>
+      <div className="grid grid-cols-3 gap-2 lg:grid-cols-6">
+        {ORDER.map((status) => {
+          const { icon: Icon, word, tone } = ITEM_LOOKS[status];
+          const value = job.counters[COUNTER_OF[status]];
+          const on = search.statuses === status;
+          return (
+            <Link
+              key={status}
+              to="/jobs/$jobId"
+              params={{ jobId: job.id }}
+              search={on ? {} : { statuses: status }}
+              replace
+              aria-current={on ? "true" : undefined}
+              title={on ? "Show all rows" : `Show these rows`}
+              className={cn(
+                "flex flex-col rounded-md border px-3 py-1.5 hover:border-line-strong",
+                value > 0 ? TONE_CLASSES[tone] : "border-line bg-surface text-ink-3",
+                on && "outline-2 outline-accent",
+              )}
+            >
+              <span className="flex items-center gap-1 text-xs">
+                <Icon className="size-3" aria-hidden /> {word}
+              </span>
+              <span className="text-lg leading-6 font-semibold">{count(value)}</span>
+            </Link>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

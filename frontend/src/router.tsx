@@ -1,0 +1,136 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { Compass } from "lucide-react";
+import { Button } from "./components/button";
+import { EmptyState } from "./components/empty";
+import { ErrorNote } from "./components/error-note";
+import { RowsSkeleton } from "./components/skeleton";
+import { sessionQuery } from "./lib/session";
+
+interface Context {
+  queries: QueryClient;
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotThere });
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: (search: Record<string, unknown>): { next?: string } => texts(search, "next"),
+  component: lazyRouteComponent(() => import("./pages/login/login")),
+});
+
+/** Everything behind the login. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: "inside",
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queries.ensureQueryData(sessionQuery);
+    if (!session)
+      throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
+  },
+  component: lazyRouteComponent(() => import("./components/shell")),
+  notFoundComponent: NotThere,
+});
+
+const home = createRoute({
+  getParentRoute: () => inside,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/jobs" });
+  },
+});
+
+export interface JobsSearch {
+  state?: string;
+  pipeline?: string;
+}
+
+const jobs = createRoute({
+  getParentRoute: () => inside,
+  path: "/jobs",
+  validateSearch: (search: Record<string, unknown>): JobsSearch => texts(search, "state", "pipeline"),
+  component: lazyRouteComponent(() => import("./pages/jobs/jobs")),
+});
+
+export interface JobSearch {
+  tab?: string;
+  statuses?: string;
+  code?: string;
+  q?: string;
+  row?: number;
+}
+
+const job = createRoute({
+  getParentRoute: () => inside,
+  path: "/jobs/$jobId",
+  validateSearch: (search: Record<string, unknown>): JobSearch => ({
+    ...texts(search, "tab", "statuses", "code", "q"),
+    ...(Number.isInteger(search.row) && Number(search.row) > 0 ? { row: Number(search.row) } : {}),
+  }),
+  component: lazyRouteComponent(() => import("./pages/job/job")),
+});
+
+const wizard = createRoute({
+  getParentRoute: () => inside,
+  path: "/new",
+  validateSearch: (search: Record<string, unknown>): { sample?: boolean } =>
+    search.sample ? { sample: true } : {},
+  component: lazyRouteComponent(() => import("./pages/new/wizard")),
+});
+
+/** Of a URL's parameters, those that are texts and not empty. */
+function texts(search: Record<string, unknown>, ...names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names
+      .map((name) => [name, search[name]])
+      .filter((pair): pair is [string, string] => !!pair[1] && typeof pair[1] === "string"),
+  );
+}
+
+const tree = root.addChildren([login, inside.addChildren([home, jobs, job, wizard])]);
+
+export function makeRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { queries },
+    defaultPreload: "intent",
+    defaultErrorComponent: ({ error, reset }) => (
+      <div className="mx-auto max-w-2xl p-6">
+        <ErrorNote error={error} onRetry={reset} />
+      </div>
+    ),
+    defaultPendingComponent: () => <RowsSkeleton />,
+    defaultPendingMs: 300,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}
+
+function NotThere() {
+  return (
+    <EmptyState
+      icon={Compass}
+      title="There is no such page"
+      action={
+        <Button asChild>
+          <a href="/jobs">Go to the jobs</a>
+        </Button>
+      }
+    >
+      The address may be old, or a letter of it is missing.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,1 @@
+"""The web UI as it was built: files from `dist/`, served by the API's process."""
