@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8600, ge=1, le=65535, description="Port the API listens on.")
+    max_streams: int = Field(
+        1000, ge=1, description="Streams of events one API process keeps open at once."
+    )
 
     # Workers
     workers: int = Field(

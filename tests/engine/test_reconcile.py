@@ -10,7 +10,7 @@ from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 
 from penstock.engine.reconcile import Reconciled, Reconciler, ReconcilerConfig
-from penstock.store import jobs
+from penstock.store import events, jobs
 
 _EAGER = ReconcilerConfig(every_ms=50, job_limit_ms=60_000, stuck_ms=0)
 
@@ -26,7 +26,7 @@ async def reconcile(tried: Tried) -> Reconciled:
 
 async def last_event(tried: Tried, job_id: UUID, event: str) -> bool:
     async with tried.parts.db.acquire() as conn:
-        return any(row["event"] == event for row in await jobs.events_of(conn, job_id, 0, 1000))
+        return any(row["event"] == event for row in await events.events_of(conn, job_id, 0, 1000))
 
 
 # The limit

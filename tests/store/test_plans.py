@@ -80,8 +80,10 @@ HOT = [
     ("products.changes_to_undo", {"product_changes_pkey"}),
     ("live.live_orgs", {"jobs_ready"}),
     ("live.live_jobs", {"jobs_pkey", "job_stages_pkey"}),
-    ("jobs.job_events", {"events_seq"}),
-    ("jobs.all_events", {"events_commit_order"}),
+    ("events.job_events", {"events_seq"}),
+    ("events.all_events", {"events_commit_order", "jobs_pkey"}),
+    ("events.tail_events", {"events_commit_order", "jobs_pkey"}),
+    ("settle.add_events", {"events_seq"}),
     # As an admin sees them: over all orgs.
     ("dead_letters.list_letters", {"dead_letters_of_all"}),
     ("dead_letters.list_groups", {"dead_letter_groups_of_all", "dead_letters_pkey"}),
@@ -108,6 +110,7 @@ TENANTS = [
     ("catalog.products_of_job", {"product_changes_pkey"}),
     ("catalog.listed_products", {"products_pkey"}),
     ("catalog.get_product", {"products_pkey"}),
+    ("events.all_events", {"events_of_org", "jobs_listed"}),
 ]
 
 

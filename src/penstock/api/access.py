@@ -17,7 +17,7 @@ from penstock.store.accounts import Principal, principal_of
 from penstock.store.database import Database
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_bearer = HTTPBearer(auto_error=False, description="An API key, as `penstock` printed it.")
+bearer = HTTPBearer(auto_error=False, description="An API key, as `penstock` printed it.")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ ApiParts = Annotated[Api, Depends(_api)]
 
 async def principal(
     api: ApiParts,
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)],
 ) -> Principal:
     """One refusal for every reason: no key, an unknown, a revoked or an expired one."""
     if credentials is not None:

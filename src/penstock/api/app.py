@@ -26,7 +26,9 @@ from penstock.api import (
 from penstock.api.access import Api, principal
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
+from penstock.api.live import Live
 from penstock.api.schemas import Problem
+from penstock.api.tail import Tail
 from penstock.engine.parts import Parts
 from penstock.store.database import Database
 from penstock.web.serving import Web
@@ -65,6 +67,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
         },
     )
     app.state.api = Api(parts, api_db)
+    app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
     app.state.pulse = health.Pulse(api_db, parts)
     handle_errors(app)
     app.add_middleware(Web)

@@ -267,12 +267,16 @@ class ItemsQuery(Shape):
 
 
 class EventsQuery(Shape):
-    since: int = Field(0, ge=0, le=2**63 - 1, description="Events after this number.")
+    since: int = Field(0, ge=0, le=10**18, description="Events after this number.")
     limit: int = Field(100, ge=1, le=1000)
 
 
 class AllEventsQuery(Shape):
-    since: str = Field("0-0", pattern=r"^[0-9]{1,18}-[0-9]{1,18}$", description="A `next`.")
+    since: str | None = Field(
+        None,
+        pattern=r"^(now|[0-9]{1,18}-[0-9]{1,18})$",
+        description="A `next`, or `now`. A list begins at the first event without it.",
+    )
     limit: int = Field(100, ge=1, le=1000)
 
 

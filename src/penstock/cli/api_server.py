@@ -12,6 +12,7 @@ import uvicorn
 
 from penstock import wiring
 from penstock.api.app import create_app
+from penstock.api.tail import Tail
 from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop
 from penstock.cli.session import opened
 from penstock.engine.leader import Leader
@@ -19,7 +20,7 @@ from penstock.logs import get_logger
 from penstock.settings import Settings
 from penstock.supervisor.address import base_url, require_free_port
 
-# Open event streams are cut after this; the whole stop stays within 10 s.
+# Streams of events end at once; other requests get this long. The whole stop stays within 10 s.
 _SECONDS_FOR_REQUESTS = 5
 
 
@@ -34,9 +35,10 @@ async def serve_api(settings: Settings) -> None:
     ):
         api_db = await wiring.api_database(settings, session.addresses.api_dsn).open()
         try:
+            app = create_app(parts, api_db)
             server = _Server(
                 uvicorn.Config(
-                    create_app(parts, api_db),
+                    app,
                     host=settings.host,
                     port=settings.port,
                     http="httptools",
@@ -45,7 +47,8 @@ async def serve_api(settings: Settings) -> None:
                     lifespan="off",
                     timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS,
                     server_header=False,
-                )
+                ),
+                app.state.live.tail,
             )
             on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE)
             get_logger().info("api serves", url=base_url(settings.host, settings.port))
@@ -63,11 +66,17 @@ async def serve_api(settings: Settings) -> None:
 class _Server(uvicorn.Server):
     """Without uvicorn's own signal handling, which ends the process before ours can close."""
 
+    def __init__(self, config: uvicorn.Config, streams: Tail) -> None:
+        super().__init__(config)
+        self._streams = streams
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     def leave(self) -> None:
-        """Requests under way are finished; told once more, they are not waited for."""
+        """Requests under way are finished; told once more, they are not waited for. Streams would
+        never be: they end now, and their clients resume elsewhere."""
+        self._streams.close()
         self.force_exit = self.should_exit
         self.should_exit = True

@@ -243,15 +243,6 @@ async def end_ending(conn: Connection, job_id: UUID, worker: str | None) -> bool
     return True
 
 
-async def events_of(conn: Connection, job_id: UUID, after: int, limit: int) -> list[Any]:
-    return await conn.fetch(_sql.job_events, job_id, after, limit)
-
-
-async def all_events(conn: Connection, after: tuple[str, int], limit: int) -> list[Any]:
-    """Events over all jobs in commit order, after ``(xid, id)``."""
-    return await conn.fetch(_sql.all_events, after[0], after[1], limit)
-
-
 async def tell(
     conn: Connection, job_id: UUID, event: str, data: Mapping[str, Any], worker: str | None
 ) -> None:

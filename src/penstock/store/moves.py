@@ -14,6 +14,8 @@ from penstock.store.queries import load
 
 _sql = load("settle")
 _COUNTERS = ("total", "pending", "processing", "done", "error", "not_found", "skipped")
+# As the API calls them.
+_SHOWN = {name: "notFound" if name == "not_found" else name for name in _COUNTERS}
 COUNTER_OF = {
     ItemStatus.PENDING: "pending",
     ItemStatus.PROCESSING: "processing",
@@ -210,4 +212,4 @@ def _progress(row: Any) -> dict[str, Any]:
     return describe(
         percent=row["percent"], stage=row["stage"], rows_done=finished, rows_total=row["total"],
         elapsed_ms=row["elapsed_ms"] or 0, state="running",
-    )  # fmt: skip
+    ) | {"counters": {to: row[name] for name, to in _SHOWN.items()}}  # fmt: skip

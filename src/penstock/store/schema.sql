@@ -245,6 +245,8 @@ CREATE TABLE events (
 
 CREATE UNIQUE INDEX events_seq ON events (job_id, seq) WHERE job_id IS NOT NULL;
 CREATE INDEX events_commit_order ON events (xid, id);
+-- An org reads its own without passing everybody's.
+CREATE INDEX events_of_org ON events (org_id, xid, id);
 
 CREATE TABLE idempotency_keys (
     org_id       bigint NOT NULL REFERENCES orgs,

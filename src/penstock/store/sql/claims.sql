@@ -210,9 +210,12 @@ WITH taken AS (
     WHERE j.id = t.job_id
     RETURNING j.id, j.org_id, j.seq, t.starts, j.pipeline
 )
-INSERT INTO events (org_id, job_id, seq, event, worker, data)
-SELECT org_id, id, seq, 'job.started', $3, jsonb_build_object('pipeline', pipeline)
-FROM changed WHERE starts
+INSERT INTO events (xid, org_id, job_id, seq, event, worker, data)
+SELECT greatest(pg_current_xact_id(), (SELECT p.xid FROM events p
+                                       WHERE p.job_id = c.id AND p.seq < c.seq
+                                       ORDER BY p.seq DESC LIMIT 1)),
+       c.org_id, c.id, c.seq, 'job.started', $3, jsonb_build_object('pipeline', c.pipeline)
+FROM changed c WHERE c.starts
 
 -- name: rest_stage
 -- Nothing was there to claim: the stage is ready again when its next item is due. Under the job's

@@ -101,17 +101,3 @@ SELECT EXISTS (SELECT 1 FROM files WHERE blob_key = $1)
 -- One upload.
 SELECT id, org_id, user_id, name, media_type, sha256, size, blob_key, created_at
 FROM files WHERE id = $1
-
--- name: job_events
--- Events of a job after a number.
-SELECT seq, event, worker, data, created_at FROM events
-WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
-
--- name: all_events
--- Events of all jobs in commit order: only what no open transaction can still precede.
--- The job says who may read them, by its own policy.
-SELECT e.xid::text AS xid, e.id, e.org_id, e.job_id, e.seq, e.event, e.worker, e.data, e.created_at
-FROM events e
-WHERE (e.xid, e.id) > ($1::text::xid8, $2) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
-  AND (e.job_id IS NULL OR (SELECT true FROM jobs j WHERE j.id = e.job_id LIMIT 1))
-ORDER BY e.xid, e.id LIMIT $3

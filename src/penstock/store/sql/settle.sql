@@ -129,7 +129,8 @@ UPDATE jobs j SET
 FROM move m JOIN way w ON w.job_id = m.job_id
 WHERE j.id = m.job_id
 RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, j.percent, j.stage, j.total, j.lane,
-    j.pipeline, j.done, j.error, j.not_found, j.skipped, j.progress_at = now() AS tells_progress,
+    j.pipeline, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped,
+    j.progress_at = now() AS tells_progress,
     (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
     j.ingest_done AND j.reopening IS NULL AND NOT j.standing AND j.state IN ('queued', 'running')
         AND j.pending + j.processing = 0 AS complete
@@ -142,11 +143,18 @@ FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::integer[]) AS e (job_id, o
 ON CONFLICT (job_id, code) DO UPDATE SET count = job_errors.count + excluded.count
 
 -- name: add_events
--- Events in the transaction of what they tell of, numbered under the job's lock.
-INSERT INTO events (org_id, job_id, seq, event, worker, data)
-SELECT e.org_id, e.job_id, e.seq, e.event, $6, e.data::jsonb
+-- Events in the transaction of what they tell of, numbered under the job's lock. Their place in the
+-- stream over all jobs is no earlier than that of the event before, whose transaction may have begun
+-- later than this one: a job is told in order there too. It has been committed, so no reader that
+-- waits for this one can be past it.
+INSERT INTO events (xid, org_id, job_id, seq, event, worker, data)
+SELECT greatest(pg_current_xact_id(), (SELECT p.xid FROM events p
+                                       WHERE p.job_id = e.job_id AND p.seq < e.seq
+                                       ORDER BY p.seq DESC LIMIT 1)),
+       e.org_id, e.job_id, e.seq, e.event, $6, e.data::jsonb
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[])
     AS e (org_id, job_id, seq, event, data)
+ORDER BY e.job_id, e.seq
 
 -- name: next_seq
 -- Reserve event numbers of a job, under its lock.

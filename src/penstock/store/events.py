@@ -1,0 +1,61 @@
+"""Events as they are read: of one job by number, of all in the order they were committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("events")
+_LOOKED_AT_ONCE = 1000
+# Where most of an org's events are other people's, a page is what was found in this time.
+_PATIENCE_S = 0.25
+
+
+class Place(NamedTuple):
+    """Where one is in the stream over all jobs: the transaction, then the event."""
+
+    xid: int
+    id: int
+
+    def __str__(self) -> str:
+        return f"{self.xid}-{self.id}"
+
+
+START = Place(0, 0)
+
+
+def place_of(row: Any) -> Place:
+    return Place(int(row["xid"]), row["id"])
+
+
+async def events_of(conn: Connection, job_id: UUID, after: int, limit: int) -> list[Any]:
+    return await conn.fetch(_sql.job_events, job_id, after, limit)
+
+
+async def all_events(conn: Connection, after: Place, limit: int) -> tuple[list[Any], Place]:
+    """What this scope may hear, and the place to go on from. That moves also past what others
+    alone may hear, so an empty page is the end only if it did not move."""
+    shown: list[Any] = []
+    until = time.monotonic() + _PATIENCE_S
+    while len(shown) < limit:
+        asked = min(_LOOKED_AT_ONCE, limit - len(shown))
+        rows = await conn.fetch(_sql.all_events, str(after.xid), after.id, asked)
+        shown += [row for row in rows if row["shown"]]
+        if rows:
+            after = place_of(rows[-1])
+        if len(rows) < asked or time.monotonic() > until:
+            break
+    return shown, after
+
+
+async def tail(conn: Connection, after: Place, limit: int) -> Sequence[Any]:
+    return await conn.fetch(_sql.tail_events, str(after.xid), after.id, limit)
+
+
+async def present(conn: Connection) -> Place:
+    return Place(int(await conn.fetchval(_sql.present)), 0)
