@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
-from penstock.api.product_shapes import FullProduct, ListedProduct, ProductPage
+from penstock.api.product_shapes import (
+    FullProduct,
+    ListedProduct,
+    ProductChange,
+    ProductHistory,
+    ProductPage,
+)
+from penstock.api.schemas import Undone
 from penstock.store import catalog
 from penstock.store.database import to_json
 
@@ -153,3 +161,64 @@ async def test_a_page_ends_when_its_time_is_up(
     assert page.items == []
     assert page.next is not None
     assert await skus(client, q="Thing 777") == ["R-777"]
+
+
+async def history(client: httpx2.AsyncClient, product: object, **query: Any) -> list[ProductChange]:
+    found: list[ProductChange] = []
+    while True:
+        answer = await client.get(f"/api/products/{product}/history", params=query)
+        page = shaped(ProductHistory, answer)
+        found += page.items
+        if page.next is None:
+            return found
+        query["after"] = page.next
+
+
+def told(change: ProductChange) -> tuple[str, str, int, bool, list[tuple[str, Any, Any]]]:
+    fields = [(one.field, one.before, one.after) for one in change.changes or ()]
+    return (str(change.job_id), change.kind, change.row_no, change.undone_at is not None, fields)
+
+
+async def test_history(client: httpx2.AsyncClient, bench: Bench) -> None:
+    made = await applied(client, bench, TOOLS)
+    (product,) = await listed(client, sku="T-2")
+    dearer = await applied(client, bench, b"SKU;Price\nT-1;1\nT-2;21,50\n")
+    brand = await applied(client, bench, b"SKU;Brand\nT-2;Wera\n")
+    price = ("price.amount", "19.00", "21.50")
+    changes = await history(client, product.id, pageSize=1)
+    assert [one.version for one in changes] == [3, 2, 1]
+    assert told(changes[0]) == (brand, "changed", 1, False, [("brand", "Knipex", "Wera")])
+    assert told(changes[1]) == (dearer, "changed", 2, False, [price])
+    assert changes[2].kind == "created"
+    assert ("title", None, "Round pliers") in told(changes[2])[-1]
+    # What was undone stays in the history, with what it had done.
+    for job in (brand, dearer):
+        shaped(Undone, await client.post(f"/api/jobs/{job}/undo"))
+    changes = await history(client, product.id)
+    assert [told(one)[3:] for one in changes[:2]] == [
+        (True, [("brand", "Knipex", "Wera")]), (True, [price]),
+    ]  # fmt: skip
+    third = await applied(client, bench, b"SKU;Price\nT-2;30\n")
+    last = (await history(client, product.id))[0]
+    assert (told(last)[0], last.version, told(last)[-1]) == (
+        third, 4, [("price.amount", "19.00", "30.00")],
+    )  # fmt: skip
+    for job in (third, made):
+        shaped(Undone, await client.post(f"/api/jobs/{job}/undo"))
+    refused(await client.get(f"/api/products/{product.id}"), 404, "NOT_FOUND")
+    changes = await history(client, product.id)
+    assert len(changes) == 4
+    assert all(one.undone_at and one.changes for one in changes)
+
+
+async def test_who_sees_a_history(caller: Caller, bench: Bench) -> None:
+    client, other = await caller(), await caller("other")
+    await applied(client, bench, TOOLS)
+    (product,) = await listed(client, sku="T-1")
+    colleague = await caller(email="colleague@acme")
+    assert [one.job_name for one in await history(client, product.id)] == ["goods.csv"]
+    assert [one.job_name for one in await history(colleague, product.id)] == [None]
+    refused(await other.get(f"/api/products/{product.id}/history"), 404, "NOT_FOUND")
+    refused(await client.get("/api/products/x/history"), 404, "NOT_FOUND")
+    unknown = await client.get(f"/api/products/{UUID(int=7)}/history")
+    refused(unknown, 404, "NOT_FOUND")

@@ -15,6 +15,7 @@ from tests.checker.scripted import Scripted
 from penstock.engine import bulk
 from penstock.engine.undo import undo
 from penstock.model.effects import NameRow, UpsertProduct
+from penstock.model.errors import PermanentError
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context, Winner
@@ -54,7 +55,7 @@ async def value(tried: Tried, sql: str, *args: Any) -> Any:
 
 
 async def undone(tried: Tried, job_id: UUID) -> dict[str, Any]:
-    return await undo(tried.parts.db.transaction, job_id, 30)
+    return await undo(tried.parts, tried.parts.db.transaction, job_id, 30)
 
 
 async def test_products_are_new_then_changed_and_images_kept(
@@ -195,6 +196,46 @@ async def test_an_undo_brings_back_what_others_did_in_between(
     assert await value(tried, CATALOG) != between
     assert (await undone(tried, first))["restored"] == 1
     assert await value(tried, CATALOG) == between
+
+
+async def test_a_version_that_was_undone_is_not_taken_for_another(
+    tried: Tried, script: Scripted
+) -> None:
+    """A stage looks at what one job wrote; that is undone, and another job writes. What the stage
+    saw is gone, and what it would write must not cover the other's."""
+    writes(script, {}, by="first")
+    await tried.finish(await tried.send({"rows": 1}))
+    writes(script, {1: 1}, by="second")
+    second = await tried.send({"rows": 1})
+    await tried.finish(second)
+    assert [row["version"] for row in await products(tried)] == [2]
+    assert (await undone(tried, second))["restored"] == 1
+    writes(script, {1: 1}, by="third")
+    await tried.finish(await tried.send({"rows": 1}))
+    seen = [2, 3]
+
+    def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        return Done({}, effects=[product(1, seen.pop(0), by="late")])
+
+    script.work = work
+    await tried.finish(await tried.send({"rows": 1}))
+    assert seen == []
+    assert [row["version"] for row in await products(tried)] == [4]
+
+
+async def test_a_job_that_was_taken_up_again_is_not_undone_under_it(
+    tried: Tried, script: Scripted
+) -> None:
+    writes(script, {})
+    job_id = await tried.send({"rows": 1})
+    await tried.finish(job_id)
+    writes(script, {1: 1}, by="again")
+    async with tried.parts.db.transaction() as conn:
+        again = Selection(statuses=(ItemStatus.DONE,))
+        await bulk.reprocess_job(tried.parts, conn, tried.who, job_id, again)
+    with pytest.raises(PermanentError, match="let it end"):
+        await undone(tried, job_id)
+    assert len(await products(tried)) == 1
 
 
 async def test_rows_find_each_other_by_name(tried: Tried, script: Scripted) -> None:

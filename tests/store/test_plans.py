@@ -111,6 +111,7 @@ TENANTS = [
     ("catalog.listed_products", {"products_pkey"}),
     ("catalog.get_product", {"products_pkey"}),
     ("events.all_events", {"events_of_org", "jobs_listed"}),
+    ("catalog.product_history", {"product_changes_history", "products_pkey"}),
 ]
 
 

@@ -11,9 +11,11 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from penstock.api.answers import stored
 from penstock.api.schemas import Shape
+from penstock.catalog.dedupe import Change, diff
 from penstock.store.database import from_json
 
 _Text = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00]*$")]
+_MOST_CHANGES = 200
 PublishedState = Literal["published", "unpublished"]
 
 
@@ -82,6 +84,37 @@ class FullProduct(ListedProduct):
     lineage: dict[str, Origin] = Field(description="Of each field, where its value came from.")
 
 
+class HistoryQuery(Shape):
+    page_size: int = Field(20, ge=1, le=100)
+    after: str = Field("", description="`next` of the page before.")
+
+
+class FieldChange(Shape):
+    field: str
+    before: Any
+    after: Any
+
+
+class ProductChange(Shape):
+    """What one job did to a product, by whichever of its rows was the last to."""
+
+    job_id: UUID
+    job_name: str | None = Field(description="Null for a job that you may not see.")
+    row_no: int
+    kind: Literal["created", "changed"]
+    version: int = Field(description="Of the product after it.")
+    changed_at: datetime
+    undone_at: datetime | None = Field(description="Set: it was taken back then.")
+    changes: list[FieldChange] | None = Field(
+        description="Fields that differ, at most 200; null where what it made is no longer known."
+    )
+
+
+class ProductHistory(Shape):
+    items: list[ProductChange]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
 def listed(row: Any) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
@@ -118,3 +151,25 @@ def origin(kept: Any, last: Mapping[str, Any]) -> dict[str, Any]:
     column, raw, rule, confidence, *by = kept
     named = {"column": column, "raw": raw, "rule": rule, "confidence": confidence}
     return {**named, **(dict(zip(("jobId", "rowNo"), by, strict=True)) if by else last)}
+
+
+def change(row: Any) -> dict[str, Any]:
+    before, after = from_json(row["before"]), from_json(row["after"])
+    return {
+        "jobId": str(row["job_id"]),
+        "jobName": row["job_name"],
+        "rowNo": row["row_no"],
+        "kind": "created" if before is None else "changed",
+        "version": row["version"],
+        "changedAt": row["changed_at"],
+        "undoneAt": row["undone_at"],
+        "changes": None if after is None else _differences(before or {}, after),
+    }
+
+
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    _, found = diff(before.get("data", {}), after["data"], blanks_count=True)
+    was, is_now = before.get("published"), after["published"]
+    if was is not None and was != is_now:
+        found.append(Change("published", was, is_now))
+    return [one._asdict() for one in found[:_MOST_CHANGES]]

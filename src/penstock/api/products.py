@@ -13,9 +13,12 @@ from penstock.api.answers import answer
 from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.product_shapes import (
     FullProduct,
+    HistoryQuery,
+    ProductHistory,
     ProductPage,
     ProductsPageQuery,
     ProductsQuery,
+    change,
     full,
     listed,
 )
@@ -95,3 +98,28 @@ async def show_product(api: ApiParts, who: Reader, product_id: ProductId) -> Res
     if row is None:
         raise no_such_product()
     return answer(full(row))
+
+
+@router.get(
+    "/products/{product_id}/history",
+    summary="Show a product's history",
+    responses={200: {"model": ProductHistory}},
+)
+async def show_history(
+    api: ApiParts, who: Reader, product_id: ProductId, query: Annotated[HistoryQuery, Query()]
+) -> Response:
+    """What jobs did to the product, the latest first: which job and row, when, which fields from
+    what to what, and whether it was undone. Also of a product that an undo removed."""
+    this_list = f"history {product_id}"
+    before = None
+    if query.after:
+        moment, job_id = from_cursor(query.after, this_list, datetime, UUID)
+        before = (moment, job_id)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await catalog.history(conn, product_id, before, query.page_size + 1)
+        if not rows and await catalog.get(conn, product_id) is None:
+            raise no_such_product()
+    page, following = rows[: query.page_size], None
+    if len(rows) > len(page):
+        following = to_cursor(this_list, page[-1]["changed_at"], str(page[-1]["job_id"]))
+    return answer({"items": [change(row) for row in page], "next": following})

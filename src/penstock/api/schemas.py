@@ -329,6 +329,10 @@ class Undone(Shape):
     more: bool = Field(description="There is more to undo: ask again.")
 
 
+class UndoQuery(Shape):
+    dry_run: bool = Field(False, description="Only say what would be undone.")
+
+
 class ColumnRuleShape(Shape):
     target: str | None = Field(None, description="The field it fills; null: a custom field.")
     decimal: Literal["comma", "point"] | None = None

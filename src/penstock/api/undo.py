@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
 
 from penstock.api.access import ApiParts, JobId, Writer, address_of
 from penstock.api.answers import answer
-from penstock.api.schemas import Undone
+from penstock.api.schemas import Undone, UndoQuery
 from penstock.api.shapes import load_job, state_of
 from penstock.engine.undo import undo
 from penstock.model.errors import PermanentError
@@ -18,10 +20,17 @@ _SECONDS = 20.0
 
 
 @router.post("/jobs/{job_id}/undo", summary="Undo an import", responses={200: {"model": Undone}})
-async def undo_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
+async def undo_job(
+    request: Request,
+    api: ApiParts,
+    who: Writer,
+    job_id: JobId,
+    query: Annotated[UndoQuery, Query()],
+) -> Response:
     """Every product exactly as it was before the job, products it made removed. One that was
-    changed since is left alone and named under `refused`. A very large job is undone in several
-    calls: repeat while `more` is true."""
+    changed since is left alone and named under `refused`: undo the later job first, then this one
+    again. A very large job is undone in several calls: repeat while `more` is true. With `dryRun`
+    nothing is changed, only told. To have it back, reprocess the job's rows from the start."""
     async with api.db.scoped(who.scope) as conn:
         job = await load_job(conn, job_id)
         if job["state"] not in TERMINAL_JOB_STATES:
@@ -30,11 +39,14 @@ async def undo_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) 
                 f"The job is {state_of(job)}. Cancel it or let it end before it is undone.",
                 state=state_of(job),
             )
-    done = await undo(lambda: api.db.scoped(who.scope), job_id, _SECONDS)
-    async with api.db.scoped(who.scope) as conn:
-        told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
-        await accounts.audit(
-            conn, job["org_id"], who.user_id, "job.undo", f"job:{job_id}",
-            ip=address_of(request), after=told,
-        )  # fmt: skip
+    done = await undo(
+        api.parts, lambda: api.db.scoped(who.scope), job_id, _SECONDS, dry_run=query.dry_run
+    )
+    if not query.dry_run:
+        async with api.db.scoped(who.scope) as conn:
+            told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
+            await accounts.audit(
+                conn, job["org_id"], who.user_id, "job.undo", f"job:{job_id}",
+                ip=address_of(request), after=told,
+            )  # fmt: skip
     return answer(done)

@@ -33,6 +33,9 @@ NAMES = frozenset(
         # A step of an operation over many jobs.
         "bulk_before_commit",
         "bulk_after_commit",
+        # Some products of a job are put back.
+        "undo_before_commit",
+        "undo_after_commit",
     }
 )
 ACTIONS = frozenset({"kill", "stop", "raise"})

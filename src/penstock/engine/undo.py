@@ -1,4 +1,9 @@
-"""Undo an import: products as they were before the job, but for those changed since."""
+"""Undo an import: products as they were before the job, but for those changed since.
+
+Jobs that changed the same product are undone in the reverse order in which they changed it: the
+earlier one is refused for that product until the later one is undone. Undoing twice does nothing
+more; to have a job's products back, run its rows again.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 from uuid import UUID
 
-from penstock.store import jobs
+from penstock.engine.parts import Parts
+from penstock.model.errors import NotThere, PermanentError
+from penstock.model.states import TERMINAL_JOB_STATES
+from penstock.store import jobs, reprocess
 from penstock.store.database import Connection
 from penstock.store.products import Undone, undo_some
 
@@ -19,19 +27,23 @@ _FIRST = UUID(int=0)
 Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
-async def undo(transaction: Transaction, job_id: UUID, seconds: float) -> dict[str, Any]:
+async def undo(
+    parts: Parts, transaction: Transaction, job_id: UUID, seconds: float, *, dry_run: bool = False
+) -> dict[str, Any]:  # fmt: skip
     """Put back what a job did, in short transactions, for at most so long; `more` says that there
-    is more to undo. What is undone stays so, whatever happens in between."""
+    is more to undo. What is undone stays so, whatever happens in between. ``dry_run`` only says
+    what would happen."""
     deadline = time.monotonic() + seconds
     total, after = Undone(), _FIRST
     more = True
     while more and time.monotonic() < deadline:
         async with transaction() as conn:
-            some = await undo_some(conn, job_id, after, _AT_ONCE)
-            changed = some.restored + some.deleted
-            if changed:
-                told = {"undone": changed, "refused": len(some.refused)}
-                await jobs.tell(conn, job_id, "job.status", told, None)
+            some = await undo_some(conn, job_id, after, _AT_ONCE, dry_run=dry_run)
+            if not dry_run:
+                await _tell(conn, job_id, some)
+                parts.failpoints.reach("undo_before_commit")
+        if not dry_run:
+            parts.failpoints.reach("undo_after_commit")
         total.restored += some.restored
         total.deleted += some.deleted
         total.refused += some.refused
@@ -44,3 +56,20 @@ async def undo(transaction: Transaction, job_id: UUID, seconds: float) -> dict[s
         "refused": total.refused[:_MOST_SHOWN],
         "more": more,
     }
+
+
+async def _tell(conn: Connection, job_id: UUID, some: Undone) -> None:
+    """Under the job's lock, for which a reprocess waits: a job that runs is not undone under it."""
+    job = await reprocess.lock(conn, job_id)
+    if job is None:
+        raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
+    if job["state"] not in TERMINAL_JOB_STATES:
+        raise PermanentError(
+            "INVALID_STATE",
+            f"The job is {job['state']}. Cancel it or let it end before it is undone.",
+            state=job["state"],
+        )
+    changed = some.restored + some.deleted
+    if changed:
+        told = {"undone": changed, "refused": len(some.refused)}
+        await jobs.tell(conn, job_id, "job.status", told, None)

@@ -147,3 +147,11 @@ def _plain(word: str) -> str:
 
 async def get(conn: Connection, product_id: UUID) -> Any:
     return await conn.fetchrow(_sql.get_product, product_id)
+
+
+async def history(
+    conn: Connection, product_id: UUID, before: tuple[datetime, UUID] | None, most: int
+) -> list[Any]:
+    """What jobs did to a product, the latest first, also to one that is no longer there."""
+    moment, job_id = before or (FAR_AHEAD, FIRST_ID)
+    return await conn.fetch(_sql.product_history, product_id, moment, job_id, most)

@@ -225,28 +225,37 @@ class Undone:
         return self.restored + self.deleted + len(self.refused)
 
 
-async def undo_some(conn: Connection, job_id: UUID, after: UUID, most: int) -> Undone:
-    """Put back the next products of a job that nobody has changed since."""
-    await conn.execute(_sql.lock_undo, str(job_id))
+async def undo_some(
+    conn: Connection, job_id: UUID, after: UUID, most: int, *, dry_run: bool = False
+) -> Undone:
+    """Put back the next products of a job that nobody has changed since. ``dry_run``: only say what
+    would be put back."""
+    if not dry_run:
+        await conn.execute(_sql.lock_undo, str(job_id))
     changes = await conn.fetch(_sql.changes_to_undo, job_id, after, most)
     ids = [change["product_id"] for change in changes]
-    now = {row["id"]: row for row in await conn.fetch(_sql.lock_changed, ids)}
+    found = await conn.fetch(_sql.look_at_changed if dry_run else _sql.lock_changed, ids)
+    now = {row["id"]: row for row in found}
     undone = Undone(last=ids[-1] if ids else None)
     images: list[str] = []
     made: list[UUID] = []
+    taken: list[Any] = []
     for change in changes:
         product = now.get(change["product_id"])
         if product is None or product["version"] != change["version"]:
             undone.refused.append(_refusal(change, product))
-        elif change["before"] is None:
+            continue
+        taken.append(product)
+        if change["before"] is None:
             made.append(change["product_id"])
         else:
             images.append(change["before"])
-    await conn.execute(_sql.restore_products, images)
-    await conn.execute(_sql.delete_products, made)
-    refused = {one["productId"] for one in undone.refused}
-    await conn.execute(_sql.mark_undone, job_id, [one for one in ids if str(one) not in refused])
     undone.restored, undone.deleted = len(images), len(made)
+    if taken and not dry_run:
+        await conn.execute(_sql.restore_products, images)
+        await conn.execute(_sql.delete_products, made)
+        undone_ids, taken_back = [row["id"] for row in taken], [row["image"] for row in taken]
+        await conn.execute(_sql.mark_undone, job_id, undone_ids, taken_back)
     return undone
 
 

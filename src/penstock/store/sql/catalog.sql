@@ -50,3 +50,20 @@ FROM products p
 CROSS JOIN LATERAL jsonb_to_record(p.data)
     AS d (title text, brand text, category text, price jsonb, availability jsonb, images jsonb)
 WHERE p.id = $1
+
+-- name: product_history
+-- What jobs did to a product, the latest first, each with the product before and after. What it was
+-- after one is what the next one found, or what it is now; of one that was undone it is kept. A job that
+-- the asker may not see has no name.
+SELECT c.job_id, j.name AS job_name, c.row_no, c.version, c.changed_at, c.undone_at, c.before,
+       coalesce(c.after, n.before, to_jsonb(p)) AS after
+FROM product_changes c
+LEFT JOIN jobs j ON j.id = c.job_id
+LEFT JOIN LATERAL (
+    SELECT n.before FROM product_changes n
+    WHERE n.product_id = c.product_id AND n.changed_at >= c.changed_at AND c.after IS NULL
+      AND (n.before->>'version')::integer = c.version
+    ORDER BY n.changed_at LIMIT 1) AS n ON true
+LEFT JOIN products p ON p.id = c.product_id AND p.version = c.version
+WHERE c.product_id = $1 AND (c.changed_at, c.job_id) < ($2, $3)
+ORDER BY c.changed_at DESC, c.job_id DESC LIMIT $4

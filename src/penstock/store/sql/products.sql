@@ -131,8 +131,12 @@ ORDER BY product_id LIMIT $3
 
 -- name: lock_changed
 -- What became of them since, locked in the order in which everybody locks products.
+SELECT id, version, source, source_id, to_jsonb(p)::text AS image FROM products p
+WHERE id = ANY ($1::uuid[]) ORDER BY source, source_id FOR UPDATE
+
+-- name: look_at_changed
+-- What became of them since.
 SELECT id, version, source, source_id FROM products WHERE id = ANY ($1::uuid[])
-ORDER BY source, source_id FOR UPDATE
 
 -- name: restore_products
 -- Each exactly as it was.
@@ -148,5 +152,7 @@ WHERE p.id = b.id
 DELETE FROM products WHERE id = ANY ($1::uuid[])
 
 -- name: mark_undone
--- They are as they were before this job.
-UPDATE product_changes SET undone_at = now() WHERE job_id = $1 AND product_id = ANY ($2::uuid[])
+-- They are as they were before this job; what it had made of them is kept for their history.
+UPDATE product_changes c SET undone_at = now(), after = n.image::jsonb
+FROM unnest($2::uuid[], $3::text[]) AS n (product_id, image)
+WHERE c.job_id = $1 AND c.product_id = n.product_id
