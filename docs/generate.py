@@ -17,14 +17,23 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Environment variables. Bounds, not constants: the system moves between them by what it",
-        "measures.",
+        "Bounds, not constants: the system moves between them by what it measures.",
+        "",
+        "Flags of a command go before environment variables, these before a file `.env` in the",
+        "working folder, that before a TOML file (`penstock.toml` there, or the one that",
+        "`PENSTOCK_CONFIG` names), that before the defaults. In TOML names are small and without",
+        "the prefix: `port = 8600`. Lists are parted by commas in variables. A secret may stand in",
+        "a file: `PENSTOCK_DATABASE_URL_FILE=/run/secrets/database`. A name that no setting has is",
+        "refused. `penstock config show` tells what is in force and where it comes from.",
         "",
         "| variable | default | what |",
         "|---|---|---|",
     ]
     for name, field in Settings.model_fields.items():
-        shown = "" if field.default in (None, "") else f"`{field.default}`"
+        default = field.default
+        if isinstance(default, tuple):
+            default = ",".join(default)
+        shown = "" if default in (None, "") else f"`{default}`"
         if field.default_factory:
             shown = "by machine"
         lines.append(f"| `PENSTOCK_{name.upper()}` | {shown} | {field.description} |")

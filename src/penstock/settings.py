@@ -1,28 +1,57 @@
-"""Every setting, typed. Environment variables carry the prefix ``PENSTOCK_``."""
+"""Every setting, typed. Environment variables carry the prefix ``PENSTOCK_``; where else a setting
+may stand, and which place wins: `settings_sources`."""
 
 from __future__ import annotations
 
 import os
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Any
 
 import platformdirs
-from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from penstock.model.addresses import Exempt, parse_exempt
 from penstock.model.backpressure import Levels
 from penstock.model.governor import CallBounds
+from penstock.settings_sources import PREFIX, Sources
 
 MEBIBYTE = 1024 * 1024
+
+
+def _split(given: Any) -> Any:
+    """`a, b` in a variable is what `["a", "b"]` is in TOML."""
+    if isinstance(given, str):
+        return tuple(part.strip() for part in given.split(",") if part.strip())
+    return given
+
+
+Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
     """Bounds, not constants: the system moves between them by what it measures."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PENSTOCK_", extra="ignore", frozen=True, ignored_types=(cached_property,)
+        env_prefix=PREFIX, extra="forbid", frozen=True, ignored_types=(cached_property,)
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, Sources(settings_cls)
 
     # Where things live
     data_dir: Path = Field(
@@ -39,6 +68,18 @@ class Settings(BaseSettings):
     port: int = Field(8600, ge=1, le=65535, description="Port the API listens on.")
     max_streams: int = Field(
         1000, ge=1, description="Streams of events one API process keeps open at once."
+    )
+    trusted_proxies: Texts = Field(
+        ("127.0.0.1", "::1"),
+        description="Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
+    )
+    cors_origins: Texts = Field(
+        (), description="Web origins whose pages may call the API (`https://app.example`); none."
+    )
+    import_roots: Texts = Field(
+        (),
+        description="Folders whose files a job may name by `path`; `{org}` in one stands for the"
+        " caller's org. None: no job may.",
     )
 
     # Workers

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from penstock.api.app import create_app
 from penstock.api.schemas import Problem
+from penstock.api.server import server_config
 from penstock.engine.parts import Parts
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
@@ -145,10 +146,10 @@ async def client(caller: Caller) -> httpx2.AsyncClient:
 
 
 @pytest.fixture
-async def port(app: FastAPI) -> AsyncIterator[int]:
+async def port(app: FastAPI, settings: Settings) -> AsyncIterator[int]:
     """The application behind a real server, for what only a connection shows."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="critical", lifespan="off")
+    config = server_config(app, settings, log_level="critical")
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)

@@ -10,6 +10,7 @@ from tests.api.conftest import CSV, MAX_FILE_BYTES, submit_noop
 from tests.api.test_files import files_on_disk, form, part, rows_of
 from tests.fixtures import Bench
 
+from penstock.api import server
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -87,3 +88,52 @@ async def test_an_export_streams(client: httpx2.AsyncClient, port: int, bench: B
             assert answer.headers["transfer-encoding"] == "chunked"
             lines = [line async for line in answer.aiter_lines()]
     assert len(lines) == 5001
+
+
+async def sent(port: int, *pieces: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for piece in pieces:
+        writer.write(piece)
+        await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+async def test_heads_are_bounded(port: int) -> None:
+    small = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: %b\r\n\r\n"
+    assert (await sent(port, small % (b"a" * 60_000))).startswith(b"HTTP/1.1 200 ")
+    for head in (
+        small % (b"a" * 70_000),
+        b"GET /" + b"p" * 70_000,
+        b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 20_000,
+        b"GET / HTTP/1.1\r\nX-A: " + b"v" * 2_000_000,
+    ):
+        answer = await sent(port, head)
+        assert answer.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n"), answer[:80]
+        assert b"application/problem+json" in answer
+        assert b"HEADERS_TOO_LARGE" in answer
+        assert b"nosniff" in answer
+
+
+async def test_a_body_beside_a_head_is_not_counted(client: httpx2.AsyncClient, port: int) -> None:
+    body = form(part(content=CSV * 2000))
+    answer = await sent(
+        port, head(client, f"Content-Length: {len(body)}\r\nConnection: close") + body
+    )
+    assert answer.startswith(b"HTTP/1.1 201 ")
+
+
+async def test_what_is_no_http(port: int) -> None:
+    for noise in (b"\x16\x03\x01 hello\r\n\r\n", b"GET\r\n\r\n", b"get / http/1.1\r\n\r\n"):
+        answer = await sent(port, noise)
+        assert answer.startswith(b"HTTP/1.1 400 "), answer
+        assert b'"BAD_REQUEST"' in answer
+
+
+async def test_heads_that_trickle_are_given_up(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
+    for begun in (b"", b"GET / HTTP/1.1\r\nX-A"):
+        answer = await sent(port, begun)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"REQUEST_TIMEOUT" in answer

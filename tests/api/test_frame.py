@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import httpx2
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.responses import PlainTextResponse
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 from tests.api.conftest import client_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
 from penstock import __version__, api
+from penstock.api import errors
 from penstock.api import jobs as jobs_routes
+from penstock.api.app import create_app
+from penstock.api.frame import Frame
 from penstock.api.schemas import Health
+from penstock.api.versions import CURRENT, Deprecation
+from penstock.engine.parts import Parts
 from penstock.store import jobs
 from penstock.store.database import Database
 
@@ -34,12 +42,63 @@ async def test_answers_carry_an_id_and_safe_headers(client: httpx2.AsyncClient) 
         assert one.headers["x-content-type-options"] == "nosniff"
         assert one.headers["x-frame-options"] == "DENY"
         assert one.headers["cache-control"] == "no-store"
+        assert one.headers["referrer-policy"] == "no-referrer"
+        assert one.headers["content-security-policy"].startswith("default-src 'none'")
+        assert "strict-transport-security" not in one.headers
     other = await client.options(
         "/api/jobs",
         headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "GET"},
     )
     refused(other, 405, "METHOD_NOT_ALLOWED")
     assert not [name for name in other.headers if name.startswith("access-control")]
+
+
+async def test_tls_is_remembered(app: FastAPI) -> None:
+    async with client_of(app, None) as nobody:
+        answer = await nobody.get("https://penstock/health")
+    assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+async def test_a_version_can_be_pinned(client: httpx2.AsyncClient) -> None:
+    for headers in ({}, {"Penstock-Version": CURRENT}):
+        answer = await client.get("/api/jobs", headers=headers)
+        assert (answer.status_code, answer.headers["penstock-version"]) == (200, CURRENT)
+    for unknown in ("2020-01-01", "latest", ""):
+        answer = await client.get("/api/jobs", headers={"Penstock-Version": unknown})
+        problem = refused(answer, 400, "UNSUPPORTED_VERSION")
+        assert CURRENT in problem.detail
+        assert problem.error.details == {"supported": [CURRENT]}
+
+
+async def test_calls_that_will_go_say_so(parts: Parts) -> None:
+    async def old(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("still here")
+
+    going = Deprecation(date(2026, 11, 1), date(2027, 11, 1), "/new")
+    app = FastAPI()
+    app.add_api_route("/old/{one}", old)
+    app.add_middleware(Frame, log=parts.log, deprecated={("GET", "/old/{one}"): going})
+    async with client_of(app, None) as nobody:
+        answer = await nobody.get("/old/1")
+    assert answer.headers["deprecation"] == "@1793491200"
+    assert answer.headers["sunset"] == "Mon, 01 Nov 2027 00:00:00 GMT"
+    assert answer.headers["link"] == '</new>; rel="successor-version"'
+
+
+async def test_other_origins_are_named(parts: Parts, api_db: Database) -> None:
+    named = parts.settings.model_copy(update={"cors_origins": ("https://shop.example",)})
+    app = create_app(replace(parts, settings=named), api_db)
+    async with client_of(app, None) as nobody:
+        asked = {"Access-Control-Request-Method": "PATCH"}
+        for origin, allowed in (("https://shop.example", True), ("https://evil.example", False)):
+            before = await nobody.options("/api/jobs", headers={"Origin": origin, **asked})
+            assert (before.status_code == 200) == allowed
+            answer = await nobody.get("/health", headers={"Origin": origin})
+            for one in (before, answer):
+                found = one.headers.get("access-control-allow-origin")
+                assert found == (origin if allowed else None)
+                assert "access-control-allow-credentials" not in one.headers
+                assert one.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_problems_of_the_router(client: httpx2.AsyncClient) -> None:
@@ -101,6 +160,16 @@ async def test_a_database_that_is_away(
         assert answer.headers["retry-after"] == "5"
         health = shaped(Health, await nobody.get("/health"), 503)
         assert (health.status, health.database, health.workers) == ("degraded", "unavailable", None)
+
+
+async def test_a_database_that_is_away_for_want_of_space(
+    client: httpx2.AsyncClient, api_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "_is_full", lambda folder: True)
+    api_db.pool.terminate()
+    answer = await client.get("/api/jobs")
+    refused(answer, 507, "STORAGE_FULL")
+    assert answer.headers["retry-after"] == "5"
 
 
 async def test_a_full_disk(client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,3 +70,54 @@ def test_debug_shows_the_trace(lone_cli: Cli) -> None:
     _, said = done.communicate(timeout=30)
     assert done.returncode == 1
     assert "Traceback" in said
+
+
+@pytest.mark.parametrize(
+    ("variables", "toml", "said"),
+    [
+        ({"PENSTOCK_PROT": "1"}, "", "no setting PENSTOCK_PROT. Did you mean PENSTOCK_PORT?"),
+        ({"PENSTOCK_QQQ": "1"}, "", "`penstock config show` lists all there are."),
+        ({}, "prt = 1", "penstock.toml: there is no setting prt. Did you mean port?"),
+        ({}, "port = ", "penstock.toml cannot be read"),
+        ({"PENSTOCK_CONFIG": "none.toml"}, "", "there is no file none.toml."),
+        ({"PENSTOCK_DATABASE_URL_FILE": "none"}, "", "none cannot be read"),
+        (
+            {"PENSTOCK_DATABASE_URL_FILE": "a", "PENSTOCK_DATABASE_URL": "b"},
+            "",
+            "PENSTOCK_DATABASE_URL and PENSTOCK_DATABASE_URL_FILE are both set",
+        ),
+    ],
+)
+def test_settings_nobody_knows_are_refused(
+    lone_cli: Cli, variables: dict[str, str], toml: str, said: str
+) -> None:
+    if toml:
+        (lone_cli.cwd / "penstock.toml").write_text(toml)
+    assert said in lone_cli("config", "show", code=2, **variables).stderr
+
+
+def test_where_settings_come_from(lone_cli: Cli) -> None:
+    """Environment, then .env, then TOML, then the default; a secret from its file."""
+    here = lone_cli.cwd
+    (here / "penstock.toml").write_text(
+        'port = 1\nhost = "toml"\nworkers = 1\ncors_origins = ["https://a", "https://b"]\n'
+    )
+    (here / ".env").write_text("PENSTOCK_PORT=2\nPENSTOCK_HOST=dotenv\nOTHER=1\n")
+    (here / "secret").write_text("postgresql://someone:secret-word@localhost/x\n")
+    shown = lone_cli(
+        *("config", "show", "--json"),
+        PENSTOCK_PORT="3",
+        PENSTOCK_CLAIM_MIN="",
+        PENSTOCK_DATABASE_URL_FILE="secret",
+    )
+    assert "secret-word" not in shown.stdout
+    settings = {
+        one["variable"].removeprefix("PENSTOCK_").lower(): (one["value"], one["source"])
+        for one in json.loads(shown.stdout)
+    }
+    assert settings["port"] == (3, "environment")
+    assert settings["host"] == ("dotenv", ".env")
+    assert settings["workers"] == (1, "penstock.toml")
+    assert settings["cors_origins"] == ("https://a,https://b", "penstock.toml")
+    assert settings["claim_min"] == (1, "default")
+    assert settings["database_url"] == ("**********", "file secret")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from penstock import __version__
 from penstock.api import (
@@ -24,6 +25,7 @@ from penstock.api import (
     undo,
 )
 from penstock.api.access import Api, principal
+from penstock.api.cors import cross_origin
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
 from penstock.api.live import Live
@@ -71,6 +73,8 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.state.pulse = health.Pulse(api_db, parts)
     handle_errors(app)
     app.add_middleware(Web)
+    if parts.settings.cors_origins:
+        app.add_middleware(CORSMiddleware, **cross_origin(parts.settings.cors_origins))
     app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.
     keyed = APIRouter(prefix="/api", dependencies=[Depends(principal)])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -25,6 +27,9 @@ STATUSES = {
     "INVALID_CURSOR": 400,
     "INVALID_SORT": 400,
     "INVALID_IDEMPOTENCY_KEY": 400,
+    "UNSUPPORTED_VERSION": 400,
+    "BAD_REQUEST": 400,
+    "BAD_CHECKSUM_HEADER": 400,
     "AUTHENTICATION_FAILED": 401,
     "INSUFFICIENT_PERMISSIONS": 403,
     "NOT_FOUND": 404,
@@ -34,16 +39,23 @@ STATUSES = {
     "REQUEST_TIMEOUT": 408,
     "IDEMPOTENCY_CONFLICT": 409,
     "INVALID_STATE": 409,
+    "OFFSET_MISMATCH": 409,
+    "UNSUPPORTED_TUS_VERSION": 412,
     "FILE_TOO_LARGE": 413,
     "BODY_TOO_LARGE": 413,
     "UNSUPPORTED_TYPE": 415,
+    "UPLOAD_BUSY": 423,
     "API_RATE_LIMIT": 429,
+    "HEADERS_TOO_LARGE": 431,
+    "CHECKSUM_MISMATCH": 460,
     "INTERNAL_ERROR": 500,
     "STORAGE_FULL": 507,
 }
 # What else goes wrong is either the input's fault or may pass.
 _PERMANENT, _TRANSIENT = 422, 503
 _RETRY_SECONDS = 5
+# PostgreSQL cannot even start where its log of changes has no room for another segment.
+_LEAST_DISK_BYTES = 32 * 1024 * 1024
 
 
 def status_of(error: PenstockError) -> int:
@@ -60,12 +72,18 @@ def problem(
     if status in (429, 503, 507):
         wait_ms = error.retry_after_ms or _RETRY_SECONDS * 1000
         sent["Retry-After"] = str(math.ceil(wait_ms / 1000))
+    body = problem_of(error, quote(request.scope["path"]), request.state.request_id)
+    return Response(body, status, sent, media_type="application/problem+json")
+
+
+def problem_of(error: PenstockError, instance: str, request_id: str) -> bytes:
+    status = status_of(error)
     body = {
         "type": f"urn:penstock:error:{error.code}",
-        "title": HTTPStatus(status).phrase,
+        "title": _title(status),
         "status": status,
         "detail": error.message,
-        "instance": quote(request.scope["path"]),
+        "instance": instance,
         "error": {
             "code": error.code,
             "message": error.message,
@@ -74,10 +92,14 @@ def problem(
             "details": error.details,
         },
         "timestamp": datetime.now(UTC),
-        "requestId": request.state.request_id,
+        "requestId": request_id,
     }
-    raw = orjson.dumps(body, default=str, option=orjson.OPT_UTC_Z)
-    return Response(raw, status, sent, media_type="application/problem+json")
+    return orjson.dumps(body, default=str, option=orjson.OPT_UTC_Z)
+
+
+def _title(status: int) -> str:
+    # tus has one of its own.
+    return "Checksum Mismatch" if status == 460 else HTTPStatus(status).phrase
 
 
 def invalid(problems: Sequence[Any]) -> BadInput:
@@ -137,11 +159,29 @@ async def _routing(request: Request, error: Exception) -> Response:
 
 
 async def _database_away(request: Request, error: Exception) -> Response:
-    request.app.state.api.parts.log.warning("database is away", error=repr(error))
+    parts = request.app.state.api.parts
+    parts.log.warning("database is away", error=repr(error))
+    if parts.settings.database_url is None and _is_full(parts.settings.data_dir):
+        return problem(request, _no_space())
     away = Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
     return problem(request, away)
 
 
 async def _disk_full(request: Request, error: Exception) -> Response:
     request.app.state.api.parts.log.error("the database's disk is full", error=repr(error))
-    return problem(request, TransientError("STORAGE_FULL", "There is no space left."))
+    return problem(request, _no_space())
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_DISK_BYTES
+    except OSError:
+        return False
+
+
+def _no_space() -> TransientError:
+    return TransientError(
+        "STORAGE_FULL",
+        "There is no space left on the server's disk. Nothing was kept: once there is space again,"
+        " send the same request.",
+    )

@@ -1,4 +1,5 @@
-"""Around every request: its id, the headers that keep browsers safe, and a net for bugs."""
+"""Around every request: its id, the version it asks for, the headers that keep browsers safe, and a
+net for bugs."""
 
 from __future__ import annotations
 
@@ -11,25 +12,30 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
 from penstock.api.errors import problem
-from penstock.model.errors import Unforeseen
+from penstock.api.versions import CURRENT, DEPRECATED, HEADER, Deprecations, version_of
+from penstock.model.errors import BadInput, Unforeseen
 from penstock.model.ports import Log
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_HEADERS = {
+SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+# A year. Only where the request came over TLS, here or at a proxy that is trusted.
+_HSTS = "max-age=31536000"
 
 
 class Frame:
     """Plain ASGI: bodies pass through unbuffered in both directions."""
 
-    def __init__(self, app: ASGIApp, log: Log) -> None:
+    def __init__(self, app: ASGIApp, log: Log, deprecated: Deprecations = DEPRECATED) -> None:
         self._app = app
         self._log = log
+        self._deprecated = deprecated
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -44,12 +50,14 @@ class Frame:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-Id"] = request_id
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
+                self._add_headers(MutableHeaders(scope=message), scope, request_id)
             await send(message)
 
+        try:
+            version_of(Headers(scope=scope).get(HEADER))
+        except BadInput as refused:
+            await problem(Request(scope), refused)(scope, receive, framed)
+            return
         with bound_contextvars(request=request_id):
             try:
                 await self._app(scope, receive, framed)
@@ -60,5 +68,20 @@ class Frame:
                 if started:
                     # Too late for an answer: cutting the connection tells that it is not whole.
                     raise
-                bug = Unforeseen("INTERNAL_ERROR", "Something went wrong on our side.")
+                bug = Unforeseen(
+                    "INTERNAL_ERROR",
+                    "Something went wrong on our side. The log tells more under this request's id.",
+                )
                 await problem(Request(scope), bug)(scope, receive, framed)
+
+    def _add_headers(self, headers: MutableHeaders, scope: Scope, request_id: str) -> None:
+        headers["X-Request-Id"] = request_id
+        headers[HEADER] = CURRENT
+        for name, value in SAFE_HEADERS.items():
+            headers.setdefault(name, value)
+        if scope["scheme"] == "https":
+            headers.setdefault("Strict-Transport-Security", _HSTS)
+        going = self._deprecated.get((scope["method"], getattr(scope.get("route"), "path", "")))
+        if going is not None:
+            for name, value in going.headers().items():
+                headers[name] = value

@@ -12,6 +12,7 @@ import uvicorn
 
 from penstock import wiring
 from penstock.api.app import create_app
+from penstock.api.server import server_config
 from penstock.api.tail import Tail
 from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop
 from penstock.cli.session import opened
@@ -37,17 +38,7 @@ async def serve_api(settings: Settings) -> None:
         try:
             app = create_app(parts, api_db)
             server = _Server(
-                uvicorn.Config(
-                    app,
-                    host=settings.host,
-                    port=settings.port,
-                    http="httptools",
-                    access_log=False,
-                    log_config=None,
-                    lifespan="off",
-                    timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS,
-                    server_header=False,
-                ),
+                server_config(app, settings, timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS),
                 app.state.live.tail,
             )
             on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE)

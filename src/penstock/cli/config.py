@@ -13,7 +13,9 @@ app = typer.Typer(help="Settings.", no_args_is_help=True)
 
 @app.callback()
 def _group() -> None:
-    """Settings come from environment variables with the prefix PENSTOCK_."""
+    """Settings come from flags, then environment variables with the prefix PENSTOCK_, then `.env`,
+    then from `penstock.toml` (or the file that PENSTOCK_CONFIG names), then the defaults.
+    Secrets may stand in a file that a variable ending in _FILE names."""
 
 
 @app.command("show")
@@ -37,15 +39,24 @@ def show(json: shown.Json = False) -> None:
 
 def _settings() -> Any:
     from penstock.settings import Settings
+    from penstock.settings_sources import PREFIX, Sources
 
     settings = Settings()
+    found = Sources(Settings).found()
     for name, field in Settings.model_fields.items():
-        value = getattr(settings, name)
-        # A SecretStr shows itself as stars.
-        shown_value = value if isinstance(value, bool | int | float) else str(value)
+        _, where = found.get(name, (None, "default"))
         yield {
-            "variable": f"PENSTOCK_{name.upper()}",
-            "value": None if value is None else shown_value,
-            "source": "environment" if name in settings.model_fields_set else "default",
+            "variable": f"{PREFIX}{name.upper()}",
+            "value": _shown(getattr(settings, name)),
+            "source": where,
             "description": field.description or "",
         }
+
+
+def _shown(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    # A SecretStr shows itself as stars.
+    return str(value)

@@ -1,0 +1,55 @@
+"""Versions of the API are dates. A caller may pin one; what would break it is another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from email.utils import format_datetime
+
+from penstock.model.errors import BadInput
+
+HEADER = "Penstock-Version"
+# The first is what a request without the header gets.
+VERSIONS = ("2026-11-01",)
+CURRENT = VERSIONS[0]
+
+
+def version_of(given: str | None) -> str:
+    """The version a request is answered in."""
+    if given is None:
+        return CURRENT
+    if given not in VERSIONS:
+        raise BadInput(
+            "UNSUPPORTED_VERSION",
+            f"There is no version {given[:40]!r} of the API. Send {HEADER}: {CURRENT}, or leave the"
+            " header out for the current one.",
+            supported=list(VERSIONS),
+        )
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """A call that will go: since when that is known, when it goes, and what to call instead."""
+
+    since: date
+    sunset: date
+    instead: str
+
+    def headers(self) -> dict[str, str]:
+        """As RFC 9745 and RFC 8594 say it."""
+        return {
+            "Deprecation": f"@{_midnight(self.since).timestamp():.0f}",
+            "Sunset": format_datetime(_midnight(self.sunset), usegmt=True),
+            "Link": f'<{self.instead}>; rel="successor-version"',
+        }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+# By method and path, as the document writes them: ("POST", "/api/jobs/{job_id}/pause").
+Deprecations = Mapping[tuple[str, str], Deprecation]
+DEPRECATED: Deprecations = {}
