@@ -17,6 +17,7 @@ async def test_a_preview_and_then_the_job(client: httpx2.AsyncClient, bench: Ben
     assert {one["column"]: one["target"] for one in shown.mapping} == {
         "Artikelnr": "identifiers.sku", "Bezeichnung": "title", "Preis": "price.amount",
     }  # fmt: skip
+    assert shown.rows[0].cells == ["A-1", "Hammer", "9,90"]
     assert [row.verdict for row in shown.rows] == ["valid", "invalid", "valid"]
     assert (shown.rows[2].match, shown.rows[2].duplicate_of) == ("duplicate", 1)
     assert shown.summary["duplicatesEstimate"] == 1
@@ -27,6 +28,9 @@ async def test_a_preview_and_then_the_job(client: httpx2.AsyncClient, bench: Ben
     made = await client.post("/api/jobs", json={"fileId": str(shown.file_id)})
     await bench.work()
     job = shaped(FullJob, await client.get(made.headers["location"]))
+    assert job.header == ["Artikelnr", "Bezeichnung", "Preis"]
+    assert job.columns == shown.columns
+    assert job.mapping == shown.mapping
     counters = job.counters
     assert (counters.done, counters.error, counters.skipped) == (1, 1, 1)
     assert job.summary is not None

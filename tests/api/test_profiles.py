@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.api.conftest import Caller, refused, shaped
 
-from penstock.api.schemas import ProfilePage, ProfileShape
+from penstock.api.schemas import ProductFields, ProfilePage, ProfileShape
 
 BODY: dict[str, Any] = {
     "columns": {"Artikel": {"target": "sku"}, "Preis": {"target": "price", "currency": "EUR"}},
@@ -58,3 +58,10 @@ async def test_profiles_are_an_orgs_own(caller: Caller) -> None:
     assert shaped(ProfilePage, await other.get("/api/profiles")).items == []
     refused(await viewer.put("/api/profiles/acme", json=BODY), 403, "INSUFFICIENT_PERMISSIONS")
     assert shaped(ProfileShape, await viewer.get("/api/profiles/acme")).name == "acme"
+
+
+async def test_the_fields_a_column_may_fill_are_listed(caller: Caller) -> None:
+    viewer = await caller(role="viewer")
+    fields = shaped(ProductFields, await viewer.get("/api/fields")).items
+    assert {"title", "sourceId"} <= {field.target for field in fields if field.required}
+    assert "price.base.amount" not in {field.target for field in fields}

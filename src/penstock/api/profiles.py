@@ -9,8 +9,9 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from penstock.api.access import ApiParts, Reader, Writer, address_of
 from penstock.api.answers import answer
 from penstock.api.bodies import content_type, json_object, read_text
-from penstock.api.schemas import ProfilePage, ProfileQuery, ProfileShape
+from penstock.api.schemas import ProductFields, ProfilePage, ProfileQuery, ProfileShape
 from penstock.catalog import profile as catalog
+from penstock.catalog.fields import FIELDS
 from penstock.model.errors import BadInput, NotThere
 from penstock.store import accounts, profiles
 from penstock.store.database import from_json
@@ -18,6 +19,22 @@ from penstock.store.database import from_json
 router = APIRouter(tags=["profiles"])
 Name = Annotated[str, Path(max_length=100, description="The profile's name.")]
 TOML = "application/toml"
+
+
+@router.get("/fields", summary="List fields", responses={200: {"model": ProductFields}})
+async def list_fields(who: Reader) -> Response:
+    """What a column may be mapped to."""
+    items = [
+        {
+            "target": field.target,
+            "description": field.description,
+            "required": field.required,
+            "many": field.many,
+        }
+        for field in FIELDS
+        if field.mapped
+    ]
+    return answer({"items": items})
 
 
 @router.get("/profiles", summary="List profiles", responses={200: {"model": ProfilePage}})

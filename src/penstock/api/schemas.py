@@ -85,6 +85,11 @@ class JobShape(Shape):
 
 class FullJob(JobShape):
     errors: dict[str, int] = Field(description="How many items each error code ended.")
+    header: list[str] | None = Field(description="Columns of the file, once it was read.")
+    columns: list[str] | None = Field(description="Columns of the results, once they are known.")
+    mapping: list[dict[str, Any]] | None = Field(
+        description="Each column of the file: target, confidence, samples."
+    )
 
 
 class JobPage(Shape):
@@ -372,12 +377,24 @@ class ProfilePage(Shape):
     items: list[ListedProfile]
 
 
+class ProductField(Shape):
+    target: str = Field(description="The name a mapping uses.")
+    description: str
+    required: bool = Field(description="A product without it is refused.")
+    many: bool = Field(description="Further columns may add to it, as `images.2`.")
+
+
+class ProductFields(Shape):
+    items: list[ProductField]
+
+
 class ProfileQuery(Shape):
     version: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the latest.")
 
 
 class PreviewRow(Shape):
     row_no: int
+    cells: list[str] = Field(description="As read, in the order of `header`.")
     verdict: Literal["valid", "invalid", "discarded", "unknown"]
     result: dict[str, Any] | None
     problems: list[dict[str, Any]]

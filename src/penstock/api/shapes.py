@@ -27,7 +27,13 @@ async def load_job(conn: Connection, job_id: UUID) -> Any:
 async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
     """One job in full."""
     row = await load_job(conn, job_id)
-    return job_shape(row) | {"errors": await jobs.errors_of(conn, job_id)}
+    learnt = from_json(row["context"]) or {}
+    return job_shape(row) | {
+        "errors": await jobs.errors_of(conn, job_id),
+        "header": from_json(row["header"]),
+        "columns": learnt.get("columns"),
+        "mapping": learnt.get("mapping"),
+    }
 
 
 def state_of(row: Any) -> str:

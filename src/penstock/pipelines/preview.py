@@ -61,7 +61,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     looked_at = replace(job, header=head["header"], context=context)
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
-    rows = await _rows(looked_at, outcomes, ctx)
+    rows = await _rows(looked_at, items, outcomes, ctx)
     estimated = _estimated(head)
     return {
         "reading": head["detected"] | {"problems": head["problems"]},
@@ -84,7 +84,9 @@ def _estimated(head: Mapping[str, Any]) -> int:
     return int(head["sampled"] * max(1.0, head["bytesTotal"] / head["bytesRead"]))
 
 
-async def _rows(job: Job, outcomes: Sequence[Any], ctx: Context) -> list[dict[str, Any]]:
+async def _rows(
+    job: Job, items: Sequence[Item], outcomes: Sequence[Any], ctx: Context
+) -> list[dict[str, Any]]:
     documents = [dict(outcome.normalized or {}) for outcome in outcomes]
     products = [one["product"] for one in documents if "product" in one]
     known = await known_products(job, products, ctx)
@@ -97,6 +99,7 @@ async def _rows(job: Job, outcomes: Sequence[Any], ctx: Context) -> list[dict[st
     for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1):
         row = {
             "rowNo": number,
+            "cells": items[number - 1].input,
             "verdict": _verdict(outcome),
             "result": outcome.result,
             "problems": one.get("problems", []),
