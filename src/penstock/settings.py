@@ -181,6 +181,35 @@ class Settings(BaseSettings):
         30, gt=0, le=3650, description="How long dead letters are kept, in days."
     )
 
+    # Signing in
+    admin_email: str = Field(
+        "admin@localhost", max_length=254, pattern=r"^[^@\s]+@[^@\s]+$",
+        description="E-mail address of the first admin.",
+    )  # fmt: skip
+    admin_password: SecretStr | None = Field(
+        None, description="Password of the first admin; unset: one is made and shown once."
+    )
+    admin_password_file: Path | None = Field(None, description="… or a file that holds it.")
+    session_idle_minutes: float = Field(
+        480, gt=0, description="How long a session lives without being used."
+    )
+    session_hours: float = Field(168, gt=0, description="How long a session lives at most.")
+    sign_in_failures_account: int = Field(
+        20, ge=1, le=100, description="Failed tries to sign in per account and hour."
+    )
+    sign_in_failures_address: int = Field(
+        100, ge=1, le=100_000, description="… and per address; wrong API keys are counted apart."
+    )
+    requests_per_second: float = Field(
+        50, ge=0, description="Requests per key or session and API process; 0: any number."
+    )
+    requests_burst: int = Field(200, ge=1, description="… and how many at once after a rest.")
+
+    # What is shown
+    global_pending: bool = Field(
+        False, description="Whether the open rows of all jobs can be listed together."
+    )
+
     # For operators and tests
     failpoint: str = Field(
         "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
@@ -235,6 +264,15 @@ class Settings(BaseSettings):
             "inflated_bytes": self.max_inflated_bytes,
             "nesting": self.max_nesting,
         }
+
+    @property
+    def first_password(self) -> str | None:
+        """What was configured for the first admin, if anything was."""
+        if self.admin_password is not None:
+            return self.admin_password.get_secret_value()
+        if self.admin_password_file is not None:
+            return self.admin_password_file.read_text("utf-8").rstrip("\r\n")
+        return None
 
     @property
     def blob_dir(self) -> Path:

@@ -10,6 +10,7 @@ from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
 from penstock.engine.failpoints import Failpoints
 from penstock.engine.figures import Figures
+from penstock.engine.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import QueueGlance
 from penstock.guards.children import ChildPool
@@ -46,13 +47,25 @@ async def database_addresses(settings: Settings) -> AsyncIterator[Addresses]:
         yield Addresses(running.owner_dsn, running.api_dsn)
 
 
-async def prepare(settings: Settings, owner_dsn: str) -> tuple[list[str], str | None]:
-    """Migrate, and make sure there is an admin; answers what was applied, and the key if new."""
+@dataclass(frozen=True)
+class Prepared:
+    """What was applied, and what is new and shown only now."""
+
+    applied: list[str]
+    admin_key: str | None = None
+    admin: FirstAdmin | None = None
+
+
+async def prepare(settings: Settings, owner_dsn: str, *, shown: bool = False) -> Prepared:
+    """Migrate, and make sure there is an admin. ``shown``: a password that is made for the first
+    one will be shown to somebody."""
     db = await Database(owner_dsn, settings.database_schema, name="penstock migrate", size=2).open()
     try:
         async with db.acquire() as conn:
             applied = await migrate(conn, settings.database_schema)
-            return applied, await bootstrap(conn, settings.admin_key_file)
+            key = await bootstrap(conn, settings.admin_key_file)
+            admin = await ensure_admin_can_sign_in(conn, settings, shown=shown)
+            return Prepared(applied, key, admin)
     finally:
         await db.close()
 

@@ -339,7 +339,7 @@ class TestBulk:
             await failed(client, parts)
         sound: Api = app.state.api
         dying = replace(parts, failpoints=Failpoints("between_chunks:raise"))
-        app.state.api = Api(dying, sound.db)
+        app.state.api = replace(sound, parts=dying)
         answer = await client.post("/api/dead-letters/reprocess", json={"all": True})
         refused(answer, 500, "INTERNAL_ERROR")
         app.state.api = sound

@@ -61,6 +61,8 @@ def test_up_starts_everything_and_leaves_nothing(lone_cli: Cli, tmp_path: Path) 
             assert {check["status"] for check in found["checks"]} == {"ok"}
         said += end(up, signal.SIGINT)
     assert said.count("Admin key: pk_") == 1
+    # Shown by the first start, and by no other.
+    assert said.count("    e-mail    admin@localhost\n    password  ") == 1
     assert said.count("Stopped.") == 2
 
 

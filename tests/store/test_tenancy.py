@@ -38,7 +38,7 @@ TENANT_TABLES = {
         "installation",
         "clock",
     ),
-    "bulk_operations",
+    *("bulk_operations", "passwords", "sessions", "sign_in_tries"),
 }
 
 
@@ -128,7 +128,11 @@ async def test_the_api_cannot_read_key_hashes_or_change_accounts(
     for statement in (
         "SELECT hash FROM api_keys",
         "UPDATE users SET role = 'admin'",
-        "INSERT INTO api_keys (org_id, user_id, hash, prefix) SELECT 1, 1, '', ''",
+        "INSERT INTO api_keys (org_id, user_id, hash, prefix) SELECT org_id, 0, '', '' FROM users",
+        "SELECT hash FROM passwords",
+        "SELECT hash FROM sessions",
+        "UPDATE sessions SET expires_at = 'infinity'",
+        "UPDATE api_keys SET scopes = '{read,write,admin}'",
         "UPDATE org_time SET vt = 0",
         "DELETE FROM events",
         "UPDATE orgs SET plan = 'enterprise'",

@@ -60,7 +60,7 @@ async def prepare(addresses):
     connection = await asyncpg.connect(addresses.owner_dsn)
     await connection.execute("CREATE TABLE IF NOT EXISTS prepared ()")
     await connection.close()
-    return "psk_test"
+    return ["Admin key: psk_test"]
 
 api, *others = sys.argv[1:]
 commands = {"api": [sys.executable, "-c", api]}

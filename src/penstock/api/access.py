@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Annotated, cast
 from uuid import UUID
 
 from fastapi import Depends, Path, Request, Security
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security import APIKeyCookie, HTTPBearer
 
+from penstock.api.identify import COOKIE, SAFE_METHODS, Door
+from penstock.api.identify import address_of as address_of
 from penstock.engine.parts import Parts
 from penstock.model.errors import NotAllowed, NotThere
-from penstock.store.accounts import Principal, principal_of
+from penstock.store.accounts import Principal
 from penstock.store.database import Database
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-bearer = HTTPBearer(auto_error=False, description="An API key, as `penstock` printed it.")
+# For the document alone: the door reads both itself.
+_key = HTTPBearer(auto_error=False, description="An API key.")
+_session = APIKeyCookie(
+    name=COOKIE, auto_error=False, description="A session; changes need `X-CSRF-Token`, too."
+)
 
 
 @dataclass(frozen=True)
 class Api:
-    """What routes stand on. ``db`` is the API's own role: it sees what a scope lets it see.
-    ``parts`` holds the owner's pool. No tenant's rows are read or written with it but by a kickoff,
-    which works as a worker does; and a refused upload asks it whether any org names its blob."""
+    """What routes stand on. ``db`` is the API's own role: it sees what a scope lets it see, and all
+    that is read or written for a caller goes through it. ``parts`` is the engine, whose pool is the
+    owner's: a kickoff and what goes on after a request work with it as a worker does, and a refused
+    upload asks it whether any org names its blob."""
 
     parts: Parts
     db: Database
+    door: Door
 
 
 async def _api(request: Request) -> Api:
@@ -38,39 +45,40 @@ ApiParts = Annotated[Api, Depends(_api)]
 
 
 async def principal(
+    request: Request,
     api: ApiParts,
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)],
+    _by_key: Annotated[object, Security(_key)],
+    _by_session: Annotated[object, Security(_session)],
 ) -> Principal:
-    """One refusal for every reason: no key, an unknown, a revoked or an expired one."""
-    if credentials is not None:
-        async with api.db.acquire() as conn:
-            found = await principal_of(conn, credentials.credentials)
-        if found is not None:
-            return found
-    raise NotAllowed(
-        "AUTHENTICATION_FAILED", "Send a valid API key as `Authorization: Bearer <key>`."
-    )
+    return await api.door.identify(request)
 
 
 Reader = Annotated[Principal, Depends(principal)]
 
 
 async def _writer(who: Reader) -> Principal:
-    if who.role == "viewer":
-        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Viewers may read, not change anything.")
+    if not who.writes:
+        raise _only_reads(who)
     return who
 
 
 Writer = Annotated[Principal, Depends(_writer)]
 
 
-async def _admin(who: Reader) -> Principal:
+async def _admin(request: Request, who: Reader) -> Principal:
     if who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may do this.")
+    if not who.writes and request.method not in SAFE_METHODS:
+        raise _only_reads(who)
     return who
 
 
 Admin = Annotated[Principal, Depends(_admin)]
+
+
+def _only_reads(who: Principal) -> NotAllowed:
+    why = "Viewers may" if who.role == "viewer" else "This key may"
+    return NotAllowed("INSUFFICIENT_PERMISSIONS", f"{why} read, not change anything.")
 
 
 def no_such_job() -> NotThere:
@@ -91,11 +99,3 @@ async def _job_id(job_id: Annotated[str, Path(description="The job's id.")]) -> 
 
 
 JobId = Annotated[UUID, Depends(_job_id)]
-
-
-def address_of(request: Request) -> str | None:
-    """The caller's IP address; None over a socket file."""
-    try:
-        return str(ipaddress.ip_address(request.client.host)) if request.client else None
-    except ValueError:
-        return None

@@ -22,12 +22,14 @@ from penstock.api import (
     products,
     profiles,
     queues,
+    session,
     undo,
 )
 from penstock.api.access import Api, principal
 from penstock.api.cors import cross_origin
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
+from penstock.api.identify import Door
 from penstock.api.live import Live
 from penstock.api.schemas import Problem
 from penstock.api.tail import Tail
@@ -38,8 +40,9 @@ from penstock.web.serving import Web
 _ABOUT = """\
 Durable intake for product data: upload a file, create a job, watch its items, export the results.
 
-Every call but `/health` needs an API key. Errors are RFC 9457 problems whose `error.code` names
-what went wrong. Lists are read page by page: pass `next` on, unchanged, until it is null.
+Every call but `/health` and signing in needs an API key or a session. Errors are RFC 9457 problems
+whose `error.code` names what went wrong. Lists are read page by page: pass `next` on, unchanged,
+until it is null.
 """
 
 _RESOURCES = (
@@ -68,7 +71,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
             }
         },
     )
-    app.state.api = Api(parts, api_db)
+    app.state.api = Api(parts, api_db, Door(parts.settings, api_db))
     app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
     app.state.pulse = health.Pulse(api_db, parts)
     handle_errors(app)
@@ -81,6 +84,8 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     for resource in _RESOURCES:
         keyed.include_router(resource.router)
     app.include_router(keyed)
+    # Signing in needs no key.
+    app.include_router(session.router, prefix="/api")
     app.include_router(health.router)
     app.include_router(metrics.router, dependencies=[Depends(principal)])
     return app

@@ -10,13 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import cast
 from uuid import UUID
 
-from fastapi import Request
 from starlette.requests import HTTPConnection
 
-from penstock.api.access import Api, bearer, principal
+from penstock.api.access import Api
 from penstock.api.tail import Listener, Tail, Told
 from penstock.model.errors import NotAllowed, TransientError
 from penstock.store import events
@@ -87,7 +85,7 @@ class Live:
         secret = asked.headers.get("authorization", "") + "\n" + asked.headers.get("cookie", "")
 
         async def again() -> Principal:
-            return await principal(self.api, await bearer(cast(Request, asked)))
+            return await self.api.door.recognise(asked)
 
         return Caller(who.scope, hashlib.sha256(secret.encode()).digest(), again)
 

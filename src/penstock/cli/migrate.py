@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from penstock.cli import shown
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
+    from penstock.wiring import Prepared
 
 
 def migrate(json: shown.Json = False) -> None:
     """Bring the database's schema up to date, and make the first admin where there is none."""
-    applied, key_file = asyncio.run(_migrate())
+    from penstock.cli.first_steps import how_to_sign_in
+    from penstock.settings import Settings
+    from penstock.supervisor.address import base_url
+
+    settings = Settings()
+    made = asyncio.run(_migrate(settings))
+    key_file = str(settings.admin_key_file) if made.admin_key else None
     if json:
-        shown.as_json({"applied": applied, "adminKeyFile": key_file})
+        admin = None
+        if made.admin is not None:
+            admin = {"email": made.admin.email, "password": made.admin.password}
+        shown.as_json({"applied": made.applied, "adminKeyFile": key_file, "admin": admin})
         return
-    for name in applied:
+    for name in made.applied:
         print(f"Applied {name}")
-    if not applied:
+    if not made.applied:
         print("The schema is up to date.")
     if key_file is not None:
         shown.note(f"A new admin key is in {key_file}")
+    for line in how_to_sign_in(made.admin, base_url(settings.host, settings.port)):
+        shown.note(line)
 
 
-async def _migrate() -> tuple[list[str], str | None]:
+async def _migrate(settings: Settings) -> Prepared:
     from penstock import wiring
     from penstock.cli.session import owner_database, quiet_logs
-    from penstock.settings import Settings
 
     quiet_logs()
-    settings = Settings()
     async with (
         wiring.database_addresses(settings) as addresses,
         # Opened first because it gives up sooner.
         owner_database(settings, addresses.owner_dsn),
     ):
-        applied, new_key = await wiring.prepare(settings, addresses.owner_dsn)
-    return applied, str(settings.admin_key_file) if new_key else None
+        return await wiring.prepare(settings, addresses.owner_dsn, shown=True)

@@ -18,17 +18,20 @@ def up(
     workers: Annotated[int | None, typer.Option(min=0, help="Worker processes.")] = None,
 ) -> None:
     """Run everything on this machine: PostgreSQL, the API and workers. Ctrl-C stops it."""
+    from penstock.cli.first_steps import admin_key, how_to_sign_in
     from penstock.cli.session import quiet_logs
     from penstock.cli.settings import chosen
+    from penstock.supervisor.address import base_url
     from penstock.supervisor.up import Addresses, run_up
     from penstock.wiring import prepare
 
     quiet_logs()
     settings = chosen(host=host, port=port, workers=workers)
 
-    async def make_ready(addresses: Addresses) -> str:
-        _, new_key = await prepare(settings, addresses.owner_dsn)
-        return new_key or ""
+    async def make_ready(addresses: Addresses) -> list[str]:
+        made = await prepare(settings, addresses.owner_dsn, shown=True)
+        url = base_url(settings.host, settings.port)
+        return [*how_to_sign_in(made.admin, url), *admin_key(made.admin_key)]
 
     raise typer.Exit(asyncio.run(run_up(settings, prepare=make_ready)))
 

@@ -13,7 +13,7 @@ from penstock.logs import configure_logging
 from penstock.settings import Settings
 from penstock.store import accounts
 from penstock.store.accounts import Principal
-from penstock.store.bootstrap import FIRST_ADMIN, FIRST_ORG
+from penstock.store.bootstrap import FIRST_ADMIN, FIRST_ORG, local_user
 from penstock.store.database import Connection, Database
 
 # A person waits at the terminal: a server that is away is told of soon.
@@ -74,5 +74,5 @@ async def transaction() -> AsyncIterator[Connection]:
 async def local_admin(conn: Connection) -> Principal:
     """In whose name a command on this machine acts: who can read the data folder is an admin."""
     org = await accounts.ensure_org(conn, FIRST_ORG)
-    user = await accounts.ensure_user(conn, org["id"], FIRST_ADMIN, "admin")
+    user = await local_user(conn, org["id"])
     return Principal(user["id"], org["id"], FIRST_ADMIN, "admin", FIRST_ORG, org["plan"])

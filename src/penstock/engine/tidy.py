@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from penstock.engine.parts import Parts
 from penstock.settings import Settings
-from penstock.store import jobs, orphans, workers
+from penstock.store import jobs, orphans, sessions, workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Tidier:
     async def run_once(self) -> Tidied:
         async with self._parts.db.transaction() as conn:
             await workers.forget(conn)
+            await sessions.forget_ended(conn)
             installation = await orphans.installation_id(conn)
         if not await self._parts.blobs.belong_to(str(installation)):
             self._parts.log.warning("the blobs are another installation's: orphans are left alone")

@@ -2,7 +2,7 @@
 
 PenstockError                 code, message, category, details, perhaps a Retry-After
 ├── TransientError            may succeed when tried again
-│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED: asked too often
+│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED, RATE_LIMITED: asked too often
 │   ├── Waiting               CIRCUIT_OPEN, and a limit of our own: not even asked, so it is no try
 │   ├── Unavailable           API_TIMEOUT, FETCH_TIMEOUT, SERVICE_UNAVAILABLE, NETWORK_ERROR,
 │   │                         DB_UNAVAILABLE, BLOB_UNAVAILABLE, STORAGE_FULL, QUEUE_FULL
@@ -12,7 +12,8 @@ PenstockError                 code, message, category, details, perhaps a Retry-
     │                         UNSUPPORTED_TYPE, UNKNOWN_FIELD, URL_NOT_ALLOWED, and what else is
     │                         wrong with an input
     ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND, NOT_FOUND
-    ├── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS, ACCOUNT_SUSPENDED
+    ├── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS, ACCOUNT_SUSPENDED,
+    │                         CSRF_FAILED, WRONG_PASSWORD
     └── (the engine's own)    JOB_TIMEOUT, WORKER_CRASHED, CANCELLED: decided, not raised
 
 ChildCrashed                  no answer at all: the process that worked on it died

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
@@ -20,9 +21,13 @@ _jobs = load("jobs")
 KEY_PREFIX = "pk_"
 
 
+SCOPES = ("read", "write", "admin")
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks."""
+    """Who asks, and what the key or session they come with lets them do. ``role`` is never more
+    than that: an admin's key without the scope `admin` acts as a member."""
 
     user_id: int
     org_id: int
@@ -31,21 +36,42 @@ class Principal:
     org: str
     plan: str
     shared_jobs: bool = False
+    writes: bool = True
+    key_id: int | None = None
+    session_id: UUID | None = None
 
     @property
     def scope(self) -> Scope:
         """Admins see all orgs, viewers their org, members their own jobs unless the org shares."""
         own_only = self.role == "member" and not self.shared_jobs
-        return Scope(self.org_id, self.user_id if own_only else None, self.role == "admin")
+        owner = self.user_id if own_only else None
+        return Scope(self.org_id, owner, self.role == "admin", self.user_id)
+
+
+_OF_USER = ("user_id", "org_id", "email", "role", "org", "plan", "shared_jobs")
+
+
+def principal_from(row: Any, **more: Any) -> Principal:
+    """As which the user of that row acts with all rights of its role."""
+    of_user = {name: row[name] for name in _OF_USER}
+    return Principal(**of_user, **({"writes": row["role"] != "viewer"} | more))
 
 
 def hash_key(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 async def principal_of(conn: Connection, key: str) -> Principal | None:
-    row = await conn.fetchrow(_sql.principal, hash_key(key))
-    return None if row is None else Principal(**dict(row))
+    """Whose key this is; that it is in use is noted once a minute."""
+    hashed = hash_key(key)
+    row = await conn.fetchrow(_sql.principal, hashed)
+    if row is None:
+        return None
+    if row["unused"]:
+        await conn.execute(_sql.touch_key, hashed)
+    found = principal_from(row, key_id=row["key_id"])
+    role = found.role if "admin" in row["scopes"] or found.role != "admin" else "member"
+    return replace(found, role=role, writes=found.writes and "write" in row["scopes"])
 
 
 async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> Any:
@@ -73,11 +99,20 @@ async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> An
     return row
 
 
+async def find_user(conn: Connection, email: str) -> Any:
+    """The user of that address, however it is spelled; None for nobody."""
+    return await conn.fetchrow(_sql.find_user, email)
+
+
+async def add_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
+    return await conn.fetchrow(_sql.add_user, org_id, email.lower(), role)
+
+
 async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
     """The user of that e-mail; one of another org or role is refused."""
-    row = await conn.fetchrow(_sql.find_user, email)
+    row = await find_user(conn, email)
     if row is None:
-        return await conn.fetchrow(_sql.add_user, org_id, email, role)
+        return await add_user(conn, org_id, email, role)
     if row["org_id"] != org_id or row["role"] != role:
         raise BadInput(
             "INVALID_PARAMETERS",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
-from penstock.store.accounts import create_key, ensure_org, ensure_user, principal_of
+from penstock.store.accounts import add_user, create_key, ensure_org, find_user, principal_of
 from penstock.store.database import Connection
 
 FIRST_ORG = "default"
@@ -15,18 +16,29 @@ FIRST_ADMIN = "admin@localhost"
 async def bootstrap(conn: Connection, key_file: Path) -> str | None:
     """Make sure the key in the file is an admin's; answers the key if it is new."""
     async with conn.transaction():
-        await conn.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended('penstock.bootstrap', 0))"
-        )
+        await one_at_a_time(conn)
         if key_file.exists():
             known = await principal_of(conn, key_file.read_text("utf-8").strip())
             if known is not None and known.role == "admin":
                 return None
         org = await ensure_org(conn, FIRST_ORG)
-        user = await ensure_user(conn, org["id"], FIRST_ADMIN, "admin")
+        user = await local_user(conn, org["id"])
+        if user["role"] != "admin" or user["disabled_at"] is not None:
+            # Somebody wants no admin of that name: then there is no key of theirs either.
+            return None
         key = await create_key(conn, org["id"], user["id"], "first admin key")
         _write_private(key_file, key)
     return key
+
+
+async def local_user(conn: Connection, org_id: int) -> Any:
+    """In whose name commands on this machine act."""
+    return await find_user(conn, FIRST_ADMIN) or await add_user(conn, org_id, FIRST_ADMIN, "admin")
+
+
+async def one_at_a_time(conn: Connection) -> None:
+    """Whoever else makes the first admin right now is waited for."""
+    await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('penstock.bootstrap', 0))")
 
 
 def _write_private(path: Path, text: str) -> None:

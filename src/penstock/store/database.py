@@ -52,11 +52,13 @@ _SILENT_LINE_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose rows a transaction of the API may see. An admin sees all orgs."""
+    """Whose rows a transaction of the API may see. An admin sees all orgs. ``user_id`` is who asks:
+    of keys, passwords and sessions everyone has their own."""
 
     org_id: int
     owner_id: int | None = None
     admin: bool = False
+    user_id: int | None = None
 
 
 def to_json(value: Any) -> str:
@@ -236,7 +238,8 @@ class Database:
                 await connection.execute("SET LOCAL ROLE penstock_admin")
             await connection.execute(
                 "SELECT set_config('penstock.org', $1, true),"
-                " set_config('penstock.owner', $2, true)",
+                " set_config('penstock.owner', $2, true), set_config('penstock.user', $3, true)",
                 str(scope.org_id), "" if scope.owner_id is None else str(scope.owner_id),
+                "" if scope.user_id is None else str(scope.user_id),
             )  # fmt: skip
             yield connection

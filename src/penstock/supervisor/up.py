@@ -36,8 +36,10 @@ class Addresses:
     api_dsn: str
 
 
-# Migrates and bootstraps; returns what to show of the first admin key, or nothing.
-Prepare = Callable[[Addresses], Awaitable[str]]
+# Migrates and bootstraps; returns the lines to show of the first admin, if any.
+Prepare = Callable[[Addresses], Awaitable[Sequence[str]]]
+# Of no use to the children once the first admin is there.
+_NOT_FOR_CHILDREN = ("PENSTOCK_ADMIN_PASSWORD", "PENSTOCK_ADMIN_PASSWORD_FILE")
 
 
 @dataclass
@@ -137,7 +139,7 @@ async def _serve(run: _Run, stack: ExitStack) -> None:
     began = monotonic()
     addresses = await _database(run)
     run.say(f"PostgreSQL is ready ({monotonic() - began:.1f} s)")
-    admin_key = await run.prepare(addresses)
+    first_steps = await run.prepare(addresses)
     output = _children_output(run.settings, stack)
     env = child_environment(run.settings)
     run.children = [KeptChild(name, argv, env, output) for name, argv in run.commands.items()]
@@ -146,8 +148,13 @@ async def _serve(run: _Run, stack: ExitStack) -> None:
             group.create_task(keep_postgres(run.server, run.say))
         for child in run.children:
             group.create_task(child.keep(run.say))
-        await _until_healthy(run, output)
-        _announce(run, admin_key, output, monotonic() - began)
+        try:
+            await _until_healthy(run, output)
+        except BaseException:
+            # A password in there is shown now or never.
+            _tell(run, first_steps)
+            raise
+        _announce(run, first_steps, output, monotonic() - began)
 
 
 async def _database(run: _Run) -> Addresses:
@@ -179,7 +186,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
             value = value.get_secret_value()
         if value is not None:
             env[f"PENSTOCK_{name.upper()}"] = str(value)
-    return env
+    return {name: value for name, value in env.items() if name not in _NOT_FOR_CHILDREN}
 
 
 async def _until_healthy(run: _Run, output: IO[bytes] | None) -> None:
@@ -194,11 +201,17 @@ async def _until_healthy(run: _Run, output: IO[bytes] | None) -> None:
         await asyncio.sleep(0.05)
 
 
-def _announce(run: _Run, admin_key: str, output: IO[bytes] | None, took_s: float) -> None:
+def _tell(run: _Run, lines: Sequence[str]) -> None:
+    for line in lines:
+        run.say(line)
+
+
+def _announce(
+    run: _Run, first_steps: Sequence[str], output: IO[bytes] | None, took_s: float
+) -> None:
     settings = run.settings
     run.say(f"Penstock is up ({took_s:.1f} s): {base_url(settings.host, settings.port)}")
-    if admin_key:
-        run.say(f"Admin key: {admin_key.strip()}")
+    _tell(run, first_steps)
     if settings.admin_key_file.exists():
         run.say(f"Key file:  {settings.admin_key_file}")
     if output:

@@ -1,6 +1,11 @@
 -- name: principal
 -- Whose key this is.
-SELECT user_id, org_id, email, role, org, plan, shared_jobs FROM principal_of($1)
+SELECT user_id, org_id, email, role, org, plan, shared_jobs, key_id, scopes, unused
+FROM principal_of($1)
+
+-- name: touch_key
+-- Note that a key is in use.
+SELECT touch_key($1)
 
 -- name: find_org
 -- An org by name.
@@ -27,12 +32,14 @@ RETURNING id, name, plan, weight, max_slices, shared_jobs
 INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock WHERE pool = ''
 
 -- name: find_user
--- A user by e-mail.
-SELECT id, org_id, email, role FROM users WHERE email = $1
+-- A user by e-mail, in whatever case it is written.
+SELECT id, org_id, email, role, created_at, disabled_at FROM users
+WHERE lower(email) = lower($1) ORDER BY email = $1 DESC, id LIMIT 1
 
 -- name: add_user
 -- A person or program of an org.
-INSERT INTO users (org_id, email, role) VALUES ($1, $2, $3) RETURNING id, org_id, email, role
+INSERT INTO users (org_id, email, role) VALUES ($1, $2, $3)
+RETURNING id, org_id, email, role, created_at, disabled_at
 
 -- name: add_api_key
 -- Only the hash of a key is kept.

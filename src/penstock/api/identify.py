@@ -1,0 +1,118 @@
+"""Who is at the door: a program with a key, or a person with a session."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+from base64 import urlsafe_b64encode
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+from penstock.api.limits import Buckets
+from penstock.engine.sign_in import network_of
+from penstock.model.errors import NotAllowed
+from penstock.settings import Settings
+from penstock.store.accounts import Principal, principal_of
+from penstock.store.database import Database
+from penstock.store.sessions import holder_of
+
+COOKIE = "penstock_session"
+CSRF_HEADER = "x-csrf-token"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_HOUR = 3600
+
+
+class Door:
+    """Finds out who asks. Keys need nothing more; a session comes in a cookie, which a browser
+    sends along whoever made it ask, so a change must also carry the session's own token."""
+
+    def __init__(self, settings: Settings, db: Database) -> None:
+        self._db = db
+        self._idle_seconds = settings.session_idle_minutes * 60
+        self._requests = Buckets(settings.requests_per_second, settings.requests_burst)
+        # Half of them at once, the other half over the hour: never more than all in any hour.
+        failures = settings.sign_in_failures_address / 2
+        self._wrong_keys = Buckets(failures / _HOUR, failures)
+
+    async def identify(self, asked: HTTPConnection) -> Principal:
+        """Who makes this request, which counts as one."""
+        who = await self._find(asked, self._idle_seconds)
+        self._requests.take((who.key_id, who.session_id), "Too many requests. Ask less often.")
+        return who
+
+    async def recognise(self, asked: HTTPConnection) -> Principal:
+        """Who it is by now that asked before: no request, and no use of a session."""
+        return await self._find(asked, None)
+
+    async def _find(self, asked: HTTPConnection, idle_seconds: float | None) -> Principal:
+        """One refusal for every reason: nothing sent, unknown, revoked, expired, disabled."""
+        header = asked.headers.get("authorization")
+        token = asked.cookies.get(COOKIE)
+        if header is not None:
+            return await self._by_key(asked, header)
+        if token:
+            return await self._by_session(asked, token, idle_seconds)
+        raise _nobody()
+
+    async def _by_key(self, asked: HTTPConnection, header: str) -> Principal:
+        kind, _, key = header.partition(" ")
+        if kind.lower() != "bearer" or not key.strip():
+            raise _nobody()
+        async with self._db.acquire() as conn:
+            found = await principal_of(conn, key.strip())
+        if found is None:
+            ip = address_of(asked)
+            self._wrong_keys.take(
+                "socket" if ip is None else network_of(ip), "Too many requests with a wrong key."
+            )
+            raise _nobody()
+        return found
+
+    async def _by_session(
+        self, asked: HTTPConnection, token: str, idle_seconds: float | None
+    ) -> Principal:
+        async with self._db.acquire() as conn:
+            found = await holder_of(conn, token, idle_seconds)
+        if found is None:
+            raise _nobody()
+        if asked.scope["type"] == "websocket":
+            _require_own_page(asked)
+        elif asked.scope["method"] not in SAFE_METHODS:
+            given = asked.headers.get(CSRF_HEADER, "")
+            if not hmac.compare_digest(given.encode(), csrf_token(token).encode()):
+                raise NotAllowed(
+                    "CSRF_FAILED",
+                    "A change made with a session needs its token: send the `csrfToken` of "
+                    "GET /api/session as `X-CSRF-Token`.",
+                )
+        return found
+
+
+def csrf_token(session_token: str) -> str:
+    """Follows from the session's token, and does not lead back to it."""
+    digest = hmac.digest(session_token.encode(), b"penstock csrf", hashlib.sha256)
+    return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def address_of(asked: HTTPConnection) -> str | None:
+    """The caller's IP address; None over a socket file."""
+    try:
+        return str(ipaddress.ip_address(asked.client.host)) if asked.client else None
+    except ValueError:
+        return None
+
+
+def _require_own_page(asked: HTTPConnection) -> None:
+    """No token can be sent with a web socket, but the browser tells whose page opens it."""
+    origin = asked.headers.get("origin", "")
+    if urlsplit(origin).netloc != asked.headers.get("host", ""):
+        raise NotAllowed("CSRF_FAILED", "A web socket with a session must be opened by our page.")
+
+
+def _nobody() -> NotAllowed:
+    return NotAllowed(
+        "AUTHENTICATION_FAILED",
+        "Sign in, or send a valid API key as `Authorization: Bearer <key>`.",
+    )

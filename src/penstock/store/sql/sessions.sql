@@ -1,0 +1,66 @@
+-- name: holder
+-- Whose session this is.
+SELECT user_id, org_id, email, role, org, plan, shared_jobs, session_id, unused
+FROM holder_of_session($1)
+
+-- name: touch_session
+-- A session in use lives on.
+SELECT touch_session($1, $2)
+
+-- name: password
+-- What a password is compared with; nothing for who is unknown, disabled or has none.
+SELECT user_id, org_id, email, role, org, plan, shared_jobs, hash FROM password_of($1)
+
+-- name: add_session
+-- Only the hash of a session's token is kept.
+INSERT INTO sessions (id, org_id, user_id, hash, ip, agent, idle_until, expires_at)
+VALUES ($1, $2, $3, $4, $5::inet, $6, now() + make_interval(secs => $7),
+        now() + make_interval(secs => $8))
+
+-- name: drop_session
+-- One session ends.
+DELETE FROM sessions WHERE id = $1
+
+-- name: drop_sessions
+-- All sessions of a user end, but the one that asks.
+DELETE FROM sessions WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid
+
+-- name: set_password
+-- A user's password, by its hash.
+INSERT INTO passwords (user_id, org_id, hash) VALUES ($1, $2, $3)
+ON CONFLICT (user_id) DO UPDATE SET hash = $3, changed_at = now()
+
+-- name: has_admin_with_password
+-- Whether any admin could sign in.
+SELECT EXISTS (SELECT FROM users u JOIN passwords p ON p.user_id = u.id
+               WHERE u.role = 'admin' AND u.disabled_at IS NULL)
+
+-- name: lock_tries
+-- Tries on one account, or of one address, are counted one after the other.
+SELECT pg_advisory_xact_lock(hashtextextended(
+    'penstock.try:' || current_schema() || ':' || encode($1, 'hex'), 0))
+
+-- name: wait_for_try
+-- How long until one more try is allowed: until the $2-th last is an hour old.
+SELECT extract(epoch FROM at + interval '1 hour' - now()) * 1000 AS wait_ms
+FROM sign_in_tries WHERE subject = $1 AND at > now() - interval '1 hour'
+ORDER BY at DESC OFFSET $2 LIMIT 1
+
+-- name: add_tries
+-- Counted before the password is looked at, so that many at once are not more than one by one.
+INSERT INTO sign_in_tries (subject) SELECT unnest($1::bytea[]) RETURNING id
+
+-- name: forgive_tries
+-- It was the right password: this try was none, and those before on the account do not matter.
+DELETE FROM sign_in_tries WHERE id = ANY ($1) OR subject = $2
+
+-- name: forget_sessions
+-- Sessions that have ended, some at a time.
+DELETE FROM sessions WHERE id IN (
+    SELECT id FROM sessions WHERE idle_until < now() OR expires_at < now()
+    ORDER BY idle_until LIMIT 1000)
+
+-- name: forget_tries
+-- Tries that count no more, some at a time.
+DELETE FROM sign_in_tries WHERE id IN (
+    SELECT id FROM sign_in_tries WHERE at < now() - interval '1 hour' ORDER BY at LIMIT 5000)
