@@ -36,8 +36,13 @@ def read(
         str | None,
         typer.Option(metavar="PATH", help="Where JSON or XML has its records, e.g. data.items."),
     ] = None,
+    member: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="File of a zip with several, by name or number from 1."),
+    ] = None,
     format: Annotated[
-        str | None, typer.Option(help="csv, xlsx, xls, ods, json, ndjson or xml.")
+        str | None,
+        typer.Option(help="csv, xlsx, xls, xml2003, ods, html, json, ndjson or xml."),
     ] = None,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="OUT", help="Where to; - is stdout.")
@@ -52,7 +57,7 @@ def read(
     options = {
         "sheet": sheet, "encoding": encoding, "delimiter": _NAMED.get(delimiter or "", delimiter),
         "quote": quote, "escape": escape, "header_row": header_row, "skip_rows": skip_rows,
-        "records_path": records, "format": format,
+        "records_path": records, "member": member, "format": format,
     }  # fmt: skip
     _run(file, options, output or ("" if json else "-"), json)
 

@@ -9,11 +9,11 @@ from penstock.formats.encodings import marked_encoding
 from penstock.model.errors import BadInput
 
 ACCEPTED = (
-    "Accepted are CSV, TSV and other delimited text, Excel (xlsx, xlsm, xls), OpenDocument (ods), "
-    "JSON, NDJSON and XML, also inside gzip or zip"
+    "Accepted are CSV, TSV and other delimited text, Excel (xlsx, xlsm, xls, XML 2003), "
+    "OpenDocument (ods), JSON, NDJSON, XML and tables in HTML, also inside gzip or zip"
 )
 HEAD_BYTES = 64 * 1024
-ZIP, GZIP, OLE, TEXT = "zip", "gzip", "ole", "text"
+ZIP, GZIP, OLE, TEXT, HTML = "zip", "gzip", "ole", "text", "html"
 
 _CONTAINERS = (
     (b"PK\x03\x04", ZIP),
@@ -42,10 +42,25 @@ _REFUSED = (
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
 )
+_SVG = re.compile(r"\s*(<\?xml[^>]{0,200}>\s*)?(<!--.{0,2000}?-->\s*)*<svg\b", re.I | re.S)
 _HTML = re.compile(
-    r"\s*(<!--.{0,2000}?-->\s*)*<(!doctype html|html|head|body|table|svg)\b", re.I | re.S
+    r"\s*(<\?xml[^>]{0,200}>\s*)?(<!--.{0,2000}?-->\s*)*"
+    r"<(!doctype html|html|head|body|meta|style|title|center|font|table)\b",
+    re.I | re.S,
 )
 _XML = re.compile(r"\s*<(\?xml\b|!--|!DOCTYPE\b|[A-Za-z_][\w.:-]*[\s/>])")
+_INLINE = re.compile(r"\s*<(a|b|i|u|p|br|img|span|strong|em|div|h[1-6]|li|ul)[\s/>]", re.I)
+_XML2003 = re.compile(
+    r"<\?mso-application\s[^>]{0,40}Excel\.Sheet|<(\w+:)?Workbook\s[^>]{0,2000}"
+    r"urn:schemas-microsoft-com:office:spreadsheet"
+)
+_MAIL = re.compile(r"(MIME-Version:|Content-Type:\s*multipart/)", re.I)
+_EDI = re.compile(r"UNA.{6}\s*UNB\+|UNB\+UNO|ISA\*\d\d\*")
+_SQL = re.compile(
+    r"^[ \t]*(INSERT\s+(IGNORE\s+)?INTO\s+[\w`\"\[\].]+\s*(\([^)]*\)\s*)?(VALUES|SELECT)\b"
+    r"|CREATE\s+TABLE\s+(IF\s+NOT\s+EXISTS\s+)?[\w`\"\[\].]+\s*\(|COPY\s+[\w\".]+.{0,2000}FROM\s+stdin)",
+    re.I | re.M,
+)
 _JSON = re.compile(r"\s*[\[{]")
 _JSON_GOES_ON = re.compile(r'\s*[\[{]\s*(["\[\]{}\-0-9]|true|false|null|NaN|$)')
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b\x1c\x1d\x1e\x1f\x01"))
@@ -54,9 +69,16 @@ _MOST_CONTROL_SHARE = 0.05
 _FEWEST_CONTROLS = 4
 
 
+_REFUSED_TEXTS = (
+    (_MAIL, "a web archive or a mail (MHTML): open it in a spreadsheet and save it as xlsx"),
+    (_EDI, "an EDI message (EDIFACT or X12): ask the sender for CSV, Excel or BMEcat"),
+    (re.compile(r"ID;P(WXL|SCALC\d|\r?\n)"), "a SYLK sheet: save it as xlsx"),
+)
+
+
 def kind_of_bytes(head: bytes, name: str = "The file") -> str:
-    """``zip``, ``gzip``, ``ole``, ``json``, ``ndjson``, ``xml`` or ``text``; else
-    UNSUPPORTED_TYPE."""
+    """``zip``, ``gzip``, ``ole``, ``json``, ``ndjson``, ``xml``, ``xml2003``, ``html`` or ``text``;
+    else UNSUPPORTED_TYPE."""
     for signature, kind in _CONTAINERS:
         if head.startswith(signature) and (len(signature) > 2 or kind == GZIP or b"\0" in head[:8]):
             return kind
@@ -72,10 +94,20 @@ def kind_of_bytes(head: bytes, name: str = "The file") -> str:
 
 
 def _kind_of_text(text: str, name: str) -> str:
+    if _SVG.match(text):
+        raise refused("a picture (SVG)", name)
     if _HTML.match(text):
-        raise refused("an HTML page", name)
-    if _XML.match(text):
-        return "xml"
+        return HTML
+    if _XML.match(text) and not _begins_with_a_cell(text):
+        return "xml2003" if _XML2003.search(text) else "xml"
+    for pattern, what in _REFUSED_TEXTS:
+        if pattern.match(text):
+            raise refused(what, name)
+    if _SQL.search(text):
+        raise refused(
+            "a dump of an SQL database: export the table as CSV (SELECT … INTO OUTFILE, \\copy)",
+            name,
+        )
     if _JSON.match(text):
         lines = [line for line in text.splitlines()[:3] if line.strip()]
         if _JSON_GOES_ON.match(text) or len(lines) < 2:
@@ -84,9 +116,17 @@ def _kind_of_text(text: str, name: str) -> str:
     return TEXT
 
 
+def _begins_with_a_cell(text: str) -> bool:
+    """A first cell may hold markup that no document begins with."""
+    first = text.lstrip().split("\n", 1)[0]
+    return _INLINE.match(text) is not None and any(mark in first for mark in ",;\t|")
+
+
 def kind_of_zip(archive: zipfile.ZipFile, name: str = "The file") -> str:
     """A workbook is a ZIP archive too."""
     names = {entry.lower() for entry in archive.namelist()[:20_000]}
+    if any(entry.endswith(".iwa") for entry in names) or "index.zip" in names:
+        raise refused("a document of Apple's Numbers or Pages: export it as xlsx", name)
     if "xl/workbook.bin" in names:
         raise refused("an Excel binary workbook (xlsb): save it as xlsx", name)
     if "word/document.xml" in names or "ppt/presentation.xml" in names:

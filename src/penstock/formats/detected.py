@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from penstock.model.errors import BadInput
 
-Format = Literal["csv", "xlsx", "xls", "ods", "json", "ndjson", "xml"]
-FORMATS: tuple[Format, ...] = ("csv", "xlsx", "xls", "ods", "json", "ndjson", "xml")
+Format = Literal["csv", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html"]
+FORMATS: tuple[Format, ...] = (
+    "csv", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
+)  # fmt: skip
 # Of preamble, footer, problems and the like a report shows the first few; it counts them all.
 MOST_SHOWN = 50
 _LONGEST_SHOWN = 200
@@ -28,6 +30,7 @@ class ReadOptions:
     header_row: int | None = None  # 0: there is none
     skip_rows: int | None = None
     records_path: str | None = None
+    member: str | int | None = None  # of an archive that holds several files
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> ReadOptions:

@@ -59,6 +59,15 @@ def marked_encoding(head: bytes) -> str | None:
     return None
 
 
+def fits(source: Source, name: str) -> bool:
+    """Whether a file that says it is in this encoding is."""
+    try:
+        "".encode(name)
+        return marked_encoding(source.head(4)) is None and _errors(source, name, 1).first is None
+    except (LookupError, ValueError):
+        return False
+
+
 def find_encoding(source: Source) -> Encoding:
     """One that decodes the whole file, and says so where another would have done as well."""
     head = source.head(SAMPLE_BYTES)

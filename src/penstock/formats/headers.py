@@ -165,7 +165,7 @@ def clear_pattern(cell: str) -> str:
 def _is_series(row: Row) -> bool:
     """Numbers that name columns: years or steps, each one above the one before."""
     numbers = [cell.strip() for cell in row if kind_of(cell) == NUMBER]
-    if len(numbers) < 2 or not all(number.isdecimal() for number in numbers):
+    if not numbers or not all(number.isdecimal() for number in numbers):
         return False
     values = [int(number[:18]) for number in numbers]
     return all(1800 <= value <= 2100 for value in values) and all(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from penstock.formats.cells import EMPTY, NUMBER, filled, is_blank, kind_of
+from penstock.formats.cells import EMPTY, NUMBER, TEXT, filled, is_blank, kind_of
 from penstock.formats.headers import Header, find_header
 
 Row = Sequence[str]
@@ -159,8 +159,9 @@ def _is_footer(row: Row, width: int, usual_fill: float) -> bool:
         return False
     if _NOTE.match(first):
         return True
-    # A lone text that only fills the first cell of a row that should have several.
-    alone = len(row) == 1 and width >= 3
+    # A lone text that only fills the first cell of a row that should have several. A number or a
+    # code would be a row that nobody filled in yet.
+    alone = len(row) == 1 and width >= 3 and kind_of(first) == TEXT
     return row[0].strip() == first and usual_fill >= 3 and (alone or len(first) > 25)
 
 
@@ -244,10 +245,13 @@ def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) 
         return False
     if len(above) == 1:
         # A header that a blank line parts from its rows.
-        return filled(above[0]) == width == other
+        return width == other and filled(above[0]) >= max(2, 0.6 * width)
     fill = median(filled(row) for row in above)
     if max(filled(row) for row in below) < min(2, fill):
         return False
+    if len(below) == 1 and other > width and filled(below[0]) >= fill:
+        # A table of its own would have more than one row.
+        return True
     if other != width and not (other < width and median(filled(r) for r in below) >= 0.7 * fill):
         return False
     if len(below) == 1:

@@ -21,6 +21,7 @@ from penstock.formats.csv.read import read_csv
 from penstock.formats.detect import (
     GZIP,
     HEAD_BYTES,
+    HTML,
     OLE,
     TEXT,
     ZIP,
@@ -59,7 +60,7 @@ def read_table(
 def _read(
     given: Source, wanted: ReadOptions, limits: Mapping[str, int], cursor: Cursor
 ) -> Iterator[Piece]:
-    source, kind = _opened(given, limits)
+    source, kind = _opened(given, wanted.member, limits)
     if wanted.format is not None:
         kind = _told(kind, wanted.format)
     if cursor is not None:
@@ -82,7 +83,10 @@ def read_json_rows(
 
 def check_head(head: bytes, size: int, name: str) -> None:
     """Refuse at once what can be seen from the first bytes: empty, binary, or without rows."""
-    if kind_of_bytes(head, name) != TEXT or len(head) < size:
+    kind = kind_of_bytes(head, name)
+    if kind == HTML and len(head) >= size and b"<table" not in head.lower():
+        raise refused("an HTML page without a table", name)
+    if kind != TEXT or len(head) < size:
         return
     text = head.decode(marked_encoding(head) or "utf-8", "replace").removeprefix("\ufeff")
     filled = (row for row in csv.reader(io.StringIO(text, newline="")) if not is_blank(row))
@@ -93,7 +97,9 @@ def check_head(head: bytes, size: int, name: str) -> None:
         raise BadInput("NO_ROWS", "The file has a header but no rows: nothing to do.")
 
 
-def _opened(source: Source, limits: Mapping[str, int]) -> tuple[Source, str]:
+def _opened(
+    source: Source, member: str | int | None, limits: Mapping[str, int]
+) -> tuple[Source, str]:
     """The source of the table itself, and what it is; an archive in an archive is refused."""
     for packed in (False, True):
         kind = kind_of_bytes(source.head(HEAD_BYTES))
@@ -103,7 +109,7 @@ def _opened(source: Source, limits: Mapping[str, int]) -> tuple[Source, str]:
                 if kind != ZIP:
                     return source, kind
                 if not packed:
-                    source = in_zip(source, archive, limits)
+                    source = in_zip(source, archive, member, limits)
                     continue
         elif kind == GZIP and not packed:
             source = in_gzip(source, limits)
@@ -140,6 +146,14 @@ def _reader(kind: str) -> Any:
             from penstock.formats.sheets.xlsx_read import read_xlsx
 
             return read_xlsx
+        case "html":
+            from penstock.formats.sheets.html_read import read_html
+
+            return read_html
+        case "xml2003":
+            from penstock.formats.sheets.xml2003_read import read_xml2003
+
+            return read_xml2003
         case "ods":
             from penstock.formats.sheets.ods_read import read_ods
 

@@ -21,6 +21,8 @@ _MOST_ENTRIES = 10_000
 _MOST_RATIO = 150
 _RATIO_FROM_BYTES = 32 * 1024 * 1024
 _ENCRYPTED = 0x1
+_MOST_NAMED = 20
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +107,56 @@ def in_gzip(source: Source, limits: Mapping[str, int]) -> Source:
     return Source(source.path, size, "gzip")
 
 
-def in_zip(source: Source, archive: zipfile.ZipFile, limits: Mapping[str, int]) -> Source:
+def in_zip(
+    source: Source, archive: zipfile.ZipFile, member: str | int | None, limits: Mapping[str, int]
+) -> Source:
     check_zip(archive, source.size, limits)
     files = [
         entry for entry in archive.infolist()
         if not entry.is_dir() and not any(junk in entry.filename for junk in _JUNK)
     ]  # fmt: skip
-    if len(files) != 1:
-        names = ", ".join(entry.filename for entry in files[:5]) or "none"
-        raise BadInput(
-            "ARCHIVE_NOT_ONE_FILE",
-            f"The ZIP archive holds {len(files):,} files ({names}): pack one file, or send each",
-            files=len(files),
-        )
-    [only] = files
+    only = _chosen(archive, files, member)
     if only.flag_bits & _ENCRYPTED:
         raise protected("The ZIP archive")
     return Source(source.path, only.file_size, "zip", only.filename)
+
+
+def _chosen(
+    archive: zipfile.ZipFile, files: list[zipfile.ZipInfo], member: str | int | None
+) -> zipfile.ZipInfo:
+    """The file asked for, by name or number; else the only one there is beside pictures."""
+    names = [entry.filename for entry in files]
+    shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    if member is not None:
+        wanted = str(member).strip()
+        for entry in files:
+            if wanted in (entry.filename, entry.filename.rpartition("/")[2]):
+                return entry
+        if wanted.isdecimal() and 1 <= int(wanted) <= len(files):
+            return files[int(wanted) - 1]
+        raise BadInput(
+            "INVALID_PARAMETERS", f"member {wanted!r}: the ZIP archive holds {shown or 'nothing'}",
+            option="member",
+        )  # fmt: skip
+    if len(files) > 1:
+        files = [entry for entry in files if not _is_picture(archive, entry)] or files
+    if len(files) != 1:
+        raise BadInput(
+            "ARCHIVE_NOT_ONE_FILE",
+            f"The ZIP archive holds {len(names):,} files ({shown or 'none'}): "
+            "name the one to read as `member`, or send each",
+            files=len(names),
+            names=names[:_MOST_NAMED],
+        )
+    return files[0]
+
+
+def _is_picture(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
+    """Shops pack their products' pictures beside the list of products."""
+    if entry.flag_bits & _ENCRYPTED:
+        return False
+    with archive.open(entry) as file:
+        return file.read(8).startswith(_PICTURES)
 
 
 def open_zip(file: Path | IO[bytes]) -> zipfile.ZipFile:

@@ -30,6 +30,7 @@ class ReadingConfig(Config):
     header_row: int | None = Field(None, ge=0)
     skip_rows: int | None = Field(None, ge=0)
     records_path: str | None = None
+    member: str | int | None = None
 
     def reading(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ReadingConfig.model_fields}

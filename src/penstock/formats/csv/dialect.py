@@ -24,6 +24,7 @@ class Reader(Protocol):
 UNIT = "\x1f"
 # Two spaces or more, as in columns that were aligned for the eye.
 SPACES = "  "
+_BAR = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
@@ -37,6 +38,7 @@ class Dialect:
     escape: str = ""
     skip_space: bool = False
     wrapped: bool = False  # every line as a whole stands in quotes
+    ruled: bool = False  # drawn for the eye: bars between cells, lines below the header
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -48,12 +50,14 @@ class Dialect:
     @property
     def cut(self) -> str:
         """The one character that the reader is told."""
-        return self.delimiter if len(self.delimiter) == 1 else UNIT
+        return self.delimiter if len(self.delimiter) == 1 and not self.ruled else UNIT
 
     def prepared(self, text: str) -> str:
         """The text as `reader` needs it."""
         if self.wrapped:
             text = "".join(map(unwrapped, io.StringIO(text, newline="")))
+        if self.ruled:
+            return "".join(map(_unruled, io.StringIO(text, newline="")))
         if self.delimiter == SPACES:
             text = _ALIGNED.sub(UNIT, text)
         elif len(self.delimiter) > 1:
@@ -84,6 +88,28 @@ def unwrapped(line: str) -> str:
     if len(text) < 2 or text[0] != '"' or text[-1] != '"':
         return line
     return text[1:-1].replace('""', '"') + line[len(text) :]
+
+
+def is_rule(line: str) -> bool:
+    """A line that is only drawn: ``|---|:-:|``, ``----+----``, ``+====+``."""
+    marks = set(line.strip())
+    return bool(marks & {"-", "="}) and bool(marks & {"|", "+"}) and marks <= set("|+-=: \t")
+
+
+def _unruled(line: str) -> str:
+    """A line of a drawn table as cells; a rule as an empty line, so that lines count as before."""
+    text = line.rstrip("\r\n")
+    end = line[len(text) :]
+    text = text.strip()
+    if "|" not in text:
+        return end if is_rule(text) else text + end
+    if is_rule(text):
+        return end
+    text = text.removeprefix("|")
+    if text.endswith("|") and not text.endswith("\\|"):
+        text = text[:-1]
+    cells = (cell.strip().replace("\\|", "|") for cell in _BAR.split(text))
+    return UNIT.join(cells) + end
 
 
 @lru_cache(maxsize=64)

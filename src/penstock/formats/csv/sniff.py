@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from penstock.formats.cells import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
-from penstock.formats.csv.dialect import SPACES, Dialect, unwrapped
+from penstock.formats.csv.dialect import SPACES, Dialect, is_rule, unwrapped
 from penstock.formats.csv.lenient import Patience, mend
 from penstock.formats.detected import ReadOptions
 
@@ -31,6 +31,8 @@ SEVERAL = (SPACES, "||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#
 _STRONG = ",;\t|"
 # What the reader is told where a line is one cell: a character that texts do not have.
 NO_DELIMITER = "\x1e"
+# Colons that part no cells: those of times and addresses.
+_CLOCK = re.compile(r"(?<=\d):(?=[0-5]\d)|:(?=//)")
 _QUOTES = ('"', "'")
 _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 # Quotes that a reading left at the ends of a cell.
@@ -66,6 +68,10 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
     told = options.delimiter or sep_line(text)
     if sep_line(text) is not None:
         lines = lines[1:]
+    if told in (None, "|") and options.quote is None and lines_are_ruled(lines):
+        drawn = _scored(lines, Dialect("|", "", ruled=True))
+        if drawn.width > 1:
+            return Sniffed(drawn.dialect, drawn.width, 1.0)
     delimiters = [told] if told else _possible(lines)
     found = [
         _scored(lines, dialect)
@@ -99,6 +105,17 @@ def lines_are_wrapped(lines: Sequence[str]) -> bool:
     return len(wrapped) >= 2 and len(wrapped) == len(filled) and all(marks)
 
 
+def lines_are_ruled(lines: Sequence[str]) -> bool:
+    """Whether a table is drawn, as in Markdown or on the screen of a database."""
+    places = [n for n, line in enumerate(lines) if "|" in line and not is_rule(line)]
+    rules = [n for n, line in enumerate(lines) if is_rule(line)]
+    if len(places) < 2 or not rules:
+        return False
+    inside = [line for line in lines[places[0] : places[-1] + 1] if line.strip()]
+    drawn = sum("|" in line or is_rule(line) for line in inside)
+    return drawn >= 0.8 * len(inside) and any(n - 1 in places or n + 1 in places for n in rules)
+
+
 def _with_defaults(dialect: Dialect, lines: Sequence[str], options: ReadOptions) -> Dialect:
     """A sample without quotes says nothing of the rows after it."""
     if options.quote is None and not dialect.quote and not any('"' in line for line in lines):
@@ -124,6 +141,8 @@ def _possible(lines: Sequence[str]) -> list[str]:
 
     def common(mark: str) -> bool:
         if len(filled) < 2 and mark not in _STRONG:
+            return False
+        if mark == ":" and len(_CLOCK.findall(joined)) >= 0.8 * joined.count(":"):
             return False
         return mark in joined and sum(mark in line for line in filled) >= enough
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.formats.cells import unique_names
 from penstock.formats.detected import Detected, ReadOptions
+from penstock.formats.encodings import Encoding
 from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, flattened
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.records.xml_text import XmlText, xml_encoding
@@ -39,13 +40,14 @@ def read_xml(
 ) -> Iterator[Piece]:
     told: dict[str, Any] = {}
     if cursor is None:
-        encoding = options.encoding or xml_encoding(source.head(4096))
+        encoding = xml_encoding(source, options.encoding)
         path, report = _find_path(source, encoding, options, limits)
         columns = Columns(limits)
         for record in _records(source, encoding, path, limits):
             columns.see(flattened(record))
         plan: dict[str, Any] = {
-            "format": "xml", "encoding": encoding, "path": list(path), "arrays": False,
+            "format": "xml", "encoding": encoding.name, "errors": encoding.errors,
+            "path": list(path), "arrays": False,
             "columns": columns.names, "header": columns.names,
         }  # fmt: skip
         report.header = columns.names
@@ -54,7 +56,8 @@ def read_xml(
         plan = dict(cursor["plan"])
     yield TableHead(plan, unique_names(plan["header"]), told, source.size)
     chunks = Chunks(limits, cursor["rows"] if cursor else 0)
-    records = _records(source, plan["encoding"], tuple(plan["path"]), limits)
+    encoding = Encoding(plan["encoding"], plan.get("errors", "strict"))
+    records = _records(source, encoding, tuple(plan["path"]), limits)
     for rows in rows_of_records(records, plan, limits, Problems()):
         yield from chunks.add(rows, source.size)
     yield from chunks.rest(source.size)
@@ -62,10 +65,12 @@ def read_xml(
 
 
 def _find_path(
-    source: Source, encoding: str, options: ReadOptions, limits: Mapping[str, int]
+    source: Source, encoding: Encoding, options: ReadOptions, limits: Mapping[str, int]
 ) -> tuple[Path, Detected]:
     found = _surveyed(source, encoding, limits)
-    report = Detected("xml", encoding=encoding.removesuffix("-sig"))
+    report = Detected("xml", encoding=encoding.name.removesuffix("-sig"))
+    if encoding.note:
+        report.doubt(encoding.note, 0.7)
     if options.records_path is not None:
         path = tuple(part for part in options.records_path.replace(".", "/").split("/") if part)
         path = next((known for known in found if known[-len(path) :] == path), ())
@@ -81,7 +86,9 @@ def _find_path(
     return path, report
 
 
-def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> dict[Path, _Element]:
+def _surveyed(
+    source: Source, encoding: Encoding, limits: Mapping[str, int]
+) -> dict[Path, _Element]:
     found: dict[Path, _Element] = {}
     path: list[str] = []
     children: list[dict[str, int]] = [{}]
@@ -184,7 +191,7 @@ class _Node:
 
 
 def _records(
-    source: Source, encoding: str, path: Path, limits: Mapping[str, int]
+    source: Source, encoding: Encoding, path: Path, limits: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
     done: list[dict[str, Any]] = []
     open_: list[_Node] = []

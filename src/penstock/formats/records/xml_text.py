@@ -8,7 +8,7 @@ from html.entities import html5
 from typing import Any
 from xml.parsers import expat
 
-from penstock.formats.encodings import marked_encoding
+from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding, marked_encoding
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
 
@@ -19,7 +19,7 @@ _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})
 class XmlText:
     """A parser over a whole source; the handlers are set by whoever looks."""
 
-    def __init__(self, source: Source, encoding: str, limits: Mapping[str, int]) -> None:
+    def __init__(self, source: Source, encoding: Encoding, limits: Mapping[str, int]) -> None:
         self._source = source
         self._encoding = encoding
         self._deepest = limits["nesting"]
@@ -50,10 +50,14 @@ class XmlText:
     def read(self) -> Iterator[None]:
         """Feed the parser block by block; what the handlers collected is taken in between."""
         try:
-            with self._source.text(self._encoding, "strict") as file:
-                while block := file.read(_READ_CHARS):
-                    self._parser.Parse(block, False)
+            with self._source.text(self._encoding.name, self._encoding.errors) as file:
+                # Space and marks before the declaration are an error, but every script leaves some.
+                block = file.read(_READ_CHARS).lstrip(" \t\r\n\ufeff")
+                while block:
+                    mixed = self._encoding.errors == MIXED
+                    self._parser.Parse(as_cp1252(block) if mixed else block, False)
                     yield
+                    block = file.read(_READ_CHARS)
                 self._parser.Parse("", True)
                 yield
         except expat.ExpatError as error:
@@ -87,11 +91,9 @@ def safe_parser() -> Any:
     parser.UnparsedEntityDeclHandler = _forbid_entity
 
     def external(context: str, base: str | None, system: str | None, public: str | None) -> int:
-        if system is not None or public is not None:
-            raise BadInput(
-                "XML_FORBIDDEN", f"The XML refers to {system or public}, outside of itself"
-            )
-        # An empty declaration of ours: entities that nobody declared are skipped, not errors.
+        # A DOCTYPE may name a file of declarations, as catalogues in BMEcat do. It is never
+        # fetched: an empty one of ours takes its place, so that entities nobody declared are no
+        # errors.
         parser.ExternalEntityParserCreate(context).Parse("", True)
         return 1
 
@@ -105,8 +107,20 @@ def _forbid_entity(name: str, *rest: Any) -> None:
     raise BadInput("XML_FORBIDDEN", f"The XML declares an entity ({name}), which is not allowed")
 
 
-def xml_encoding(head: bytes) -> str:
-    """The mark's, else the declared one, else UTF-8."""
+def xml_encoding(source: Source, wanted: str | None) -> Encoding:
+    """The one asked for, the mark's or the declared one; UTF-8 only where the file is in it."""
+    if wanted is not None:
+        return Encoding(wanted)
+    name = _declared(source.head(4096))
+    if name != "utf-8-sig":
+        return Encoding(name)
+    found = find_encoding(source)
+    if found.name.startswith("utf-8"):
+        return found._replace(name=name)
+    return found._replace(note=f"the XML says that it is UTF-8, but it is not: {found.name} fits")
+
+
+def _declared(head: bytes) -> str:
     marked = marked_encoding(head)
     if marked is not None:
         return marked
