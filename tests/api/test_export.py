@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
+from typing import Any
 
 import httpx2
 import openpyxl
 import orjson
 import pytest
+from python_calamine import CalamineWorkbook
 from tests.api.conftest import Gate, file_of, refused, submit_noop
 from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
 from penstock.engine import results
 from penstock.formats.export import safe_cell
+from penstock.formats.xlsx import XlsxPages
+from penstock.model.export import ExportRow, Mark
 
 
 async def exported(client: httpx2.AsyncClient, job: str) -> list[dict[str, str]]:
@@ -141,3 +146,137 @@ async def test_an_unknown_format_is_refused(client: httpx2.AsyncClient) -> None:
         await client.post(f"/api/jobs/{job}/export?format=pdf"), 422, "INVALID_PARAMETERS"
     )
     assert "csv" in problem.detail
+
+
+ODD = (
+    "SKU;Titel;Preis;Menge;Notiz\n"
+    '0007;"=cmd|\'/c calc\'!A1";9,90;5;"a;""b"" <&> \tx"\n'
+    "0008;+49 30 1;abc;6;@SUM(A1)\n"
+    "0009;-1+1;1,00;7;_x0041_ ünï 😀\n"
+    '0010;Säge;0,10;8;"=1\nzwei Zeilen"\n'
+).encode()
+KINDS = ("csv", "json", "ndjson", "xlsx")
+
+
+async def _odd(client: httpx2.AsyncClient, bench: Bench) -> str:
+    config = {"config": '{"required": ["title", "price"], "currency": "EUR"}'}
+    answer = await client.post("/api/jobs", files=file_of(ODD), data=config)
+    await bench.work()
+    return str(answer.json()["jobId"])
+
+
+def cells_of(kind: str, content: bytes) -> list[list[Any]]:
+    """A file's lines, header first, by a reader that is not ours."""
+    if kind == "csv":
+        return [list(line) for line in csv.reader(io.StringIO(content.decode(), newline=""))]
+    if kind == "xlsx":
+        calamine = CalamineWorkbook.from_filelike(io.BytesIO(content)).get_sheet_by_index(0)
+        return calamine.to_python(skip_empty_area=False)
+    found = (
+        orjson.loads(content) if kind == "json" else list(map(orjson.loads, content.splitlines()))
+    )
+    return [list(found[0]), *(list(line.values()) for line in found)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_every_format_is_the_grid_cell_by_cell(
+    client: httpx2.AsyncClient, bench: Bench, kind: str
+) -> None:
+    job = await _odd(client, bench)
+    grid = [item.result or {} for item in await all_items(client, job, "pageSize=100")]
+    assert len(grid) == 4
+    answer = await client.post(f"/api/jobs/{job}/export?format={kind}")
+    header, *lines = cells_of(kind, answer.content)
+    columns = (await client.post(f"/api/jobs/{job}/export?format=json")).json()[0]
+    assert header == list(columns)
+    assert {name for result in grid for name in result} <= set(header)
+    for result, line in zip(grid, lines, strict=True):
+        for name, cell in zip(header, line, strict=True):
+            value = result.get(name)
+            if kind == "csv":
+                value = safe_cell(value)
+            elif kind == "xlsx":
+                value = "" if value is None else value
+            assert cell == value, name
+
+
+async def test_a_workbook_can_be_filtered_and_shows_what_is_wrong(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    job = await _odd(client, bench)
+    content = (await client.post(f"/api/jobs/{job}/export?format=xlsx")).content
+    sheet = openpyxl.load_workbook(io.BytesIO(content)).active
+    assert sheet is not None
+    header = [cell.value for cell in sheet[1]]
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", sheet.dimensions)
+    bad = sheet.cell(3, header.index("price") + 1)
+    assert bad.comment is not None
+    assert bad.comment.text.endswith("[PRICE_UNREADABLE]")
+    assert bad.fill.fgColor.rgb == "FFF8C9C4"
+    good = sheet.cell(2, header.index("price") + 1)
+    assert good.value == "9.90"
+    assert good.comment is None
+    assert all(cell.data_type in ("s", "n") for row in sheet.iter_rows() for cell in row)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_suppliers_rows_come_back_with_a_reason(
+    client: httpx2.AsyncClient, bench: Bench, kind: str
+) -> None:
+    content = ODD.replace(b"Notiz\n", b"Reason\n", 1).replace(b";@SUM(A1)", b";@SUM(A1);extra")
+    answer = await client.post("/api/jobs", files=file_of(content))
+    job = answer.json()["jobId"]
+    await bench.work()
+    path = f"/api/jobs/{job}/export?format={kind}&which=original-with-errors"
+    header, line = cells_of(kind, (await client.post(path)).content)
+    assert header == ["SKU", "Titel", "Preis", "Menge", "Reason", "Column 6", "Reason 2"]
+    expected = ["0008", "+49 30 1", "abc", "6", "@SUM(A1)", "extra"]
+    assert line[:-1] == ([safe_cell(cell) for cell in expected] if kind == "csv" else expected)
+    assert "6 cells" in line[-1]
+    if kind == "xlsx":
+        everything = await client.post(f"{path}&statuses=DONE,ERROR")
+        assert len(cells_of(kind, everything.content)) == 5
+
+
+async def test_which_rows_are_exported(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows smaller than what lies between the rows that are wanted."""
+    monkeypatch.setattr(results, "PAGE_ROWS", 10)
+    monkeypatch.setattr(results, "_WIDEST", 40)
+    monkeypatch.setattr(results, "_WIDEST_WITH_WORDS", 20)
+    lines = [f"{n},Thing {n},{n}{',x' if n in (37, 38, 399) else ''}" for n in range(1, 401)]
+    content = "\n".join(["sku,title,price", *lines]).encode()
+    answer = await client.post("/api/jobs", files=file_of(content))
+    path = f"/api/jobs/{answer.json()['jobId']}/export?format=json"
+    await bench.work()
+
+    async def skus(query: str) -> list[str]:
+        found = (await client.post(f"{path}&{query}")).json()
+        return [one["sku"] for one in found]
+
+    everything = [str(n) for n in range(1, 401)]
+    assert await skus("") == everything
+    assert await skus("statuses=ERROR") == ["37", "38", "399"]
+    codes = (await client.get(f"/api/jobs/{answer.json()['jobId']}")).json()["errors"]
+    (code,) = codes
+    assert await skus(f"code={code}") == ["37", "38", "399"]
+    assert await skus(f"code={code}&statuses=DONE") == []
+    assert await skus("code=OTHER") == []
+    assert await skus("q=Thing 39") == ["39", *map(str, range(390, 400))]
+    assert await skus("q=thing 39&statuses=ERROR") == ["399"]
+    assert await skus("q=100%") == []
+
+
+def test_a_cell_with_two_problems_has_one_comment() -> None:
+    """A spreadsheet takes a second one on the same cell for a broken file."""
+    pages = XlsxPages(["a", "b"])
+    marks = (Mark("b", "odd", is_error=False), Mark("b", "bad"), Mark("b", "bad"), Mark("c", "x"))
+    content = pages.head() + pages.page([ExportRow(["1", "2"], marks)]) + pages.end()
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        assert book.read("xl/comments1.xml").count(b"<comment ref=") == 1
+    sheet = openpyxl.load_workbook(io.BytesIO(content)).active
+    assert sheet is not None
+    cell = sheet["B2"]
+    assert cell.comment is not None
+    assert (cell.comment.text, cell.fill.fgColor.rgb) == ("odd\nbad", "FFF8C9C4")

@@ -298,6 +298,9 @@ class ExportQuery(Shape):
         default_factory=list, description="Rows of these only, one or several, with commas."
     )
     code: str = Field("", max_length=100, description="Rows that ended with this error only.")
+    q: str = Field(
+        "", max_length=200, pattern=r"^[^\x00]*$", description="Rows whose cells contain this."
+    )
 
 
 class LaneShape(Shape):

@@ -13,10 +13,10 @@ from uuid import UUID
 
 from penstock.cli.errors import USAGE, CliError
 from penstock.engine.parts import Parts
-from penstock.engine.results import Wanted, columns_of, export_columns, export_rows, result_pages
-from penstock.formats.export import CsvPages, JsonPages, NdjsonPages, Pages
-from penstock.formats.xlsx import XlsxPages
-from penstock.model.export import REPORT_COLUMNS
+from penstock.engine.results import Wanted, columns_of, export_pieces, export_rows, result_pages
+from penstock.formats.export import CsvPages
+from penstock.formats.writers import FORMATS
+from penstock.model.export import Pages
 from penstock.model.states import ItemStatus
 from penstock.store import jobs
 from penstock.store.database import from_json
@@ -80,7 +80,7 @@ async def _write(
         job = await jobs.get_job(conn, job_id)
     writer: CsvPages | None = None
     columns: Sequence[str] = ()
-    async for page in result_pages(parts.db.acquire, job_id):
+    async for page in result_pages(parts.db.acquire, job_id, job["total"]):
         if writer is None:
             columns = columns_of(parts, job, page)
             writer = CsvPages(columns)
@@ -96,22 +96,18 @@ async def _write(
 
 async def write_problems(parts: Parts, job_id: UUID, output: Path) -> None:
     """One line per problem, in the format that the name ends in."""
-    wanted = Wanted("errors")
     async with parts.db.acquire() as conn:
         job = await jobs.get_job(conn, job_id)
-    writer = problem_pages(output)(export_columns(parts, job, wanted, []))
     with output_file(output) as write:
-        write(writer.head())
-        async for page in result_pages(parts.db.acquire, job_id, wanted):
-            write(writer.page(export_rows(wanted, REPORT_COLUMNS, page)))
-        write(writer.end())
+        pieces = export_pieces(
+            parts, parts.db.acquire, job, Wanted("errors"), problem_pages(output)
+        )
+        async for piece in pieces:
+            write(piece)
 
 
 def problem_pages(output: Path) -> type[Pages]:
-    kinds: dict[str, type[Pages]] = {
-        one.extension: one for one in (CsvPages, XlsxPages, JsonPages, NdjsonPages)
-    }
-    found = kinds.get(output.suffix.removeprefix(".").casefold())
+    found = FORMATS.get(output.suffix.removeprefix(".").casefold())
     if found is None:
-        raise CliError(USAGE, f"{output}: the name must end in .{', .'.join(kinds)}.")
+        raise CliError(USAGE, f"{output}: the name must end in .{', .'.join(FORMATS)}.")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from penstock.model.export import (
     REASON,
     REPORT_COLUMNS,
     ExportRow,
+    Pages,
     Which,
     marks_of,
     problems_of,
@@ -20,10 +22,12 @@ from penstock.model.export import (
     report_lines,
 )
 from penstock.model.states import ItemStatus
-from penstock.store import items
+from penstock.store import export as store
 from penstock.store.database import Connection, from_json
 
 PAGE_ROWS = 2000
+# A statement looks at so many rows at most, however few of them are wanted.
+_WIDEST, _WIDEST_WITH_WORDS = 50_000, 5_000
 OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
 PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 
@@ -35,29 +39,54 @@ class Wanted:
     which: Which = "all"
     statuses: Sequence[str] = ()
     code: str | None = None
+    q: str = ""
+
+
+async def export_pieces(
+    parts: Parts, opened: OpenConnection, job: Any, wanted: Wanted, kind: type[Pages]
+) -> AsyncGenerator[bytes, None]:
+    """A job's rows as a file, piece by piece. In a thread: a page of a workbook takes longer than
+    others should wait."""
+    writer: Pages | None = None
+    columns: Sequence[str] = ()
+    async for page in result_pages(opened, job["id"], job["total"], wanted):
+        if writer is None:
+            columns = export_columns(parts, job, wanted, page)
+            writer = kind(columns)
+            yield writer.head()
+        yield await asyncio.to_thread(_page, writer, wanted, columns, page)
+    if writer is not None:
+        yield await asyncio.to_thread(writer.end)
+
+
+def _page(writer: Pages, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
+    return writer.page(export_rows(wanted, columns, page))
 
 
 async def result_pages(
-    opened: OpenConnection, job_id: UUID, wanted: Wanted | None = None
+    opened: OpenConnection, job_id: UUID, total: int, wanted: Wanted | None = None
 ) -> AsyncGenerator[list[Any], None]:
-    """Short transactions: one that stays open for a whole export slows every claim down."""
+    """The rows up to the last one there is now, at least one page. Short transactions: one that
+    stays open for a whole export slows every claim down."""
     asked = wanted or Wanted()
     statuses = asked.statuses or (() if asked.which == "all" else PROBLEMS)
-    if asked.code is not None and not statuses:
+    if not statuses and (asked.code is not None or asked.q):
         statuses = tuple(ItemStatus)
-    after_row = 0
-    while True:
+    rows = store.Rows(job_id, statuses, asked.code, asked.q)
+    widest = _WIDEST_WITH_WORDS if asked.q else _WIDEST
+    after, width, found = 0, PAGE_ROWS, False
+    while after < total:
+        last = min(after + width, total)
         async with opened() as conn:
-            if statuses:
-                page = await items.to_export(
-                    conn, job_id, statuses, asked.code, after_row, PAGE_ROWS
-                )
-            else:
-                page = await items.results(conn, job_id, after_row, PAGE_ROWS)
-        yield page
-        if len(page) < PAGE_ROWS:
-            return
-        after_row = page[-1]["row_no"]
+            page = await store.window(conn, rows, after, last, PAGE_ROWS)
+        if page:
+            found = True
+            yield page
+        full = len(page) == PAGE_ROWS
+        after = page[-1]["row_no"] if full else last
+        width = PAGE_ROWS if full else min(width * 2, widest)
+    if not found:
+        yield []
 
 
 def export_columns(
@@ -67,7 +96,8 @@ def export_columns(
         case "errors":
             return REPORT_COLUMNS
         case "original-with-errors":
-            return [*_original_columns(job, first_page), REASON]
+            columns = _original_columns(job, first_page)
+            return [*columns, _free(REASON, columns)]
         case _:
             return columns_of(parts, job, first_page)
 
@@ -103,10 +133,22 @@ def columns_of(parts: Parts, job: Any, first_page: Sequence[Any]) -> list[str]:
 
 
 def _original_columns(job: Any, first_page: Sequence[Any]) -> list[str]:
-    if job["header"] is not None:
-        return list(from_json(job["header"]))
+    """The supplier's own; cells beyond the header have a column by their place, as in the grid."""
     inputs = [from_json(row["input"]) for row in first_page]
-    return list(dict.fromkeys(name for one in inputs if isinstance(one, dict) for name in one))
+    if job["header"] is None:
+        return list(dict.fromkeys(name for one in inputs if isinstance(one, dict) for name in one))
+    header = list(from_json(job["header"]))
+    longest = max((len(one) for one in inputs if isinstance(one, list)), default=0)
+    return header + [f"Column {place + 1}" for place in range(len(header), longest)]
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """A name no column has: in JSON one would take the other's place."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free
 
 
 def _original(row: Any, columns: Sequence[str]) -> list[Any]:

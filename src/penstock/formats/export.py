@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -15,18 +15,6 @@ from penstock.model.export import ExportRow
 # What a spreadsheet takes for a formula, the full-width signs among it.
 _FORMULA_STARTS = tuple("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
-
-
-class Pages(Protocol):
-    """A file in pieces: head, then page by page, each small enough to hold, then its end."""
-
-    media_type: str
-    extension: str
-
-    def __init__(self, columns: Sequence[str]) -> None: ...
-    def head(self) -> bytes: ...
-    def page(self, rows: Iterable[ExportRow]) -> bytes: ...
-    def end(self) -> bytes: ...
 
 
 def safe_cell(value: Any) -> str:

@@ -164,14 +164,18 @@ class XlsxPages:
         return "".join(cells)
 
     def _marks(self, row: ExportRow) -> dict[int, int]:
+        """A cell has one style and one comment, however much is wrong with it."""
         styles: dict[int, int] = {}
+        said: dict[int, dict[str, None]] = {}
         for mark in row.marks:
             place = self._places.get(mark.column)
             if place is None:
                 continue
             styles[place] = _BAD if mark.is_error else styles.get(place, _ODD)
+            said.setdefault(place, {})[mark.message] = None
+        for place, messages in said.items():
             if self._comments.count < MOST_COMMENTS:
-                self._comments.add(self._row, place, self._names[place], mark.message)
+                self._comments.add(self._row, place, self._names[place], "\n".join(messages))
         return styles
 
     def _begin_sheet(self) -> None:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Which = Literal["all", "errors", "original-with-errors"]
 REPORT_COLUMNS = ("Row", "Status", "Severity", "Code", "Column", "Value", "Message")
 REASON = "Reason"
+
+
+class Pages(Protocol):
+    """A file in pieces: head, then page by page, each small enough to hold, then its end."""
+
+    media_type: str
+    extension: str
+
+    def __init__(self, columns: Sequence[str]) -> None: ...
+    def head(self) -> bytes: ...
+    def page(self, rows: Iterable[ExportRow]) -> bytes: ...
+    def end(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,7 @@ def marks_of(problems: Iterable[Mapping[str, Any]]) -> list[Mark]:
     return [
         Mark(place, f"{problem['message']} [{problem['code']}]", not _is_warning(problem))
         for problem in problems
-        for place in (problem.get("column"), problem.get("field"))
+        for place in dict.fromkeys((problem.get("column"), problem.get("field")))
         if place is not None
     ]
 

@@ -17,6 +17,7 @@ from penstock.catalog.columns import ColumnStats, add_rows, gather
 from penstock.catalog.currencies import Rates, rates_on
 from penstock.catalog.decisions import ColumnDecision, decide
 from penstock.catalog.fields import REQUIRED
+from penstock.catalog.grid import grid_columns
 from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
 from penstock.catalog.profile import ColumnRule, Profile
@@ -26,7 +27,6 @@ from penstock.formats.tables import TableChunk
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog
-from penstock.pipelines.product_rows import grid_columns
 
 _MOST_SAMPLES_KEPT = 3
 

@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from penstock.catalog.dedupe import completeness, diff, key_of
+from penstock.catalog.grid import MATCH, flatten, merged, shown_name
 from penstock.catalog.gtin import match_key
 from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import Plan
-from penstock.catalog.row import NormalisedRow
+from penstock.catalog.row import NormalisedRow, RowProblem
 from penstock.catalog.variants import Member, group
 from penstock.model.effects import Effect, NameRow, UpsertProduct
 from penstock.model.errors import ItemError
@@ -18,7 +19,6 @@ from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, KnownProduct
 from penstock.pipelines.product_plan import plan_of, profile_of
-from penstock.pipelines.product_rows import MATCH, flatten, merged
 
 _MOST_CHANGES = 50
 _MOST_PROBLEMS = 50
@@ -28,6 +28,8 @@ GROUP = "variants.group"
 # Rows of one product; more are no variants but a column that means something else.
 MOST_VARIANTS = 1000
 _CROWDED = 0
+# What is missing beside a price: the price itself is as it should be.
+_MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
 
 
 def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
@@ -46,7 +48,7 @@ def _extracted(item: Item) -> Outcome:
         if "sourceId" in product:
             product["id"] = f"{source}:{product['sourceId']}"
     result = flatten(product, item.job.context["columns"])
-    problems = [one.as_json() for one in row.problems[:_MOST_PROBLEMS]]
+    problems = [_told(one) for one in row.problems[:_MOST_PROBLEMS]]
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
@@ -57,6 +59,12 @@ def _extracted(item: Item) -> Outcome:
         return Skip(first.message, result, code=first.code, normalized=kept)
     error = ItemError(first.code, first.message, first.column, first.value)
     return Fail(error, result, kept)
+
+
+def _told(problem: RowProblem) -> dict[str, object]:
+    """With the column of the grid it is about, beside the supplier's."""
+    shown, field = problem.as_json(), shown_name(_MISSING.get(problem.code, problem.target))
+    return shown if field is None else shown | {"field": field}
 
 
 def _names(row: NormalisedRow, plan: Plan) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""Items as the grid and the export read them: keyset pages, never a count."""
+"""Items as the grid reads them: keyset pages, never a count."""
 
 from __future__ import annotations
 
@@ -36,16 +36,3 @@ async def live(
     """What waits or runs, longest untouched first."""
     updated_at, row_no = after or (_LONG_AGO, 0)
     return await conn.fetch(_sql.live_items, job_id, updated_at, row_no, list(statuses), limit)
-
-
-async def results(conn: Connection, job_id: UUID, after_row: int, limit: int) -> list[Any]:
-    return await conn.fetch(_sql.results, job_id, after_row, limit)
-
-
-async def to_export(
-    conn: Connection, job_id: UUID, statuses: Sequence[str], code: str | None, after_row: int,
-    limit: int,
-) -> list[Any]:  # fmt: skip
-    """Rows of these statuses with their input; ``code``: of this error only."""
-    wanted = _sql.problems_to_export if set(statuses) <= _PROBLEMS else _sql.rows_to_export
-    return await conn.fetch(wanted, job_id, after_row, limit, list(statuses), code)

@@ -40,27 +40,3 @@ FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
 WHERE i.job_id = $1 AND i.status IN ('PENDING', 'PROCESSING') AND i.status = ANY ($4::text[])
   AND (i.updated_at, i.row_no) > ($2, $3)
 ORDER BY i.updated_at, i.row_no LIMIT $5
-
--- name: results
--- A page of results for an export, with what was noticed about their cells.
-SELECT row_no, status, result, error, normalized->'problems' AS problems FROM job_items
-WHERE job_id = $1 AND row_no > $2 ORDER BY row_no LIMIT $3
-
--- name: rows_to_export
--- … of some statuses and of one error code (NULL: any), with the input as it came.
-SELECT row_no, status, input, result, error, normalized->'problems' AS problems FROM job_items
-WHERE job_id = $1 AND row_no > $2 AND status = ANY ($4::text[])
-  AND ($5::text IS NULL OR error->>'code' = $5)
-ORDER BY row_no LIMIT $3
-
--- name: problems_to_export
--- … of rare statuses only, one index walk each.
-SELECT i.row_no, i.status, i.input, i.result, i.error, i.normalized->'problems' AS problems
-FROM unnest($4::text[]) AS wanted (status)
-CROSS JOIN LATERAL (
-    SELECT * FROM job_items i
-    WHERE i.job_id = $1 AND i.row_no > $2 AND i.status = wanted.status
-      AND i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED') AND ($5::text IS NULL OR i.error->>'code' = $5)
-    ORDER BY i.row_no LIMIT $3
-) AS i
-ORDER BY i.row_no LIMIT $3

@@ -61,6 +61,11 @@ def _shown(target: str) -> str:
     return target
 
 
+def shown_name(target: str | None) -> str | None:
+    """The column of the grid in which a field is shown."""
+    return None if target is None else short_name(_shown(target))
+
+
 def flatten(product: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """The cells of the grid; what is empty is left out."""
     flat: dict[str, Any] = {}

@@ -1,0 +1,42 @@
+"""Items as exports read them: in row order, in windows, so that no statement takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.model.states import ItemStatus
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("export")
+_PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Which rows of a job. No statuses: all of them, without their input."""
+
+    job_id: UUID
+    statuses: Sequence[str] = ()
+    code: str | None = None
+    q: str = ""
+
+
+async def window(conn: Connection, rows: Rows, after: int, last: int, most: int) -> list[Any]:
+    """Of the rows after one and up to another, the first so many that are wanted."""
+    if not rows.statuses:
+        return await conn.fetch(_sql.results, rows.job_id, after, last, most)
+    rare = set(rows.statuses) <= _PROBLEMS
+    statement = _sql.problems_to_export if rare else _sql.rows_to_export
+    words = f"%{_plain(rows.q)}%" if rows.q else None
+    return await conn.fetch(
+        statement, rows.job_id, after, last, most, list(rows.statuses), rows.code, words
+    )
+
+
+def _plain(text: str) -> str:
+    """For LIKE, in which some characters mean others."""
+    return text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
