@@ -155,6 +155,20 @@ class Settings(BaseSettings):
         "(`hooks.internal,10.1.0.0/16,127.0.0.1:8080`).",
     )
 
+    webhook_timeout_ms: int = Field(
+        15000, ge=100, le=50000, description="Longest a receiver of a webhook may take to answer."
+    )
+    webhook_log_days: float = Field(
+        30, gt=0, le=3650, description="How long the log of webhooks is kept, in days."
+    )
+    secret_key: SecretStr | None = Field(
+        None,
+        description="Seals stored secrets: 32 bytes in base64, or several with commas in between, "
+        "of which the first seals and all open. Unset: the file below, or `secret.key` in the "
+        "data folder, made by itself with the embedded database.",
+    )
+    secret_key_file: Path | None = Field(None, description="A file with such a key or keys.")
+
     # Backpressure: jobs waiting, running and delayed
     depth_healthy: int = Field(1000, ge=0, description="Most jobs of a healthy queue.")
     depth_degraded: int = Field(
@@ -277,6 +291,10 @@ class Settings(BaseSettings):
     @property
     def blob_dir(self) -> Path:
         return self.data_dir / "blobs"
+
+    @property
+    def own_key_file(self) -> Path:
+        return self.data_dir / "secret.key"
 
     @property
     def admin_key_file(self) -> Path:

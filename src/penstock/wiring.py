@@ -16,6 +16,7 @@ from penstock.engine.queue_glance import QueueGlance
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
+from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines import PIPELINES
@@ -101,6 +102,7 @@ async def engine_parts(
             broker=broker,
             calls=Governor(settings.call_bounds),
             fetch=fetcher,
+            sealer=sealer_of(settings),
             log=log,
             failpoints=Failpoints(settings.failpoint),
             queue=QueueGlance(settings.depth_levels),
@@ -111,6 +113,20 @@ async def engine_parts(
         await fetcher.close()
         await children.close()
         await db.close()
+
+
+def sealer_of(settings: Settings) -> Sealer:
+    """By the key that is set, or by the one in the data folder. An installation of one machine
+    makes that one itself; where several share a database, each would make another."""
+
+    def find() -> str | None:
+        if settings.secret_key is not None:
+            return settings.secret_key.get_secret_value()
+        if settings.secret_key_file is not None:
+            return key_in_file(settings.secret_key_file, make=False)
+        return key_in_file(settings.own_key_file, make=settings.database_url is None)
+
+    return Sealer(find)
 
 
 def api_database(settings: Settings, api_dsn: str) -> Database:

@@ -28,9 +28,11 @@ from penstock.model.ports import (
     Fetch,
     KnownProduct,
     Log,
+    Receivers,
     Tally,
     Winner,
 )
+from penstock.model.webhooks import Receiver
 
 LIMITS = {
     "rows": 1_000_000,
@@ -98,6 +100,13 @@ class TrialCatalog:
         return self.worth
 
 
+class TrialReceivers:
+    """Nobody wants to be told anything."""
+
+    async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]:
+        return {}
+
+
 @dataclass
 class TrialContext:
     blobs: Blobs
@@ -110,6 +119,7 @@ class TrialContext:
 
     governor: Calls = field(default_factory=Governor)
     fetch: Fetch = field(default_factory=Fetcher)
+    receivers: Receivers = field(default_factory=TrialReceivers)
 
     def time_is_up(self) -> bool:
         return False

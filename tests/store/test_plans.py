@@ -42,6 +42,13 @@ SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::tex
 FROM generate_series(1, 20000) n;
 INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
 SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
+INSERT INTO webhook_endpoints (id, org_id, user_id, url, events, secret)
+SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
+INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
+                                row_no, state, settled_at)
+SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,
+       'delivered', now() - n * interval '1 minute'
+FROM webhook_endpoints w, generate_series(1, 400) n;
 ANALYZE;
 """
 
@@ -95,10 +102,21 @@ HOT = [
     ("dead_letters.close_letters_of_job", {"dead_letters_of_job"}),
     ("dead_letters.leave_groups", {"dead_letter_groups_pkey"}),
     ("dead_letters.drop_old_letters", {"dead_letters_of_all", "dead_letters_pkey"}),
+    ("dead_letters.close_letters_of_items", {"dead_letters_of_job"}),
+    ("outbox.page_end", {"events_commit_order"}),
+    ("outbox.to_tell", {"events_commit_order", "webhook_deliveries_once", "jobs_pkey"}),
+    ("outbox.waiting", {"webhook_deliveries_waiting"}),
+    ("outbox.add_deliveries", {"items_key"}),
+    ("webhooks.list_deliveries", {"webhook_deliveries_listed"}),
+    ("webhooks.get_delivery", {"webhook_deliveries_pkey", "job_items_pkey"}),
+    ("webhooks.delivery_of_item", {"webhook_deliveries_item"}),
+    ("webhooks.note_tries", {"webhook_deliveries_pkey"}),
+    ("webhooks.drop_old_deliveries", {"webhook_deliveries_age", "webhook_deliveries_pkey"}),
 ]
 LARGE = (
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
     *("products", "product_changes"),
+    "webhook_deliveries",
 )
 # What a tenant's row-level security makes of a statement.
 TENANTS = [
@@ -114,6 +132,7 @@ TENANTS = [
     ("catalog.get_product", {"products_pkey"}),
     ("events.all_events", {"events_of_org", "jobs_listed"}),
     ("catalog.product_history", {"product_changes_history", "products_pkey"}),
+    ("webhooks.list_deliveries", {"webhook_deliveries_listed"}),
 ]
 
 

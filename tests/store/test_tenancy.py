@@ -39,6 +39,7 @@ TENANT_TABLES = {
         "clock",
     ),
     *("bulk_operations", "passwords", "sessions", "sign_in_tries"),
+    *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "webhook_cursor"),
 }
 
 

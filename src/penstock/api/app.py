@@ -24,6 +24,7 @@ from penstock.api import (
     queues,
     session,
     undo,
+    webhooks,
 )
 from penstock.api.access import Api, principal
 from penstock.api.cors import cross_origin
@@ -51,6 +52,7 @@ _RESOURCES = (
     dead_letters,
     bulk,
     queues,
+    webhooks,
 )
 
 

@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from penstock.engine.parts import Parts
-from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetch, Log
+from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetch, Log, Receivers
 from penstock.store.products import StoredCatalog
+from penstock.store.webhooks import StoredReceivers
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class StageContext:
     children: Children
     catalog: Catalog
     fetch: Fetch
+    receivers: Receivers
     item_timeout_ms: int
     limits: Mapping[str, int]
     stop: StopSign
@@ -75,8 +77,13 @@ def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> Sta
         children=parts.children,
         catalog=StoredCatalog(parts.db),
         fetch=parts.fetch,
+        receivers=StoredReceivers(parts.db, parts.sealer),
         item_timeout_ms=settings.item_timeout_ms,
-        limits={"batch_bytes": settings.ingest_max_batch_bytes, **settings.reading_limits},
+        limits={
+            "batch_bytes": settings.ingest_max_batch_bytes,
+            "webhook_ms": settings.webhook_timeout_ms,
+            **settings.reading_limits,
+        },
         stop=stop,
         deadline=time.monotonic() + seconds,
         governor=parts.calls,

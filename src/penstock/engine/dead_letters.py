@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from penstock.engine.clone import Copy, order_of, owner_of
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Receipt, submit
+from penstock.engine.webhooks import send_again
 from penstock.model.errors import NotThere, PenstockError, PermanentError, TransientError
 from penstock.model.fairness import PRIORITIES
-from penstock.store import accounts, dead_letters
+from penstock.store import accounts, dead_letters, webhooks
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.dead_letters import Matching, Place
@@ -167,7 +170,10 @@ async def _pick(conn: Connection, which: Matching, done: Done) -> list[Any]:
 
 
 async def _submit_again(parts: Parts, conn: Connection, asked: Asked, letter: Any) -> Receipt:
-    """The new job belongs to whom the failed one belonged to, whoever helps them."""
+    """The new job belongs to whom the failed one belonged to, whoever helps them. A delivery is
+    sent again as itself, so that its receiver knows it again."""
+    if letter["row_no"] is not None:
+        return await _send_again(parts, conn, asked, letter)
     copy = Copy(priority=_PRIORITY, ip=asked.ip)
     order = order_of(letter, copy, f"dead-letter:{letter['id']}")
     receipt = await submit(parts, conn, owner_of(letter), order)
@@ -176,6 +182,20 @@ async def _submit_again(parts: Parts, conn: Connection, asked: Asked, letter: An
         {"state": "reprocessed", "newJobId": str(receipt.job_id), "priority": _PRIORITY},
     )  # fmt: skip
     return receipt
+
+
+async def _send_again(parts: Parts, conn: Connection, asked: Asked, letter: Any) -> Receipt:
+    job_id = letter["job_id"]
+    delivery_id = await webhooks.delivery_of_item(conn, job_id, letter["row_no"])
+    delivery = None if delivery_id is None else await webhooks.get_delivery(conn, delivery_id)
+    if delivery is None:
+        raise PermanentError("INVALID_STATE", "The delivery is no longer in the log.")
+    lane = await send_again(parts, conn, delivery, asked.who.user_id)
+    await _audit(
+        conn, asked, letter, "reprocess", {"state": "reprocessed", "deliveryId": str(delivery_id)}
+    )
+    body = orjson.dumps({"jobId": str(job_id), "position": 1, "estimatedWaitMs": 0}).decode()
+    return Receipt(job_id, body, lane)
 
 
 async def _discard(conn: Connection, asked: Asked, letters: list[Any], reason: str) -> None:

@@ -14,7 +14,7 @@ from penstock.engine.figures import Figures
 from penstock.engine.queue_glance import QueueGlance
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import FileRef, Job, Pipeline
-from penstock.model.ports import Blobs, Broker, Calls, Children, Fetch, Log
+from penstock.model.ports import Blobs, Broker, Calls, Children, Fetch, Log, Sealer
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 
@@ -31,6 +31,7 @@ class Parts:
     broker: Broker
     calls: Calls
     fetch: Fetch
+    sealer: Sealer
     log: Log
     failpoints: Failpoints = field(default_factory=Failpoints)
     chance: random.Random = field(default_factory=random.Random)

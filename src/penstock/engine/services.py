@@ -13,12 +13,14 @@ from typing import Protocol
 from penstock.engine.backpressure import QueueWatch
 from penstock.engine.bulk_service import BulkService
 from penstock.engine.clock import ClockWatch
+from penstock.engine.outbox import Outbox
 from penstock.engine.parts import Parts
 from penstock.engine.reconcile import Reconciler
 from penstock.engine.retention import LetterRetention
 from penstock.engine.settle import TRY_AGAIN
 from penstock.engine.sweep import Sweeper
 from penstock.engine.tidy import Tidier
+from penstock.engine.webhook_keeper import WebhookKeeper
 
 
 class Service(Protocol):
@@ -41,6 +43,8 @@ def background_services(parts: Parts) -> Sequence[Service]:
         QueueWatch(parts),
         LetterRetention(parts),
         BulkService(parts),
+        Outbox(parts),
+        WebhookKeeper(parts),
     ]
 
 

@@ -17,13 +17,13 @@ from penstock.engine.figures import Tally
 from penstock.engine.parts import Parts, parse_config
 from penstock.engine.run import BREATH, Worked
 from penstock.model.decide import Transition, decide
-from penstock.model.effects import Effect, Emit, NameRow, UpsertProduct
+from penstock.model.effects import Effect, Emit, NameRow, NoteDelivery, UpsertProduct
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
-from penstock.store import products, slices
+from penstock.store import products, slices, webhooks
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
 from penstock.store.moves import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
@@ -147,6 +147,8 @@ async def _settle_once(
             writing = await _Writing(parts, claimed, held).decide(again)
         await writing.items(conn)
         written = await write_moves(conn, writing.moves, worker, writing.children)
+        for job_id, tried in writing.deliveries.items():
+            await webhooks.note_tries(conn, job_id, tried, worker)
         share = worked.work_ms * len(held) / len(ids)
         await slices.charge(conn, claimed.turn, share)
         parts.failpoints.reach("before_commit")
@@ -172,6 +174,7 @@ class _Writing:
         }
         self.moves = {row["job_id"]: JobMove() for row in claimed.items if row["slice_id"] in held}
         self.children: dict[UUID, list[NewChild]] = {}
+        self.deliveries: dict[UUID, list[webhooks.Tried]] = {}
         # Amid too many errors retries stand further apart.
         self._spacing = parts.figures.spacing(claimed.work.pipeline, claimed.work.stage)
         self.measured = 0
@@ -288,6 +291,9 @@ class _Writing:
                     move.events.append((event, {"rowNo": row["row_no"], **data}))
                 case NameRow():
                     self._names.setdefault(row["job_id"], {})[row["row_no"]] = effect
+                case NoteDelivery():
+                    tried = webhooks.Tried(row["row_no"], effect, to.error, to.attempts)
+                    self.deliveries.setdefault(row["job_id"], []).append(tried)
                 case UpsertProduct():
                     asked = products.Asked(row["row_no"], effect)
                     self._products.setdefault(row["job_id"], []).append(asked)

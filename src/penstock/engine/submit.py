@@ -68,6 +68,8 @@ async def submit(
         if replay is not None:
             return replay
     pipeline = parts.pipeline(order.pipeline)
+    if pipeline.internal:
+        raise BadInput("INVALID_PARAMETERS", f"Jobs of {pipeline.name} are not submitted.")
     config = valid_config(pipeline, order)
     traits = pipeline.traits(config)
     queue = await parts.queue.look(conn)

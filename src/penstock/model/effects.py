@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +42,22 @@ class UpsertProduct:
     whole: bool = False
 
 
-Effect = Emit | NameRow | UpsertProduct
+@dataclass(frozen=True, slots=True)
+class NoteDelivery:
+    """Write into the log of webhooks what came of a try. One that ``failed`` for good becomes a
+    dead letter; ``gone`` disables the endpoint, if it still has that URL. Without ``ms`` nothing
+    was sent."""
+
+    delivery_id: UUID
+    endpoint_id: UUID
+    event: str
+    url: str
+    host: str
+    state: Literal["pending", "delivered", "failed", "dropped"]
+    status: int | None = None
+    ms: int | None = None
+    response: str = ""
+    gone: bool = False
+
+
+Effect = Emit | NameRow | NoteDelivery | UpsertProduct

@@ -150,6 +150,8 @@ class Pipeline:
     Config: ClassVar[type[Config]]
     # Needs a file to be submitted; media types are judged by content when rows are read.
     needs_file: ClassVar[bool] = False
+    # Made by the system itself; nobody submits a job of it.
+    internal: ClassVar[bool] = False
     # What grid and export show, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from penstock.model.fetching import Fetched, FetchRequest
 from penstock.model.governor import CallLimit
+from penstock.model.webhooks import Receiver
 
 
 class Log(Protocol):
@@ -154,6 +155,20 @@ class Fetch(Protocol):
         """Refuse a URL that no fetch would be allowed to ask."""
 
 
+class Sealer(Protocol):
+    """Secrets of others, sealed before they are stored. ``owner`` is sealed in with each."""
+
+    def seal(self, secret: bytes, owner: str) -> bytes: ...
+    def open(self, sealed: bytes, owner: str) -> bytes: ...
+    def is_current(self, sealed: bytes) -> bool: ...
+
+
+class Receivers(Protocol):
+    """Where deliveries of webhooks go, as it is set now."""
+
+    async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]: ...
+
+
 class Context(Protocol):
     """What a stage may use. It never sees the database, the lease or the broker."""
 
@@ -162,6 +177,7 @@ class Context(Protocol):
     children: Children
     catalog: Catalog
     fetch: Fetch
+    receivers: Receivers
     batch_rows: int
     item_timeout_ms: int
     limits: Mapping[str, int]

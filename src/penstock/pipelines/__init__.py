@@ -7,11 +7,13 @@ from importlib.metadata import entry_points
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines.extraction import Extraction
 from penstock.pipelines.noop import Noop
+from penstock.pipelines.webhooks import Webhooks
 
 ENTRY_POINTS = "penstock.pipelines"
 
 PIPELINES: tuple[Pipeline, ...] = (
     Extraction(),
     Noop(),
+    Webhooks(),
     *(found.load()() for found in entry_points(group=ENTRY_POINTS)),
 )

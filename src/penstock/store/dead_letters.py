@@ -33,12 +33,22 @@ class Matching:
     until: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LetterItem:
+    """The one item of a standing job that a letter is about."""
+
+    row_no: int
+    name: str
+    first_failed_at: datetime | None = None
+
+
 async def add_letter(
     conn: Connection, job_id: UUID, pipeline: str, error: ItemError, *, runs: int,
-    trace: str | None, worker: str | None,
+    trace: str | None, worker: str | None, item: LetterItem | None = None,
 ) -> UUID:  # fmt: skip
-    """The letter of a job that begins to fail, in the transaction and under the lock of that.
-    ``runs``: how many runs came to nothing since the last that was counted."""
+    """The letter of a job that begins to fail, or of one ``item`` of it, in the transaction and
+    under the lock of that. ``runs``: how many runs came to nothing since the last that was
+    counted."""
     letter_id, shown = new_id(), error.as_json()
     details = error.details | {key: shown[key] for key in ("column", "value") if key in shown}
     alike = signature(pipeline, error.code, error.message, details)
@@ -46,6 +56,7 @@ async def add_letter(
         _sql.add_letter, letter_id, job_id, runs, error.code,
         clean(error.message[:_LONGEST_MESSAGE]), to_json(details),
         None if trace is None else clean(trace), alike,
+        *((None, None, None) if item is None else (item.row_no, item.name, item.first_failed_at)),
     )  # fmt: skip
     assert row is not None
     await conn.execute(
@@ -131,6 +142,14 @@ async def close_discarded(
 async def close_of_job(conn: Connection, job_id: UUID, user_id: int | None) -> None:
     """A failed job is taken up again itself, so that its letter must not be run again besides."""
     closed = await conn.fetch(_sql.close_letters_of_job, job_id, user_id)
+    await _leave_groups(conn, Counter(tuple(row) for row in closed))
+
+
+async def close_of_items(
+    conn: Connection, job_id: UUID, rows: Sequence[int], user_id: int | None
+) -> None:
+    """Items of a standing job go out again or have gone well: nobody needs their letters."""
+    closed = await conn.fetch(_sql.close_letters_of_items, job_id, list(rows), user_id)
     await _leave_groups(conn, Counter(tuple(row) for row in closed))
 
 

@@ -69,7 +69,8 @@ class JobMove:
 class NewChild:
     """A child item, ready to be written."""
 
-    parent_row: int
+    # None: it came from outside, as deliveries of a standing job do.
+    parent_row: int | None
     key: str
     stage: int
     group: str | None

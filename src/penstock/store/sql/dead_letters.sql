@@ -1,9 +1,12 @@
 -- name: add_letter
--- What is known of a job that failed for good, under the lock of its row.
+-- What is known of a job, or of one item of a standing job, that failed for good, under the lock of
+-- the job's row.
 INSERT INTO dead_letters (id, org_id, user_id, job_id, pipeline, name, file_id, config, priority,
-                          attempts, code, message, details, trace, signature, first_failed_at)
-SELECT $1, j.org_id, j.user_id, j.id, j.pipeline, j.name, j.file_id, j.config, j.priority,
-       j.attempts + $3, $4, $5, $6::jsonb, $7, $8, coalesce(j.first_failed_at, now())
+                          attempts, code, message, details, trace, signature, first_failed_at,
+                          row_no)
+SELECT $1, j.org_id, j.user_id, j.id, j.pipeline, coalesce($10, j.name), j.file_id, j.config,
+       j.priority, j.attempts + $3, $4, $5, $6::jsonb, $7, $8,
+       coalesce($11, j.first_failed_at, now()), $9
 FROM jobs j WHERE j.id = $2
 RETURNING org_id, user_id, first_failed_at
 
@@ -142,6 +145,13 @@ RETURNING d.org_id, d.signature, d.user_id
 UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now(),
     closed_by = $2
 WHERE job_id = $1 AND state = 'open' AND row_no IS NULL
+RETURNING org_id, signature, user_id
+
+-- name: close_letters_of_items
+-- Items of a standing job are taken up again, or have ended well after all.
+UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now(),
+    closed_by = $3
+WHERE job_id = $1 AND state = 'open' AND row_no = ANY ($2::integer[])
 RETURNING org_id, signature, user_id
 
 -- name: drop_old_letters

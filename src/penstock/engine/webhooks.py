@@ -1,0 +1,150 @@
+"""What may be done with webhooks: made, changed, given a new secret, tested, delivered again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.engine import reprocess
+from penstock.engine.parts import Parts
+from penstock.model.errors import BadInput, NotThere, PermanentError
+from penstock.model.ids import new_id
+from penstock.model.reprocess import Selection
+from penstock.model.states import TERMINAL_ITEM_STATUSES
+from penstock.model.webhooks import (
+    DEFAULT_EVENTS,
+    TEST_EVENT,
+    checked_filters,
+    new_secret,
+    secret_bytes,
+)
+from penstock.store import dead_letters, webhooks
+from penstock.store.database import Connection
+from penstock.store.webhooks import NewEndpoint, owner_of_secret
+
+MOST_ENDPOINTS = 50
+DEFAULT_OVERLAP_HOURS = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants an endpoint to be; what is None stays as it is."""
+
+    url: str | None = None
+    description: str | None = None
+    events: Sequence[str] | None = None
+    enabled: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(Wanted):
+    """Seen to be allowed, by `checked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The secret is shown this once."""
+
+    id: UUID
+    secret: str
+
+
+def no_such_webhook() -> NotThere:
+    """The same for an id that is unknown, another org's, or no id at all."""
+    return NotThere("NOT_FOUND", "There is no such webhook.")
+
+
+def no_such_delivery() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such delivery.")
+
+
+async def checked(parts: Parts, wanted: Wanted) -> Checked:
+    """Refuse what cannot be. Before any transaction, since names may take long to resolve."""
+    events = None if wanted.events is None else checked_filters(wanted.events)
+    if wanted.url is not None:
+        await parts.fetch.check(wanted.url)
+    return Checked(wanted.url, wanted.description, events, wanted.enabled)
+
+
+async def create(
+    parts: Parts, conn: Connection, org_id: int, user_id: int, wanted: Checked
+) -> Made:
+    if wanted.url is None:
+        raise BadInput("INVALID_PARAMETERS", "url: say where events shall go.")
+    if await webhooks.count_endpoints(conn, org_id, MOST_ENDPOINTS) >= MOST_ENDPOINTS:
+        raise PermanentError(
+            "INVALID_STATE", f"An org has at most {MOST_ENDPOINTS} webhooks. Delete one first."
+        )
+    made = Made(new_id(), new_secret())
+    sealed = parts.sealer.seal(secret_bytes(made.secret), owner_of_secret(made.id))
+    await webhooks.add_endpoint(
+        conn,
+        NewEndpoint(
+            made.id, org_id, user_id, wanted.url, wanted.description or "",
+            DEFAULT_EVENTS if wanted.events is None else wanted.events,
+            True if wanted.enabled is None else wanted.enabled, sealed,
+        ),
+    )  # fmt: skip
+    return made
+
+
+async def change(conn: Connection, endpoint_id: UUID, wanted: Checked) -> bool:
+    """False where it is not there, or not to be changed by who asks."""
+    return await webhooks.change_endpoint(
+        conn, endpoint_id, url=wanted.url, description=wanted.description, events=wanted.events,
+        enabled=wanted.enabled,
+    )  # fmt: skip
+
+
+async def rotate(
+    parts: Parts, conn: Connection, endpoint_id: UUID, overlap_hours: float
+) -> Made | None:
+    """A new secret; for some hours the one before signs too."""
+    made = Made(endpoint_id, new_secret())
+    sealed = parts.sealer.seal(secret_bytes(made.secret), owner_of_secret(endpoint_id))
+    changed = await webhooks.rotate_secret(conn, endpoint_id, sealed, overlap_hours * 3600)
+    return made if changed else None
+
+
+async def ask_test(conn: Connection, endpoint: Any) -> UUID:
+    """A test goes the way of every delivery; answers its id."""
+    if not endpoint["enabled"]:
+        raise _disabled()
+    delivery_id = new_id()
+    await webhooks.add_test(conn, delivery_id, endpoint, TEST_EVENT)
+    return delivery_id
+
+
+async def redeliver(parts: Parts, conn: Connection, delivery: Any, user_id: int) -> str:
+    """Send it again; its dead letter, if it has one, needs nobody any more. Answers the lane to
+    wake after the commit."""
+    lane = await send_again(parts, conn, delivery, user_id)
+    rows = [delivery["row_no"]]
+    await dead_letters.close_of_items(conn, delivery["stream_job"], rows, user_id)
+    return lane
+
+
+async def send_again(parts: Parts, conn: Connection, delivery: Any, user_id: int) -> str:
+    """Once more, with the same id and all its tries."""
+    if not delivery["enabled"]:
+        raise _disabled()
+    if delivery["state"] in ("waiting", "pending"):
+        raise PermanentError(
+            "INVALID_STATE", "This delivery is still on its way.", state=delivery["state"]
+        )
+    which = Selection(
+        whole_job=False, statuses=tuple(TERMINAL_ITEM_STATUSES), rows=(delivery["row_no"],)
+    )
+    begun = await reprocess.begin(
+        parts, conn, delivery["stream_job"], which, holder=new_id(), user_id=user_id
+    )
+    if begun.lane is None:
+        raise PermanentError("INVALID_STATE", "This delivery is still on its way.")
+    await webhooks.reopen_delivery(conn, delivery["id"])
+    return begun.lane
+
+
+def _disabled() -> PermanentError:
+    return PermanentError("INVALID_STATE", "This webhook is disabled. Enable it first.")

@@ -1,0 +1,95 @@
+"""Webhooks: which events go where, how a delivery is signed, and how often it is tried. Pure."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from penstock.model.errors import BadInput
+from penstock.model.policy import RetryPolicy, RetryRule
+
+PIPELINE: Final = "webhooks"
+TEST_EVENT: Final = "webhook.test"
+# What a job tells of itself. An org is told of its jobs; the system's own events are for admins.
+EVENTS: Final = (
+    "job.queued",
+    "job.started",
+    "job.progress",
+    "job.status",
+    "job.warning",
+    "job.completed",
+    "job.failed",
+    "job.retrying",
+    "job.paused",
+    "job.resumed",
+    "job.cancelled",
+    "job.dead_lettered",
+)
+# Up to two of these a second and job: only who asks for it by name gets it.
+CHATTY: Final = "job.progress"
+DEFAULT_EVENTS: Final = ("job.completed", "job.failed", "job.cancelled", "job.dead_lettered")
+_PATTERNS: Final = ("*", "job.*")
+MOST_FILTERS: Final = 50
+
+# Runs after the first: 5 s, 25 s, 2 min, 10 min and 15 min later.
+TRIES: Final = RetryRule(5, base_ms=5000, factor=5.0, cap_ms=15 * 60_000)
+REJECTED: Final = "WEBHOOK_REJECTED"
+_CODES: Final = (
+    *("API_RATE_LIMIT", "SERVICE_UNAVAILABLE", "NETWORK_ERROR", "FETCH_TIMEOUT", REJECTED),
+    *("INTERNAL_ERROR", "UNSUPPORTED_TYPE", "FETCH_TOO_LARGE"),
+)
+POLICY: Final = RetryPolicy(dict.fromkeys(_CODES, TRIES))
+
+_SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - says what follows
+_SECRET_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """Where a delivery goes, as it is set at that moment. The first secret is the newest; while a
+    rotation lasts the one before signs too. ``objection``: why nothing goes there."""
+
+    url: str
+    secrets: Sequence[bytes] = ()
+    objection: str | None = None
+    # Nobody wants it any more, so that there is nobody to tell of a failure either.
+    deleted: bool = False
+
+
+def checked_filters(filters: Sequence[str]) -> list[str]:
+    """Event names and patterns, each once; what matches nothing is refused."""
+    if not 0 < len(filters) <= MOST_FILTERS:
+        raise BadInput("INVALID_PARAMETERS", f"events: name from 1 to {MOST_FILTERS} of them.")
+    for one in filters:
+        if one not in EVENTS and one not in _PATTERNS:
+            known = ", ".join((*_PATTERNS, *EVENTS))
+            raise BadInput(
+                "INVALID_PARAMETERS", f"events: there is no event {one[:100]!r}. Known: {known}."
+            )
+    return list(dict.fromkeys(filters))
+
+
+def message_id(delivery_id: UUID) -> str:
+    """The same on every try and when it is delivered again, so that receivers know it again."""
+    return f"msg_{delivery_id.hex}"
+
+
+def new_secret() -> str:
+    return _SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def secret_bytes(secret: str) -> bytes:
+    return base64.b64decode(secret.removeprefix(_SECRET_PREFIX), validate=True)
+
+
+def signature(keys: Iterable[bytes], message: str, timestamp: int, body: bytes) -> str:
+    """The header `webhook-signature`: one signature for each secret that is valid."""
+    signed = f"{message}.{timestamp}.".encode() + body
+    digests = (hmac.digest(key, signed, hashlib.sha256) for key in keys)
+    return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)

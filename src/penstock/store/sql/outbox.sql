@@ -1,0 +1,103 @@
+-- name: hold_cursor
+-- How far events were looked at; two who lead for a moment take turns. A database restored into
+-- another server starts over with small numbers, which must not stand still for that.
+SELECT least(xid, pg_snapshot_xmin(pg_current_snapshot()))::text AS xid, event_id
+FROM webhook_cursor FOR UPDATE
+
+-- name: anyone_told
+-- Whether there is any endpoint that could be told anything.
+SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE enabled)
+
+-- name: page_end
+-- The last of the next events in the order of their commits, and how many they are: only what no
+-- open transaction can still precede.
+SELECT count(*) AS events, (max(ARRAY[e.xid::text::numeric, e.id]))[1]::text AS xid,
+       (max(ARRAY[e.xid::text::numeric, e.id]))[2]::bigint AS id
+FROM (SELECT xid, id FROM events
+      WHERE (xid, id) > ($1::text::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+      ORDER BY xid, id LIMIT $3) AS e
+
+-- name: to_tell
+-- Events up to there, each with every endpoint that wants it and whose maker may see its job.
+-- Deliveries are told of by nobody.
+WITH page AS MATERIALIZED (
+    SELECT xid, id, org_id, job_id, seq, event, worker, data, created_at FROM events
+    WHERE (xid, id) > ($1::text::xid8, $2) AND (xid, id) <= ($3::text::xid8, $4)
+    ORDER BY xid, id LIMIT $5
+), wanted AS MATERIALIZED (
+    SELECT e.*, w.id AS endpoint_id, w.user_id,
+           u.role = 'admin' OR o.shared_jobs AS sees_all
+    FROM page e
+    JOIN webhook_endpoints w ON w.org_id = e.org_id AND w.enabled AND w.since <= e.xid
+        AND (e.event = ANY (w.events)
+             OR e.event <> $6 AND ('*' = ANY (w.events)
+                                   OR split_part(e.event, '.', 1) || '.*' = ANY (w.events)))
+    JOIN users u ON u.id = w.user_id AND u.disabled_at IS NULL
+    JOIN orgs o ON o.id = w.org_id
+    WHERE e.job_id IS NOT NULL
+)
+SELECT e.id AS event_id, e.org_id, e.job_id, e.seq, e.event, e.worker, e.data, e.created_at,
+       e.endpoint_id, e.user_id
+FROM wanted e
+CROSS JOIN LATERAL (SELECT j.pipeline, j.user_id FROM jobs j WHERE j.id = e.job_id LIMIT 1) AS j
+WHERE j.pipeline <> $7 AND (e.sees_all OR j.user_id = e.user_id)
+  AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
+                  WHERE d.endpoint_id = e.endpoint_id AND d.event_id = e.id)
+ORDER BY e.xid, e.id, e.endpoint_id
+
+-- name: move_cursor
+-- All events up to there are behind us.
+UPDATE webhook_cursor SET xid = $1::text::xid8, event_id = $2
+
+-- name: waiting
+-- Tests that somebody asked for.
+SELECT id, org_id, user_id, endpoint_id, event, created_at FROM webhook_deliveries
+WHERE state = 'waiting' ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+
+-- name: open_streams
+-- The jobs that take these users' deliveries, locked in order.
+SELECT s.org_id, s.user_id, s.job_id, j.total, j.state
+FROM unnest($1::bigint[], $2::bigint[]) AS u (org_id, user_id)
+JOIN webhook_streams s ON s.org_id = u.org_id AND s.user_id = u.user_id AND s.closed_at IS NULL
+JOIN jobs j ON j.id = s.job_id
+ORDER BY j.id FOR NO KEY UPDATE OF j
+
+-- name: close_stream
+-- It takes no more.
+UPDATE webhook_streams SET closed_at = now() WHERE job_id = $1
+
+-- name: add_stream
+-- A new job takes the user's deliveries.
+INSERT INTO webhook_streams (job_id, org_id, user_id) VALUES ($1, $2, $3)
+
+-- name: org_of_stream
+-- The org's name and plan, for the lane.
+SELECT name, plan FROM orgs WHERE id = $1
+
+-- name: add_deliveries
+-- One row in the log for each item that was made.
+INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, about_job,
+                                stream_job, row_no, state)
+SELECT d.id, $2, $3, d.endpoint_id, d.event_id, d.event, d.about_job, $1, i.row_no, 'pending'
+FROM unnest($4::uuid[], $5::uuid[], $6::bigint[], $7::text[], $8::uuid[])
+    AS d (id, endpoint_id, event_id, event, about_job)
+JOIN job_items i ON i.job_id = $1 AND i.key = d.id::text
+ON CONFLICT (id) DO UPDATE SET stream_job = $1, row_no = excluded.row_no, state = 'pending'
+
+-- name: rested_streams
+-- Jobs that take no more and have delivered all they have.
+SELECT j.id FROM webhook_streams s JOIN jobs j ON j.id = s.job_id
+WHERE s.closed_at IS NOT NULL AND j.state IN ('queued', 'running') AND NOT j.paused
+  AND j.pending + j.processing = 0
+ORDER BY j.id LIMIT $1 FOR NO KEY UPDATE OF j
+
+-- name: unnoted
+-- Deliveries whose item ended without a word: its worker died of it, or its job was ended.
+SELECT d.id, d.stream_job, d.row_no, d.endpoint_id, d.event, d.created_at, w.url, i.status, i.error,
+       i.attempts
+FROM webhook_deliveries d
+JOIN job_items i ON i.job_id = d.stream_job AND i.row_no = d.row_no
+JOIN webhook_endpoints w ON w.id = d.endpoint_id
+WHERE d.state = 'pending' AND d.id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000')
+  AND i.status IN ('ERROR', 'SKIPPED')
+ORDER BY d.id LIMIT $2

@@ -1,0 +1,118 @@
+"""A receiver of webhooks on this machine, and an engine that may reach it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from standardwebhooks import Webhook
+from tests.guards.servers import Seen, answering, serving
+
+from penstock.engine import webhooks
+from penstock.engine.outbox import Outbox
+from penstock.engine.parts import Parts
+from penstock.engine.webhooks import Made, Wanted
+from penstock.store.accounts import Principal
+
+
+@dataclass
+class Got:
+    """One request that a receiver got."""
+
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers["webhook-id"]
+
+    def verified(self, secret: str) -> Any:
+        """What the reference library makes of it; it raises where anything is wrong."""
+        return Webhook(secret).verify(self.body, self.headers)
+
+
+@dataclass
+class Receiver:
+    """Answers with ``status``, or as ``plan`` says for one request after another."""
+
+    seen: Seen
+    status: str = "204 No Content"
+    headers: str = ""
+    body: bytes = b""
+    plan: list[str] = field(default_factory=list)
+    # Cleared, it keeps senders waiting.
+    lets_go: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.seen.port}/hook?team=1"
+
+    @property
+    def got(self) -> list[Got]:
+        return [_read(raw) for raw in self.seen.requests]
+
+
+def _read(raw: bytes) -> Got:
+    head, _, body = raw.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    pairs = (line.partition(": ") for line in lines)
+    return Got({name.lower(): value for name, _, value in pairs}, body)
+
+
+@asynccontextmanager
+async def receiving() -> AsyncIterator[Receiver]:
+    receiver: Receiver
+
+    async def handle(request: bytes, writer: asyncio.StreamWriter) -> None:
+        status = receiver.plan.pop(0) if receiver.plan else receiver.status
+        await receiver.lets_go.wait()
+        await answering(status, receiver.headers, receiver.body)(request, writer)
+
+    async with serving(handle) as seen:
+        receiver = Receiver(seen)
+        receiver.lets_go.set()
+        yield receiver
+
+
+async def subscribe(parts: Parts, who: Principal, url: str, *events: str) -> Made:
+    wanted = await webhooks.checked(parts, Wanted(url, events=events or None))
+    async with parts.db.transaction() as conn:
+        return await webhooks.create(parts, conn, who.org_id, who.user_id, wanted)
+
+
+async def tell(parts: Parts) -> int:
+    """What the leader does, once."""
+    return await Outbox(parts).run_once()
+
+
+async def deliveries(parts: Parts, endpoint_id: UUID) -> list[Any]:
+    async with parts.db.acquire() as conn:
+        return await conn.fetch(
+            "SELECT * FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY id", endpoint_id
+        )
+
+
+async def streams(parts: Parts) -> list[Any]:
+    async with parts.db.acquire() as conn:
+        return await conn.fetch(
+            "SELECT * FROM jobs WHERE pipeline = 'webhooks' ORDER BY created_at, id"
+        )
+
+
+async def all_due(parts: Parts) -> list[float]:
+    """Time passes until every retry is due; answers how long each would have waited, in seconds."""
+    async with parts.db.transaction() as conn:
+        waits = await conn.fetch(
+            "UPDATE job_items i SET due_at = now()"
+            " FROM (SELECT job_id, row_no, due_at FROM job_items) AS b"
+            " WHERE b.job_id = i.job_id AND b.row_no = i.row_no AND i.status = 'PENDING'"
+            " AND i.due_at IS NOT NULL"
+            " RETURNING extract(epoch FROM b.due_at - i.updated_at)::float8 AS wait"
+        )
+        await conn.execute("UPDATE job_stages SET ready_at = now() WHERE pending > 0")
+        await conn.execute("UPDATE jobs SET ready_at = now() WHERE pending > 0")
+    return [row["wait"] for row in waits]
