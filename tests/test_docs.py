@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 from penstock.model.pipeline import Pipeline
+from penstock.model.webhooks import new_secret, secret_bytes, signature
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 from penstock.wiring import engine_parts
@@ -15,12 +17,29 @@ from tests.fixtures import Bench, MakePrincipal
 HOWTO = Path(__file__).resolve().parent.parent / "docs" / "howto"
 
 
-def code_of(page: str) -> dict[str, Any]:
-    block = re.search(r"```python\n(.*?)```", (HOWTO / page).read_text("utf-8"), re.DOTALL)
-    assert block is not None
+def code_of(page: str, block: int = 0) -> dict[str, Any]:
+    blocks = re.findall(r"```python\n(.*?)```", (HOWTO / page).read_text("utf-8"), re.DOTALL)
     names: dict[str, Any] = {}
-    exec(block[1], names)
+    exec(blocks[block], names)
     return names
+
+
+def test_the_howto_of_webhooks_tells_true_requests_from_forged_ones() -> None:
+    verify = code_of("webhooks.md", 1)["verify"]
+    secret, now = new_secret(), int(time.time())
+
+    def accepts(body: bytes, at: int = now) -> bool:
+        signed = signature([secret_bytes(secret)], "msg_1", at, b"{}")
+        headers = {
+            "webhook-id": "msg_1",
+            "webhook-timestamp": str(at),
+            "webhook-signature": f"v1,other {signed}",
+        }
+        return bool(verify(secret, headers, body))
+
+    assert accepts(b"{}")
+    assert not accepts(b"[]")
+    assert not accepts(b"{}", now - 360)
 
 
 async def test_the_pipeline_of_the_howto_runs(

@@ -23,8 +23,10 @@ from penstock.cli import (
     profiles,
     rates,
     read,
+    secrets,
     serve,
     top,
+    webhooks,
 )
 
 app = typer.Typer(
@@ -52,6 +54,8 @@ app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(profiles.app, name="profiles")
 app.add_typer(rates.app, name="rates")
 app.add_typer(lanes.app, name="lanes")
+app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(secrets.app, name="secrets")
 app.add_typer(accounts.orgs, name="orgs")
 app.add_typer(accounts.users, name="users")
 app.add_typer(accounts.keys, name="keys")

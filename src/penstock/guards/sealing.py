@@ -24,6 +24,7 @@ _VERSION = b"\x01"
 _KEY_BYTES = 32
 _ID_BYTES = 4
 _NONCE_BYTES = 12
+_PATIENCE_MS = 30_000
 _HOW = (
     "Set PENSTOCK_SECRET_KEY (or PENSTOCK_SECRET_KEY_FILE) to the same key on every machine; "
     "`penstock secrets new-key` makes one."
@@ -94,11 +95,9 @@ class Sealer:
                     return AESGCM(key).decrypt(nonce, rest, head + owner.encode())
                 except InvalidTag:
                     break
-        raise Waiting(
-            "SECRET_KEY_MISSING",
-            f"A stored secret does not open with the keys of this machine (it was sealed with key "
-            f"{head[1:].hex()}). {_HOW}",
-            retry_after_ms=30_000,
+        raise _missing(
+            "A stored secret does not open with the keys of this machine (it was sealed with key "
+            f"{head[1:].hex()})."
         )
 
     def is_current(self, sealed: bytes) -> bool:
@@ -109,13 +108,17 @@ class Sealer:
         if not self._found:
             text = self._find()
             if not text:
-                raise Waiting(
-                    "SECRET_KEY_MISSING",
-                    f"There is no key to seal secrets with. {_HOW}",
-                    retry_after_ms=30_000,
-                )
-            self._found = parse_keys(text)
+                raise _missing("There is no key to seal secrets with.")
+            try:
+                self._found = parse_keys(text)
+            except ValueError as error:
+                raise _missing(f"The {error}.") from error
         return self._found
+
+
+def _missing(what: str) -> Waiting:
+    """Whoever needs it waits: an operator can set it right, and nothing is lost by that."""
+    return Waiting("SECRET_KEY_MISSING", f"{what} {_HOW}", retry_after_ms=_PATIENCE_MS)
 
 
 def _id_of(key: bytes) -> bytes:
