@@ -82,6 +82,13 @@ class Settings(BaseSettings):
         " caller's org. None: no job may.",
     )
 
+    url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="The API that commands talk to; unset: this machine's own database.",
+    )
+    key: SecretStr | None = Field(None, description="The API key that commands use with the URL.")
+
     # Workers
     workers: int = Field(
         default_factory=lambda: max(1, os.cpu_count() or 1),

@@ -10,7 +10,7 @@ from penstock.api.access import no_such_job
 from penstock.api.answers import stored
 from penstock.engine.parts import Parts, parse_config
 from penstock.model.errors import PenstockError
-from penstock.model.progress import describe
+from penstock.model.progress import progress_of
 from penstock.model.states import shown_state
 from penstock.store import jobs
 from penstock.store.database import Connection, from_json
@@ -62,7 +62,7 @@ def job_shape(row: Any) -> dict[str, Any]:
             "notFound": row["not_found"],
             "skipped": row["skipped"],
         },
-        "progress": _progress_shape(row),
+        "progress": progress_of(row),
         "summary": stored(row["summary"]),
         "lastError": stored(row["last_error"]),
         "attempts": row["attempts"],
@@ -84,18 +84,6 @@ def _file_shape(row: Any) -> dict[str, Any] | None:
         "sha256": row["sha256"],
         "mediaType": row["media_type"],
     }
-
-
-def _progress_shape(row: Any) -> dict[str, Any]:
-    return describe(
-        percent=row["percent"],
-        stage=row["stage"],
-        rows_done=row["total"] - row["pending"] - row["processing"],
-        rows_total=row["total"],
-        elapsed_ms=row["elapsed_ms"] or 0,
-        skipped=row["skipped"],
-        state=state_of(row),
-    )
 
 
 def stage_names(parts: Parts, job: Any) -> list[str]:

@@ -84,9 +84,9 @@ def run(
     from penstock.cli import bulk_control as control
 
     chosen = {
-        "states": state, "pipeline": pipeline, "lane": lane, "org": org, "user_id": user,
-        "name": name, "created_after": created_after, "created_before": created_before,
-        "job_ids": job,
+        "states": state, "pipeline": pipeline, "lane": lane, "org": org, "userId": user,
+        "name": name, "createdAfter": created_after, "createdBefore": created_before,
+        "jobIds": job,
     }  # fmt: skip
     wanted = control.filter_of(chosen, everything)
     params = control.params_of(

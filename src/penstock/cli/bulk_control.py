@@ -1,4 +1,4 @@
-"""What `penstock bulk` does on the database, in the name of the local admin."""
+"""What `penstock bulk` asks of the API."""
 
 from __future__ import annotations
 
@@ -7,31 +7,26 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from penstock.cli.errors import FAILURE, NOT_FOUND, USAGE, CliError
-from penstock.cli.orders import priority_of, to_the_end
-from penstock.cli.session import local_admin, opened, opened_engine, quiet_logs, transaction
-from penstock.engine import bulk
-from penstock.model.bulk import BulkAction, JobFilter
-from penstock.model.reprocess import Selection
-from penstock.model.states import ItemStatus
-from penstock.settings import Settings
-from penstock.store import accounts
-from penstock.store import bulk as store
-from penstock.store.bulk import Reach
-from penstock.store.database import Connection
+from penstock.cli.connection import Penstock, connected
+from penstock.cli.errors import USAGE, CliError
+from penstock.cli.job_control import priority_of
+from penstock.model.bulk import BulkAction
 
 
-def filter_of(chosen: dict[str, Any], everything: bool) -> JobFilter:
+def filter_of(chosen: dict[str, Any], everything: bool) -> dict[str, Any]:
+    """The filter as the API spells it."""
     given = {name: value for name, value in chosen.items() if value}
     if bool(given) == everything:
         raise CliError(USAGE, "Say which jobs by options, or all of them by --all.")
-    for name in ("created_after", "created_before"):
-        if isinstance(at := given.get(name), datetime):
-            given[name] = at.replace(tzinfo=at.tzinfo or UTC)
-    for name in ("states", "job_ids"):
-        if name in given:
-            given[name] = tuple(getattr(one, "value", one) for one in given[name])
-    return JobFilter(**given)
+    return {name: _plain(value) for name, value in given.items()} or {"all": True}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=value.tzinfo or UTC).isoformat()
+    if isinstance(value, list):
+        return [str(getattr(one, "value", one)) for one in value]
+    return value
 
 
 def params_of(
@@ -43,12 +38,12 @@ def params_of(
     if action is BulkAction.PRIORITY:
         return {"priority": priority_of(priority or "")}
     if action is BulkAction.REPROCESS:
-        return Selection(
-            statuses=tuple(ItemStatus(one.value) for one in statuses),
-            codes=tuple(codes),
-            reset_attempts=not keep_attempts,
-            from_start=from_start,
-        ).as_json()
+        return {
+            "statuses": [one.value for one in statuses],
+            "codes": list(codes),
+            "resetAttempts": not keep_attempts,
+            "fromStart": from_start,
+        }
     if statuses or codes or from_start or keep_attempts:
         raise CliError(
             USAGE, "--status, --code, --from-start and --keep-attempts go with `reprocess`."
@@ -56,58 +51,42 @@ def params_of(
     return {}
 
 
-async def counted(wanted: JobFilter) -> dict[str, Any]:
-    async with transaction() as conn:
-        found = await bulk.count(conn, await _reach(conn, wanted), wanted)
-    return {"count": found.count, "capped": found.capped}
+async def counted(wanted: dict[str, Any]) -> dict[str, Any]:
+    # An action must be named, though counting does none of them.
+    order = {"action": "cancel", "filter": wanted, "dryRun": True}
+    async with connected() as penstock:
+        count: dict[str, Any] = await penstock.post("/api/bulk", order)
+        return count
 
 
 async def run(
-    action: BulkAction, wanted: JobFilter, params: dict[str, Any], *, detach: bool
+    action: BulkAction, wanted: dict[str, Any], params: dict[str, Any], *, detach: bool
 ) -> dict[str, Any]:
-    """Start it and, unless ``detach``, go on with it here: it needs no worker."""
-    quiet_logs()
-    async with opened_engine(Settings(), "control", listens=False) as parts:
-        async with parts.db.transaction() as conn:
-            who = await local_admin(conn)
-            reach = await _reach(conn, wanted)
-            operation_id, _ = await bulk.start(conn, who, action, wanted, params, reach=reach)
+    """Start it and, unless ``detach``, see it through: where nobody works, it is done here."""
+    order = {"action": action.value, "filter": wanted, "params": params}
+    async with connected() as penstock:
+        operation_id = (await penstock.post("/api/bulk", order))["operationId"]
         if not detach:
-            await to_the_end(parts, operation_id)
-        async with parts.db.acquire() as conn:
-            return bulk.shape_of(await store.get(conn, operation_id))
+            await penstock.to_the_end(operation_id)
+        return await _operation(penstock, operation_id)
 
 
 async def listed(limit: int) -> list[dict[str, Any]]:
-    quiet_logs()
-    async with opened(Settings()) as session, session.db.acquire() as conn:
-        return [bulk.shape_of(row) for row in await store.listed(conn, None, limit)]
+    async with connected() as penstock:
+        return await penstock.first("/api/bulk", limit)
 
 
 async def found(operation_id: UUID) -> dict[str, Any]:
-    async with transaction() as conn:
-        return bulk.shape_of(await _require(conn, operation_id))
+    async with connected() as penstock:
+        return await _operation(penstock, str(operation_id))
 
 
 async def aborted(operation_id: UUID) -> dict[str, Any]:
-    async with transaction() as conn:
-        await _require(conn, operation_id)
-        stopped = await bulk.abort(conn, await local_admin(conn), operation_id, None)
-        after = bulk.shape_of(await _require(conn, operation_id))
-        if not stopped and after["state"] != "aborted":
-            raise CliError(
-                FAILURE, f"The operation is {after['state']}: there is nothing to abort."
-            )
-        return after
+    async with connected() as penstock:
+        operation: dict[str, Any] = await penstock.post(f"/api/bulk/{operation_id}/abort")
+        return operation
 
 
-async def _reach(conn: Connection, wanted: JobFilter) -> Reach:
-    org = None if wanted.org is None else await accounts.find_org(conn, wanted.org)
-    return Reach(None if org is None else org["id"], None)
-
-
-async def _require(conn: Connection, operation_id: UUID) -> Any:
-    row = await store.get(conn, operation_id)
-    if row is None:
-        raise CliError(NOT_FOUND, f"There is no operation {operation_id}.")
-    return row
+async def _operation(penstock: Penstock, operation_id: str) -> dict[str, Any]:
+    operation: dict[str, Any] = await penstock.get(f"/api/bulk/{operation_id}")
+    return operation

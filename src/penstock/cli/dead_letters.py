@@ -52,7 +52,7 @@ def list_letters(
     which = letter_control.matching(signature, code, pipeline, since, until)
     found = asyncio.run(letter_control.listed(None if state is State.ALL else state, which, limit))
     if json:
-        shown.as_json([letter_view.as_json(row) for row in found])
+        shown.as_json(found)
         return
     if not found:
         shown.note("No such dead letters.")
@@ -60,7 +60,7 @@ def list_letters(
     rows = [
         (
             row["id"], row["state"], row["code"], row["pipeline"], row["org"],
-            shown.moment(row["last_failed_at"]), row["name"], letter_view.short(row["message"]),
+            shown.moment(row["lastFailedAt"]), row["name"], letter_view.short(row["message"]),
         )
         for row in found
     ]  # fmt: skip
@@ -79,15 +79,15 @@ def groups(
 
     found = asyncio.run(letter_control.grouped(limit))
     if json:
-        shown.as_json([letter_view.group_as_json(row) for row in found])
+        shown.as_json(found)
         return
     if not found:
         shown.note("No open dead letters.")
         return
     rows = [
         (
-            row["signature"], row["open"], shown.moment(row["first_failed_at"]),
-            shown.moment(row["last_failed_at"]), letter_view.short(row["message"] or ""),
+            row["signature"], row["count"], shown.moment(row["firstFailedAt"]),
+            shown.moment(row["lastFailedAt"]), letter_view.short(row["message"] or ""),
         )
         for row in found
     ]  # fmt: skip
@@ -129,13 +129,13 @@ def reprocess(
     if letter_id is not None:
         made = asyncio.run(letter_control.reprocess_one(letter_id))
         if json:
-            shown.as_json({"id": str(letter_id), "state": "reprocessed", "newJobId": str(made)})
+            shown.as_json({"id": str(letter_id), "state": "reprocessed", "newJobId": made})
         else:
             print(made)
         return
     if not dry_run and not yes:
         _ask("Run", "again", which)
-    _tell(asyncio.run(letter_control.reprocess_many(which, dry_run=dry_run)), "run again", json)
+    _tell(asyncio.run(letter_control.many("reprocess", which, dry_run=dry_run)), "run again", json)
 
 
 @app.command("discard")
@@ -167,7 +167,7 @@ def discard(
         return
     if not dry_run and not yes:
         _ask("Discard", "", which)
-    done = asyncio.run(letter_control.discard_many(which, reason, dry_run=dry_run))
+    done = asyncio.run(letter_control.many("discard", which, dry_run=dry_run, reason=reason))
     _tell(done, "discarded", json)
 
 
@@ -175,7 +175,7 @@ def _ask(verb: str, how: str, which: Any) -> None:
     """Many are changed only by someone who has seen how many."""
     from penstock.cli import letter_control
 
-    counted = asyncio.run(letter_control.counted(which))
+    counted = asyncio.run(letter_control.many("reprocess", which, dry_run=True))
     if counted["count"] == 0:
         return
     more = " or more" if counted["more"] else ""

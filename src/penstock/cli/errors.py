@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncpg
 from pydantic import ValidationError
 
+from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.supervisor.errors import AlreadyRunning, PortTaken, SupervisorError
 
 FAILURE, USAGE, ROWS_FAILED, NOT_FOUND, NO_ACCESS, INTERRUPTED = 1, 2, 3, 4, 5, 130
+
+_BY_STATUS = {
+    401: NO_ACCESS, 403: NO_ACCESS, 404: NOT_FOUND, 409: FAILURE, 429: NO_ACCESS, 503: NO_ACCESS,
+}  # fmt: skip
 
 
 class CliError(Exception):
@@ -29,10 +34,11 @@ def explain(error: BaseException) -> tuple[int, str]:
             return error.code, str(error)
         case PenstockError():
             return _code_of(error), f"{error.message} [{error.code}]"
-        case AlreadyRunning() | PortTaken():
-            return FAILURE, str(error)
+        case ApiError() | Unreachable():
+            return _of_the_api(error)
         case SupervisorError():
-            return NO_ACCESS, str(error)
+            busy = isinstance(error, AlreadyRunning | PortTaken)
+            return FAILURE if busy else NO_ACCESS, str(error)
         case ValidationError():
             return USAGE, _setting_problem(error)
         case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InvalidCatalogNameError():
@@ -59,6 +65,13 @@ def _code_of(error: PenstockError) -> int:
             return NO_ACCESS
         case _:
             return FAILURE
+
+
+def _of_the_api(error: ApiError | Unreachable) -> tuple[int, str]:
+    if isinstance(error, Unreachable):
+        return NO_ACCESS, f"{error} Is PENSTOCK_URL right, and the server up?"
+    code = _BY_STATUS.get(error.status, USAGE if error.status < 500 else FAILURE)
+    return code, f"{error.message} [{error.code}]"
 
 
 def _setting_problem(error: ValidationError) -> str:

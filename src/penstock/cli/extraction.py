@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
 
-from penstock.cli import job_view
 from penstock.cli.errors import USAGE, CliError
 from penstock.cli.extracted import Extracted, outcome_of
 from penstock.cli.progress import ProgressBar
@@ -29,6 +28,8 @@ from penstock.engine.worker import Worker
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.ids import new_id
 from penstock.model.pipeline import Job
+from penstock.model.progress import progress_of
+from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.settings import Settings
 from penstock.store import jobs
 from penstock.store.claims import Served
@@ -196,9 +197,9 @@ async def _until_ended(
             row = await jobs.get_job(conn, job_id)
         if row is None:
             raise PermanentError("RESOURCE_NOT_FOUND", f"Job {job_id} was removed by someone else.")
-        if job_view.has_ended(row):
+        if row["state"] in TERMINAL_JOB_STATES:
             return row
-        bar.tell(job_view.progress_of(row))
+        bar.tell(progress_of(row))
         if working.done():
             working.result()
         await asyncio.wait({working}, timeout=_LOOK_S)

@@ -1,4 +1,4 @@
-"""`penstock jobs`: looking at jobs and controlling them, straight on the database."""
+"""`penstock jobs`: looking at jobs and controlling them."""
 
 from __future__ import annotations
 
@@ -71,19 +71,19 @@ def list_jobs(
     json: shown.Json = False,
 ) -> None:
     """Jobs of all orgs, newest first."""
-    from penstock.cli import job_view
     from penstock.cli.job_control import listed
 
     found, notes = asyncio.run(listed(state, pipeline, limit))
     if json:
-        shown.as_json([job_view.as_json(row) for row in found])
+        shown.as_json(found)
         return
     rows = [
         (
-            row["id"], job_view.state_of(row), f"{row['percent']:.0f} %", row["total"],
-            row["error"], row["pipeline"], row["org"], shown.moment(row["created_at"]), row["name"],
+            job["id"], job["state"], f"{job['progress']['percent']:.0f} %",
+            job["counters"]["total"], job["counters"]["error"], job["pipeline"], job["org"],
+            shown.moment(job["createdAt"]), job["name"],
         )
-        for row in found
+        for job in found
     ]  # fmt: skip
     head = ("ID", "STATE", "DONE", "ROWS", "FAILED", "PIPELINE", "ORG", "CREATED (UTC)", "NAME")
     shown.columns(head, rows)
@@ -160,15 +160,13 @@ def priority(
     json: shown.Json = False,
 ) -> None:
     """Put a job before or behind the others of its org."""
-    from penstock.cli.job_control import control
-    from penstock.cli.orders import priority_of
+    from penstock.cli.job_control import control, priority_of
 
-    number = priority_of(wanted)
-    state = asyncio.run(control(job_id, "priority", number))
+    job = asyncio.run(control(job_id, "priority", {"priority": priority_of(wanted)}))
     if json:
-        shown.as_json({"id": str(job_id), "state": state, "priority": number})
+        shown.as_json(job)
     else:
-        print(f"priority {number}, {state}")
+        print(f"priority {job['priority']}, {job['state']}")
 
 
 @app.command("reprocess")
@@ -191,18 +189,16 @@ def reprocess(
     json: shown.Json = False,
 ) -> None:
     """Run a job's failed items again; of one that failed or was cancelled, all that is undone."""
-    from penstock.cli.orders import reprocessed
-    from penstock.model.reprocess import Selection
-    from penstock.model.states import ItemStatus
+    from penstock.cli.job_control import reprocessed
 
-    selection = Selection(
-        whole_job=not row,
-        statuses=tuple(ItemStatus(one.value) for one in status or ()),
-        codes=tuple(code or ()),
-        rows=tuple(sorted(set(row or ()))),
-        reset_attempts=not keep_attempts,
-        from_start=from_start,
-    )
+    selection = {
+        "scope": "items" if row else "job",
+        "itemIds": sorted(set(row or ())),
+        "statuses": [one.value for one in status or ()],
+        "codes": code or [],
+        "resetAttempts": not keep_attempts,
+        "fromStart": from_start,
+    }
     made = asyncio.run(reprocessed(job_id, selection))
     if json:
         shown.as_json(made)
@@ -223,7 +219,7 @@ def retry_failed(
     json: shown.Json = False,
 ) -> None:
     """Run again what failed lately: failed jobs, and failed rows of jobs that are done."""
-    from penstock.cli.orders import retried
+    from penstock.cli.job_control import retried
 
     made = asyncio.run(retried(since))
     if json:
@@ -239,11 +235,11 @@ def retry_failed(
 def _control(job_id: UUID, action: str, json: bool) -> None:
     from penstock.cli.job_control import control
 
-    state = asyncio.run(control(job_id, action))
+    job = asyncio.run(control(job_id, action))
     if json:
-        shown.as_json({"id": str(job_id), "state": state})
+        shown.as_json(job)
     else:
-        print(state)
+        print(job["state"])
 
 
 def ending_code(state: str, failed_rows: int) -> int:

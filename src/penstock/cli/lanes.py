@@ -40,13 +40,13 @@ def pause(
     json: shown.Json = False,
 ) -> None:
     """Start nothing more of a lane; what runs is finished."""
-    _show(asyncio.run(_pause(lane, reason)), json)
+    _show(asyncio.run(_move(lane, "pause", reason=reason)), json)
 
 
 @app.command("resume")
 def resume(lane: Lane, json: shown.Json = False) -> None:
     """Go on with a paused lane."""
-    _show(asyncio.run(_resume(lane)), json)
+    _show(asyncio.run(_move(lane, "resume")), json)
 
 
 def _show(lane: dict[str, Any], json: bool) -> None:
@@ -58,31 +58,20 @@ def _show(lane: dict[str, Any], json: bool) -> None:
 
 
 async def _list() -> list[dict[str, Any]]:
-    from penstock.cli.session import transaction
-    from penstock.store import lanes
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        return await lanes.list_lanes(conn)
-
-
-async def _pause(lane: str, reason: str) -> dict[str, Any]:
-    from penstock.cli.session import local_admin, transaction
-    from penstock.store import lanes
-
-    async with transaction() as conn:
-        await lanes.pause(conn, lane, (await local_admin(conn)).user_id, reason)
-        return await lanes.get_lane(conn, lane)
+    async with connected() as penstock:
+        lanes: list[dict[str, Any]] = (await penstock.get("/api/queues"))["items"]
+        return lanes
 
 
-async def _resume(lane: str) -> dict[str, Any]:
-    from penstock.cli.session import local_admin, opened_engine, quiet_logs
-    from penstock.settings import Settings
-    from penstock.store import lanes
+async def _move(lane: str, action: str, **params: str) -> dict[str, Any]:
+    from urllib.parse import quote
 
-    quiet_logs()
-    async with opened_engine(Settings(), "control", listens=False) as parts:
-        async with parts.db.transaction() as conn:
-            await lanes.resume(conn, lane, (await local_admin(conn)).user_id)
-            shape = await lanes.get_lane(conn, lane)
-        await parts.broker.wake(lane)
-    return shape
+    from penstock.cli.connection import connected
+
+    async with connected() as penstock:
+        moved: dict[str, Any] = await penstock.post(
+            f"/api/queues/{quote(lane, safe='')}/{action}", **params
+        )
+        return moved

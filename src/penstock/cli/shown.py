@@ -42,7 +42,10 @@ def fields(pairs: Sequence[tuple[str, Any]]) -> None:
         print(f"{name.ljust(width)}  {value}")
 
 
-def moment(at: datetime | None) -> str:
+def moment(at: datetime | str | None) -> str:
+    """A time, also as the API writes it."""
+    if isinstance(at, str):
+        at = datetime.fromisoformat(at)
     return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
 
 

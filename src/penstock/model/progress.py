@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from penstock.model.states import shown_state
+
 
 def shares_before(shares: Sequence[float]) -> list[float]:
     """Share of an item's way that lies behind it when it enters each stage."""
@@ -41,6 +43,19 @@ def describe(
         "elapsedMs": elapsed_ms,
         "estimatedRemainingMs": remaining,
     }
+
+
+def progress_of(job: Any) -> dict[str, Any]:
+    """Progress of a job as it is stored."""
+    return describe(
+        percent=job["percent"],
+        stage=job["stage"],
+        rows_done=job["total"] - job["pending"] - job["processing"],
+        rows_total=job["total"],
+        elapsed_ms=job["elapsed_ms"] or 0,
+        skipped=job["skipped"],
+        state=shown_state(job["state"], paused=job["paused"], delayed=bool(job["delayed"])),
+    )
 
 
 def _message(state: str, stage: str | None, rows_done: int, rows_total: int, skipped: int) -> str:
