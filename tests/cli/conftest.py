@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pytest
 
 from penstock.settings import Settings
 from penstock.supervisor.postgres import EmbeddedPostgres
+from penstock.supervisor.published import read_address
 from penstock.wiring import prepare
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -60,20 +64,54 @@ class Cli:
 
 @pytest.fixture(scope="module")
 def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """A data folder whose PostgreSQL runs for the whole module, so that commands join it."""
+    """A data folder whose PostgreSQL and API run for the whole module, so that commands join them.
+    Nobody works there but who a test starts."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("served") / "data")
     server = EmbeddedPostgres(settings.data_dir)
     asyncio.run(server.start())
     try:
         asyncio.run(prepare(settings, server.owner_dsn))
-        yield settings
+        with serving(settings.data_dir):
+            yield settings
     finally:
         asyncio.run(server.stop())
+
+
+@contextmanager
+def serving(data_dir: Path) -> Iterator[str]:
+    """`penstock api` on a free port; answers its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = Cli(data_dir, data_dir).start("api", "--port", str(port), PENSTOCK_LOG_LEVEL="error")
+    try:
+        until = time.monotonic() + 60
+        while read_address(data_dir) is None or not _answers(port):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until, "the API did not begin to serve"
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def _answers(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 @pytest.fixture
 def cli(served_folder: Settings, tmp_path: Path) -> Cli:
     return Cli(served_folder.data_dir, tmp_path)
+
+
+@pytest.fixture
+def no_server(served_folder: Settings) -> dict[str, str]:
+    """For a command that shall find the same database, but not the server of it."""
+    return {"PENSTOCK_DATABASE_URL": EmbeddedPostgres(served_folder.data_dir).owner_dsn}
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
-"""Many jobs from the command line, while no server runs."""
+"""Many jobs from the command line."""
 
 from __future__ import annotations
+
+import time
 
 from tests.cli.conftest import Cli
 from tests.cli.test_jobs import engine, submitted, worked
@@ -34,13 +36,23 @@ async def test_it_counts_asks_and_runs(cli: Cli, engine: Parts) -> None:
     assert "done: 3 changed" in shown
 
 
-async def test_an_operation_is_left_to_workers_or_aborted(cli: Cli, engine: Parts) -> None:
+async def test_an_operation_is_left_to_the_server(cli: Cli, engine: Parts) -> None:
     job = await submitted(engine, items=3)
     operation = cli("bulk", "run", "pause", "--job", str(job), "-y", "--detach").stdout.strip()
-    assert cli.json("bulk", "show", operation)["state"] == "running"
-    for _ in range(2):
-        assert cli("bulk", "abort", operation).stdout == "aborted: 0 changed, 0 left out\n"
-    assert cli.json("jobs", "show", str(job))["state"] == "queued"
+    until = time.monotonic() + 30
+    while (found := cli.json("bulk", "show", operation))["state"] != "done":
+        assert time.monotonic() < until, found
+    assert cli.json("jobs", "show", str(job))["state"] == "paused"
+    assert "nothing to abort" in cli("bulk", "abort", operation, code=1).stderr
+
+
+async def test_without_a_server_the_command_does_it_all(
+    cli: Cli, engine: Parts, no_server: dict[str, str]
+) -> None:
+    job = await submitted(engine, items=3)
+    said = cli("bulk", "run", "pause", "--job", str(job), "-y", **no_server).stdout
+    assert said == "done: 1 changed, 0 left out\n"
+    assert cli.json("jobs", "show", str(job), **no_server)["state"] == "paused"
 
 
 def test_what_makes_no_sense_is_told(cli: Cli) -> None:
@@ -56,7 +68,7 @@ def test_what_makes_no_sense_is_told(cli: Cli) -> None:
         assert cli("bulk", "run", *words, code=2).stderr.startswith("penstock: ")
     assert "no org named 'x'" in cli("bulk", "run", "pause", "--org", "x", code=4).stderr
     assert "is no operation's id" in cli("bulk", "show", "abc", code=2).stderr
-    assert "no operation" in cli("bulk", "abort", str(new_id()), code=4).stderr
+    assert "no such operation" in cli("bulk", "abort", str(new_id()), code=4).stderr
 
 
 async def test_what_failed_runs_again(cli: Cli, engine: Parts) -> None:

@@ -100,7 +100,9 @@ async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: P
     assert many.stdout == "1 discarded\n"
 
 
-async def test_a_kill_between_chunks_loses_and_doubles_nothing(cli: Cli, engine: Parts) -> None:
+async def test_a_kill_between_chunks_loses_and_doubles_nothing(
+    cli: Cli, engine: Parts, no_server: dict[str, str]
+) -> None:
     letter = await failed(engine)
     async with engine.db.transaction() as conn:
         copied = ", ".join(
@@ -115,7 +117,12 @@ async def test_a_kill_between_chunks_loses_and_doubles_nothing(cli: Cli, engine:
         await conn.execute("UPDATE dead_letter_groups SET open = 150")
         before = await conn.fetchval("SELECT count(*) FROM jobs")
     killed = cli.start(
-        "dead-letters", "reprocess", "--all", "--yes", PENSTOCK_FAILPOINT="between_chunks:kill"
+        "dead-letters",
+        "reprocess",
+        "--all",
+        "--yes",
+        PENSTOCK_FAILPOINT="between_chunks:kill",
+        **no_server,
     )
     killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL
@@ -149,4 +156,4 @@ async def test_a_job_is_cloned(cli: Cli, engine: Parts) -> None:
     assert (shown["priority"], shown["config"]["items"], shown["state"]) == (77, 3, "queued")
     again = cli.json("jobs", "clone", str(job))
     assert (again["id"], again["newJobId"] == made) == (str(job), False)
-    assert "There is no job" in cli("jobs", "clone", str(new_id()), code=4).stderr
+    assert "There is no such job" in cli("jobs", "clone", str(new_id()), code=4).stderr

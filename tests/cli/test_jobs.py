@@ -68,7 +68,8 @@ async def test_jobs_are_listed_and_shown(cli: Cli, engine: Parts) -> None:
 async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: Parts) -> None:
     job = await submitted(engine, items=5)
     assert cli("jobs", "pause", str(job)).stdout == "paused\n"
-    assert cli.json("jobs", "pause", str(job)) == {"id": str(job), "state": "paused"}
+    again = cli.json("jobs", "pause", str(job))
+    assert (again["id"], again["state"]) == (str(job), "paused")
     assert str(job) in cli("jobs", "list", "--state", "paused").stdout
     assert cli("jobs", "resume", str(job)).stdout == "queued\n"
     assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
@@ -76,7 +77,10 @@ async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: P
     assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
     for action in ("pause", "resume"):
         said = cli("jobs", action, str(job), code=1).stderr
-        assert said == f"penstock: Job {job} has ended (cancelled): there is nothing to {action}.\n"
+        assert (
+            said
+            == f"penstock: The job is cancelled, which leaves nothing to {action}. [INVALID_STATE]\n"
+        )
     async with engine.db.acquire() as conn:
         audited = await conn.fetch(
             "SELECT action FROM audit WHERE target = $1 ORDER BY id", f"job:{job}"
@@ -92,7 +96,7 @@ async def test_a_priority_is_changed(cli: Cli, engine: Parts) -> None:
     said = cli("jobs", "priority", str(job), "urgent", code=2).stderr
     assert said == "penstock: 'urgent' is no priority: use 0 to 100, or high, medium, low.\n"
     cli("jobs", "cancel", str(job))
-    assert "nothing to change" in cli("jobs", "priority", str(job), "1", code=1).stderr
+    assert "decides nothing any more" in cli("jobs", "priority", str(job), "1", code=1).stderr
 
 
 async def test_failed_items_run_again(cli: Cli, engine: Parts) -> None:
@@ -111,7 +115,7 @@ async def test_failed_items_run_again(cli: Cli, engine: Parts) -> None:
 
 def test_an_unknown_job_ends_with_4(cli: Cli) -> None:
     for action in ("show", "watch", "pause", "resume", "cancel", "reprocess"):
-        assert "There is no job" in cli("jobs", action, str(new_id()), code=4).stderr
+        assert "There is no such job" in cli("jobs", action, str(new_id()), code=4).stderr
     said = cli("jobs", "show", "abc", code=2).stderr
     assert said == ("penstock: 'abc' is no job id. `penstock jobs list` shows the ids of jobs.\n")
 

@@ -20,6 +20,7 @@ from penstock.engine.leader import Leader
 from penstock.logs import get_logger
 from penstock.settings import Settings
 from penstock.supervisor.address import base_url, require_free_port
+from penstock.supervisor.published import published_address
 
 # Streams of events end at once; other requests get this long. The whole stop stays within 10 s.
 _SECONDS_FOR_REQUESTS = 5
@@ -42,11 +43,13 @@ async def serve_api(settings: Settings) -> None:
                 app.state.live.tail,
             )
             on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE)
-            get_logger().info("api serves", url=base_url(settings.host, settings.port))
+            url = base_url(settings.host, settings.port)
+            get_logger().info("api serves", url=url)
             # An installation may have no worker for a while; the services run all the same.
             leading = asyncio.create_task(Leader(parts, f"{gethostname()}:{getpid()}:api").run())
             try:
-                await server.serve()
+                with published_address(settings.data_dir, url):
+                    await server.serve()
             finally:
                 leading.cancel()
                 await asyncio.gather(leading, return_exceptions=True)

@@ -1,6 +1,6 @@
-"""Penstock as commands use it: through the API, wherever that is. `PENSTOCK_URL` names a server;
-without it the command serves the API of this machine's database to itself, over a private socket,
-in the name of the local admin."""
+"""Penstock as commands use it: through the API, wherever that is. `PENSTOCK_URL` names a server.
+Without it the one that serves this data folder is asked; where none runs, the command serves the
+API to itself, over a private socket, in the name of the local admin."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli.session import quiet_logs
-from penstock.client import AsyncClient
+from penstock.client import ApiError, AsyncClient, Patience, Unreachable
 from penstock.settings import Settings
+from penstock.supervisor.published import read_address
 
 if TYPE_CHECKING:
     from penstock.engine.parts import Parts
@@ -78,8 +78,29 @@ async def connected() -> AsyncIterator[Penstock]:
         async with AsyncClient(settings.url, key) as client:
             yield Penstock(client, settings.url, None)
         return
+    running = await _running_server(settings)
+    if running is not None:
+        async with running as client:
+            yield Penstock(client, str(settings.data_dir), None)
+        return
     async with _served_here(settings) as penstock:
         yield penstock
+
+
+async def _running_server(settings: Settings) -> AsyncClient | None:
+    """The API of this data folder, if one runs and takes the key that lies there. It is much
+    quicker to ask than to load everything that it consists of."""
+    url = None if settings.database_url else read_address(settings.data_dir)
+    if url is None or not settings.admin_key_file.exists():
+        return None
+    key = settings.admin_key_file.read_text().strip()
+    client = AsyncClient(url, key, patience=Patience(tries=1))
+    try:
+        await client.call("GET", "/api/jobs", params={"page_size": 1})
+    except (ApiError, Unreachable):
+        await client.close()
+        return None
+    return client
 
 
 @asynccontextmanager
@@ -87,7 +108,7 @@ async def _served_here(settings: Settings) -> AsyncIterator[Penstock]:
     import httpx2
 
     from penstock import wiring
-    from penstock.cli.session import opened
+    from penstock.cli.session import opened, quiet_logs
 
     quiet_logs()
     place = "the database" if settings.database_url else str(settings.data_dir)
