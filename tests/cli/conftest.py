@@ -9,9 +9,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class Cli:
 
     data_dir: Path
     cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(
         self, *arguments: str | Path, code: int = 0, **more: str
@@ -54,7 +55,7 @@ class Cli:
         return subprocess.Popen(
             [sys.executable, "-m", "penstock", *map(str, arguments)],
             cwd=self.cwd,
-            env=environment(self.data_dir, **more),
+            env=environment(self.data_dir, **self.env, **more),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -109,9 +110,10 @@ def cli(served_folder: Settings, tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
-def no_server(served_folder: Settings) -> dict[str, str]:
-    """For a command that shall find the same database, but not the server of it."""
-    return {"PENSTOCK_DATABASE_URL": EmbeddedPostgres(served_folder.data_dir).owner_dsn}
+def unserved_cli(served_folder: Settings, tmp_path: Path) -> Cli:
+    """On the same database, without asking the server of it."""
+    address = EmbeddedPostgres(served_folder.data_dir).owner_dsn
+    return Cli(served_folder.data_dir, tmp_path, {"PENSTOCK_DATABASE_URL": address})
 
 
 @pytest.fixture

@@ -46,13 +46,11 @@ async def test_an_operation_is_left_to_the_server(cli: Cli, engine: Parts) -> No
     assert "nothing to abort" in cli("bulk", "abort", operation, code=1).stderr
 
 
-async def test_without_a_server_the_command_does_it_all(
-    cli: Cli, engine: Parts, no_server: dict[str, str]
-) -> None:
+async def test_without_a_server_the_command_does_it_all(unserved_cli: Cli, engine: Parts) -> None:
     job = await submitted(engine, items=3)
-    said = cli("bulk", "run", "pause", "--job", str(job), "-y", **no_server).stdout
+    said = unserved_cli("bulk", "run", "pause", "--job", str(job), "-y").stdout
     assert said == "done: 1 changed, 0 left out\n"
-    assert cli.json("jobs", "show", str(job), **no_server)["state"] == "paused"
+    assert unserved_cli.json("jobs", "show", str(job))["state"] == "paused"
 
 
 def test_what_makes_no_sense_is_told(cli: Cli) -> None:

@@ -101,7 +101,7 @@ async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: P
 
 
 async def test_a_kill_between_chunks_loses_and_doubles_nothing(
-    cli: Cli, engine: Parts, no_server: dict[str, str]
+    cli: Cli, unserved_cli: Cli, engine: Parts
 ) -> None:
     letter = await failed(engine)
     async with engine.db.transaction() as conn:
@@ -116,13 +116,8 @@ async def test_a_kill_between_chunks_loses_and_doubles_nothing(
         )
         await conn.execute("UPDATE dead_letter_groups SET open = 150")
         before = await conn.fetchval("SELECT count(*) FROM jobs")
-    killed = cli.start(
-        "dead-letters",
-        "reprocess",
-        "--all",
-        "--yes",
-        PENSTOCK_FAILPOINT="between_chunks:kill",
-        **no_server,
+    killed = unserved_cli.start(
+        "dead-letters", "reprocess", "--all", "--yes", PENSTOCK_FAILPOINT="between_chunks:kill"
     )
     killed.communicate(timeout=60)
     assert killed.returncode == -signal.SIGKILL

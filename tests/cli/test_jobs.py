@@ -77,10 +77,7 @@ async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: P
     assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
     for action in ("pause", "resume"):
         said = cli("jobs", action, str(job), code=1).stderr
-        assert (
-            said
-            == f"penstock: The job is cancelled, which leaves nothing to {action}. [INVALID_STATE]\n"
-        )
+        assert f"The job is cancelled, which leaves nothing to {action}." in said
     async with engine.db.acquire() as conn:
         audited = await conn.fetch(
             "SELECT action FROM audit WHERE target = $1 ORDER BY id", f"job:{job}"
