@@ -7,11 +7,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from penstock.api.app import create_app
+from penstock.settings import Settings
 
 
 def document() -> dict[str, Any]:
     """Without the answer that goes wrong: the client reads problems in one place, by hand."""
-    nothing = cast(Any, SimpleNamespace(log=None))
+    nothing = cast(Any, SimpleNamespace(log=None, settings=Settings()))
     shown = create_app(nothing, nothing).openapi()
     for calls in shown["paths"].values():
         for call in calls.values():

@@ -78,11 +78,20 @@ const job = createRoute({
   component: lazyRouteComponent(() => import("./pages/job/job")),
 });
 
+export interface WizardSearch {
+  file?: string;
+  name?: string;
+  step?: string;
+  sample?: boolean;
+}
+
 const wizard = createRoute({
   getParentRoute: () => inside,
   path: "/new",
-  validateSearch: (search: Record<string, unknown>): { sample?: boolean } =>
-    search.sample ? { sample: true } : {},
+  validateSearch: (search: Record<string, unknown>): WizardSearch => ({
+    ...texts(search, "file", "name", "step"),
+    ...(search.sample ? { sample: true } : {}),
+  }),
   component: lazyRouteComponent(() => import("./pages/new/wizard")),
 });
 

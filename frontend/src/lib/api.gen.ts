@@ -307,10 +307,31 @@ export interface paths {
         /**
          * Undo an import
          * @description Every product exactly as it was before the job, products it made removed. One that was
-         *     changed since is left alone and named under `refused`. A very large job is undone in several
-         *     calls: repeat while `more` is true.
+         *     changed since is left alone and named under `refused`: undo the later job first, then this one
+         *     again. A very large job is undone in several calls: repeat while `more` is true. With `dryRun`
+         *     nothing is changed, only told. To have it back, reprocess the job's rows from the start.
          */
         post: operations["undo_job_api_jobs__job_id__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List fields
+         * @description What a column may be mapped to.
+         */
+        get: operations["list_fields_api_fields_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -399,7 +420,8 @@ export interface paths {
         };
         /**
          * List events
-         * @description Events after `since`, in order and without gaps; ask again with `next`.
+         * @description Events after `since`, in order and without gaps; ask again with `next`. With
+         *     `Accept: text/event-stream` they are sent as they happen; `Last-Event-ID` resumes.
          */
         get: operations["list_events_api_jobs__job_id__events_get"];
         put?: never;
@@ -420,9 +442,75 @@ export interface paths {
         /**
          * List events of all jobs
          * @description Events of every job you may see, in the order they were committed; nothing that comes later
-         *     sorts before what was read. An admin also hears of workers. Ask again with `next`.
+         *     sorts before what was read. An admin also hears of workers. Ask again with `next`: as long as it
+         *     moves there may be more. With `Accept: text/event-stream` they are sent as they happen, from now
+         *     on where neither `since` nor `Last-Event-ID` is given.
          */
         get: operations["list_all_events_api_events_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List products
+         * @description The catalog of your org, changed last first; with `sku`, `gtin` or `jobId` in the order of
+         *     ids. A page that takes long ends early, perhaps with nothing on it: go on while there is a
+         *     `next`.
+         */
+        get: operations["list_products_api_products_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/{product_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a product
+         * @description The whole normalised product, and of each field where its value came from: column, raw text,
+         *     rule, how sure that rule is, and the row of the job that brought it.
+         */
+        get: operations["show_product_api_products__product_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/{product_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a product's history
+         * @description What jobs did to the product, the latest first: which job and row, when, which fields from
+         *     what to what, and whether it was undone. Also of a product that an undo removed.
+         */
+        get: operations["show_history_api_products__product_id__history_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -720,6 +808,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who am I
+         * @description The user behind the session or the key.
+         */
+        get: operations["show_session_api_session_get"];
+        put?: never;
+        /**
+         * Sign in
+         * @description Answers with a cookie. Failures are the same whatever was wrong, and limited per account and
+         *     per address.
+         */
+        post: operations["create_session_api_session_post"];
+        /**
+         * Sign out
+         * @description The session ends here and now, on the server too.
+         */
+        delete: operations["delete_session_api_session_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -945,6 +1062,15 @@ export interface components {
              */
             seq: number | null;
         };
+        /** FieldChange */
+        FieldChange: {
+            /** Field */
+            field: string;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+        };
         /** FileShape */
         FileShape: {
             /**
@@ -966,6 +1092,11 @@ export interface components {
             sha256: string;
             /** Mediatype */
             mediaType: string;
+        };
+        /** Flags */
+        Flags: {
+            /** Globalpending */
+            globalPending: boolean;
         };
         /** FullJob */
         FullJob: {
@@ -1039,6 +1170,23 @@ export interface components {
             errors: {
                 [key: string]: number;
             };
+            /**
+             * Header
+             * @description Columns of the file, once it was read.
+             */
+            header: string[] | null;
+            /**
+             * Columns
+             * @description Columns of the results, once they are known.
+             */
+            columns: string[] | null;
+            /**
+             * Mapping
+             * @description Each column of the file: target, confidence, samples.
+             */
+            mapping: {
+                [key: string]: unknown;
+            }[] | null;
         };
         /** FullLetter */
         FullLetter: {
@@ -1125,6 +1273,87 @@ export interface components {
              * @description For admins only; null for others.
              */
             trace: string | null;
+        };
+        /** FullProduct */
+        FullProduct: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Source */
+            source: string;
+            /** Sourceid */
+            sourceId: string;
+            /** Sku */
+            sku: string | null;
+            /**
+             * Gtin
+             * @description With 14 digits.
+             */
+            gtin: string | null;
+            /** Title */
+            title: string | null;
+            /** Brand */
+            brand: string | null;
+            /** Category */
+            category: string | null;
+            /** Price */
+            price: {
+                [key: string]: unknown;
+            } | null;
+            /** Availability */
+            availability: string | null;
+            /**
+             * Image
+             * @description URL of the first picture.
+             */
+            image: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "published" | "unpublished";
+            /**
+             * Version
+             * @description Another one with every change.
+             */
+            version: number;
+            /**
+             * Jobid
+             * Format: uuid
+             * @description The job that wrote it last …
+             */
+            jobId: string;
+            /**
+             * Rowno
+             * @description … and the row of it.
+             */
+            rowNo: number;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /**
+             * Product
+             * @description The normalised product; see docs/product.md.
+             */
+            product: {
+                [key: string]: unknown;
+            };
+            /**
+             * Lineage
+             * @description Of each field, where its value came from.
+             */
+            lineage: {
+                [key: string]: components["schemas"]["Origin"];
+            };
         };
         /** GroupPage */
         GroupPage: {
@@ -1454,6 +1683,73 @@ export interface components {
          * @enum {string}
          */
         Level: "healthy" | "degraded" | "critical" | "overload";
+        /** ListedProduct */
+        ListedProduct: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Source */
+            source: string;
+            /** Sourceid */
+            sourceId: string;
+            /** Sku */
+            sku: string | null;
+            /**
+             * Gtin
+             * @description With 14 digits.
+             */
+            gtin: string | null;
+            /** Title */
+            title: string | null;
+            /** Brand */
+            brand: string | null;
+            /** Category */
+            category: string | null;
+            /** Price */
+            price: {
+                [key: string]: unknown;
+            } | null;
+            /** Availability */
+            availability: string | null;
+            /**
+             * Image
+             * @description URL of the first picture.
+             */
+            image: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "published" | "unpublished";
+            /**
+             * Version
+             * @description Another one with every change.
+             */
+            version: number;
+            /**
+             * Jobid
+             * Format: uuid
+             * @description The job that wrote it last …
+             */
+            jobId: string;
+            /**
+             * Rowno
+             * @description … and the row of it.
+             */
+            rowNo: number;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+        };
         /** ListedProfile */
         ListedProfile: {
             /** Name */
@@ -1592,6 +1888,46 @@ export interface components {
             /** Finishedat */
             finishedAt: string | null;
         };
+        /** OrgOfUser */
+        OrgOfUser: {
+            /** Name */
+            name: string;
+            /** Plan */
+            plan: string;
+        };
+        /**
+         * Origin
+         * @description Where a value came from.
+         */
+        Origin: {
+            /**
+             * Column
+             * @description The supplier's column, or the path in a record.
+             */
+            column?: string | null;
+            /**
+             * Raw
+             * @description What stood there; the first 300 characters.
+             */
+            raw?: string | null;
+            /**
+             * Rule
+             * @description What made the value of it.
+             */
+            rule?: string | null;
+            /**
+             * Confidence
+             * @description How sure the rule is, 0 to 1.
+             */
+            confidence?: number | null;
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /** Rowno */
+            rowNo: number;
+        };
         /** Preview */
         Preview: {
             /**
@@ -1642,6 +1978,11 @@ export interface components {
             /** Rowno */
             rowNo: number;
             /**
+             * Cells
+             * @description As read, in the order of `header`.
+             */
+            cells: string[];
+            /**
              * Verdict
              * @enum {string}
              */
@@ -1665,6 +2006,97 @@ export interface components {
             }[];
             /** Duplicateof */
             duplicateOf?: number | null;
+        };
+        /**
+         * ProductChange
+         * @description What one job did to a product, by whichever of its rows was the last to.
+         */
+        ProductChange: {
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /**
+             * Jobname
+             * @description Null for a job that you may not see.
+             */
+            jobName: string | null;
+            /** Rowno */
+            rowNo: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "created" | "changed";
+            /**
+             * Version
+             * @description Of the product after it.
+             */
+            version: number;
+            /**
+             * Changedat
+             * Format: date-time
+             */
+            changedAt: string;
+            /**
+             * Undoneat
+             * @description Set: it was taken back then.
+             */
+            undoneAt: string | null;
+            /**
+             * Changes
+             * @description Fields that differ, at most 200; null where what it made is no longer known.
+             */
+            changes: components["schemas"]["FieldChange"][] | null;
+        };
+        /** ProductField */
+        ProductField: {
+            /**
+             * Target
+             * @description The name a mapping uses.
+             */
+            target: string;
+            /** Description */
+            description: string;
+            /**
+             * Required
+             * @description A product without it is refused.
+             */
+            required: boolean;
+            /**
+             * Many
+             * @description Further columns may add to it, as `images.2`.
+             */
+            many: boolean;
+        };
+        /** ProductFields */
+        ProductFields: {
+            /** Items */
+            items: components["schemas"]["ProductField"][];
+        };
+        /** ProductHistory */
+        ProductHistory: {
+            /** Items */
+            items: components["schemas"]["ProductChange"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** ProductPage */
+        ProductPage: {
+            /**
+             * Items
+             * @description Changed last first. A page may hold few or none and still not be the last one: it ends when its time is up.
+             */
+            items: components["schemas"]["ListedProduct"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
         };
         /** ProfilePage */
         ProfilePage: {
@@ -1867,6 +2299,26 @@ export interface components {
              * @description There are more: ask again.
              */
             more: boolean;
+        };
+        /** SessionShape */
+        SessionShape: {
+            user: components["schemas"]["SignedInUser"];
+            /**
+             * Csrftoken
+             * @description To be sent as `X-CSRF-Token` with every change; null for a key.
+             */
+            csrfToken: string | null;
+            flags: components["schemas"]["Flags"];
+        };
+        /** SignedInUser */
+        SignedInUser: {
+            /** Id */
+            id: number;
+            /** Email */
+            email: string;
+            /** Role */
+            role: string;
+            org: components["schemas"]["OrgOfUser"];
         };
         /** StoredFile */
         StoredFile: {
@@ -2548,7 +3000,10 @@ export interface operations {
     };
     undo_job_api_jobs__job_id__undo_post: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only say what would be undone. */
+                dryRun?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The job's id. */
@@ -2565,6 +3020,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Undone"];
+                };
+            };
+        };
+    };
+    list_fields_api_fields_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductFields"];
                 };
             };
         };
@@ -2676,6 +3151,8 @@ export interface operations {
                 statuses?: components["schemas"]["ItemStatus"][];
                 /** @description Rows that ended with this error only. */
                 code?: string;
+                /** @description Rows whose cells contain this. */
+                q?: string;
             };
             header?: never;
             path: {
@@ -2707,7 +3184,10 @@ export interface operations {
                 since?: number;
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description The last `id` of a stream before; goes before `since`. */
+                "last-event-id"?: string;
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -2723,6 +3203,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventPage"];
+                    "text/event-stream": string;
                 };
             };
         };
@@ -2730,9 +3211,55 @@ export interface operations {
     list_all_events_api_events_get: {
         parameters: {
             query?: {
-                /** @description A `next`. */
-                since?: string;
+                /** @description A `next`, or `now`. A list begins at the first event without it. */
+                since?: string | null;
                 limit?: number;
+            };
+            header?: {
+                /** @description The last `id` of a stream before; goes before `since`. */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllEvents"];
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    list_products_api_products_get: {
+        parameters: {
+            query?: {
+                /** @description Words that all occur in SKU, GTIN, source id, MPN, title, brand or category; what begins with it comes first. */
+                q?: string;
+                /** @description Of this source only. */
+                source?: string;
+                /** @description With exactly this SKU. */
+                sku?: string;
+                /** @description With this GTIN, EAN or UPC. */
+                gtin?: string;
+                /** @description Unset: both. */
+                status?: ("published" | "unpublished") | null;
+                /** @description Changed then or later. */
+                updatedAfter?: string | null;
+                /** @description Changed before that. */
+                updatedBefore?: string | null;
+                /** @description Changed by this job, and not undone since. */
+                jobId?: string | null;
+                /** @description Of another org, by name; admins only. */
+                org?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -2746,7 +3273,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AllEvents"];
+                    "application/json": components["schemas"]["ProductPage"];
+                };
+            };
+        };
+    };
+    show_product_api_products__product_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The product's id. */
+                product_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullProduct"];
+                };
+            };
+        };
+    };
+    show_history_api_products__product_id__history_get: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The product's id. */
+                product_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductHistory"];
                 };
             };
         };
@@ -3270,6 +3847,73 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["LaneShape"];
                 };
+            };
+        };
+    };
+    show_session_api_session_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionShape"];
+                };
+            };
+        };
+    };
+    create_session_api_session_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** Email */
+                    email: string;
+                    /** Password */
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionShape"];
+                };
+            };
+        };
+    };
+    delete_session_api_session_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -6,7 +6,7 @@ export interface Prefs {
   times: "relative" | "local" | "utc";
   shortcuts: boolean;
   density: "normal" | "compact";
-  tourDone: boolean;
+  tour: "never" | "on" | "done";
   columns: Record<string, { hidden: string[]; widths: Record<string, number> }>;
 }
 
@@ -16,7 +16,7 @@ const DEFAULTS: Prefs = {
   times: "relative",
   shortcuts: true,
   density: "normal",
-  tourDone: false,
+  tour: "never",
   columns: {},
 };
 

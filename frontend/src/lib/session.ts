@@ -9,7 +9,7 @@ export interface Session {
     role: "admin" | "member" | "viewer";
     org: { name: string; plan: string };
   };
-  csrfToken: string;
+  csrfToken: string | null;
   flags: { globalPending: boolean };
 }
 

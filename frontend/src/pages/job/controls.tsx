@@ -1,64 +1,124 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Pause, Play, X } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import { Copy, Ellipsis, Pause, Play, RotateCw, Settings2, Undo2, X, Zap } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
+import { Menu, MenuItem, MenuLine } from "../../components/menu";
 import { toast } from "../../components/toast";
 import { client, type FullJob, ok } from "../../lib/api";
-import { plural } from "../../lib/format";
+import { count, plural } from "../../lib/format";
 import { useCanWrite } from "../../lib/session";
+import { isLive } from "../../lib/states";
+import { ExportMenu } from "./export-menu";
+import { ProcessNow } from "./process-now";
+import { Remap } from "./remap";
+import { Undo } from "./undo";
+
+type Asking = "cancel" | "reprocess" | "undo" | "remap" | null;
 
 /** What can be done with the job as it is now. */
 export function Controls({ job }: { job: FullJob }) {
   const queries = useQueryClient();
+  const navigate = useNavigate();
   const canWrite = useCanWrite();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const [cancelling, setCancelling] = useState(false);
-  if (!canWrite) return null;
+  const [asking, setAsking] = useState<Asking>(null);
+  const [processing, setProcessing] = useState(false);
+  if (!canWrite) return <ExportMenu job={job} />;
+
   const path = { params: { path: { job_id: job.id } } };
   const refresh = (fresh: FullJob) => queries.setQueryData(["job", job.id], fresh);
-  const run = async (act: () => Promise<FullJob>, told: string) => {
+  const attempt = async (act: () => Promise<void>) => {
     setBusy(true);
     setError(null);
     try {
-      refresh(await act());
-      toast.success(told);
+      await act();
     } catch (problem) {
       setError(problem);
     } finally {
       setBusy(false);
     }
   };
+  const pause = () =>
+    attempt(async () => {
+      refresh(await ok(client.POST("/api/jobs/{job_id}/pause", path)));
+      toast.success("Paused. What runs is finished, nothing new starts.");
+    });
+  const resume = () =>
+    attempt(async () => {
+      refresh(await ok(client.POST("/api/jobs/{job_id}/resume", path)));
+      toast.success("The job goes on");
+    });
+  const clone = () =>
+    attempt(async () => {
+      const made = await ok(client.POST("/api/jobs/{job_id}/clone", { ...path, body: {} }));
+      toast.success("The same work again, as a new job");
+      await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId } });
+    });
+  const live = isLive(job.state);
   const open = job.counters.pending + job.counters.processing;
+  const failed = job.counters.error + job.counters.notFound;
+  const undone = job.state === "failed" || job.state === "cancelled";
+  const wrote =
+    job.pipeline === "extraction" && !["check", undefined].includes(job.config.intent as string | undefined);
+  const close = () => setAsking(null);
   return (
     <>
       {["queued", "delayed", "running"].includes(job.state) && (
-        <Button
-          busy={busy}
-          onClick={() => run(() => ok(client.POST("/api/jobs/{job_id}/pause", path)), "Paused")}
-        >
-          <Pause aria-hidden /> Pause
+        <Button busy={busy} onClick={pause}>
+          {!busy && <Pause aria-hidden />} Pause
         </Button>
       )}
       {job.state === "paused" && (
-        <Button
-          look="primary"
-          busy={busy}
-          onClick={() => run(() => ok(client.POST("/api/jobs/{job_id}/resume", path)), "It goes on")}
-        >
-          <Play aria-hidden /> Resume
+        <Button look="primary" busy={busy} onClick={resume}>
+          {!busy && <Play aria-hidden />} Resume
         </Button>
       )}
-      {["queued", "delayed", "running", "paused"].includes(job.state) && (
-        <Button onClick={() => setCancelling(true)}>
+      {live && job.state !== "cancelling" && (
+        <Button onClick={() => setAsking("cancel")}>
           <X aria-hidden /> Cancel
         </Button>
       )}
+      {!live && (failed > 0 || undone) && (
+        <Button onClick={() => setAsking("reprocess")}>
+          <RotateCw aria-hidden /> Reprocess
+        </Button>
+      )}
+      <ExportMenu job={job} />
+      <Menu
+        trigger={
+          <Button size="icon" aria-label="More to do with this job">
+            <Ellipsis aria-hidden />
+          </Button>
+        }
+      >
+        {live && job.state !== "paused" && (
+          <MenuItem icon={Zap} onSelect={() => setProcessing(true)}>
+            Process now, in this page
+          </MenuItem>
+        )}
+        {!live && job.mapping && (
+          <MenuItem icon={Settings2} onSelect={() => setAsking("remap")}>
+            Map the columns anew …
+          </MenuItem>
+        )}
+        {!live && wrote && (
+          <MenuItem icon={Undo2} onSelect={() => setAsking("undo")} danger>
+            Undo the import …
+          </MenuItem>
+        )}
+        <MenuLine />
+        <MenuItem icon={Copy} onSelect={clone}>
+          Same work again, as a new job
+        </MenuItem>
+      </Menu>
+      {processing && live && <ProcessNow job={job} onEnd={() => setProcessing(false)} />}
       <Confirm
-        open={cancelling}
-        onOpenChange={setCancelling}
+        open={asking === "cancel"}
+        onOpenChange={close}
         title="Cancel this job?"
         action="Cancel the job"
         danger
@@ -68,10 +128,35 @@ export function Controls({ job }: { job: FullJob }) {
         }}
       >
         <p>
-          {plural(open, "row")} will be skipped. Results so far stay, and the job can be taken up again with
-          “Reprocess”.
+          {plural(open, "row")} will be skipped. Results so far stay, and “Reprocess” takes up what was left
+          undone.
         </p>
       </Confirm>
+      <Confirm
+        open={asking === "reprocess"}
+        onOpenChange={close}
+        title="Run what failed again?"
+        action="Reprocess"
+        onConfirm={async () => {
+          const done = await ok(
+            client.POST("/api/jobs/{job_id}/reprocess", {
+              ...path,
+              body: { scope: "job", resetAttempts: true, fromStart: false },
+            }),
+          );
+          refresh(done.job);
+          void queries.invalidateQueries({ queryKey: ["operations"] });
+          toast.success(`${plural(done.reprocessed, "row runs", "rows run")} again`);
+        }}
+      >
+        <p>
+          {count(failed)} failed {failed === 1 ? "row starts" : "rows start"} again, each in the stage in
+          which it ended.
+          {undone && " What the job left undone is taken up, too."}
+        </p>
+      </Confirm>
+      {asking === "undo" && <Undo job={job} onClose={close} />}
+      {asking === "remap" && <Remap job={job} onClose={close} />}
       {error !== null && <ErrorNote error={error} className="basis-full" />}
     </>
   );

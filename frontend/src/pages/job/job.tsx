@@ -1,14 +1,30 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ChevronLeft, Table2 } from "lucide-react";
 import { useCallback } from "react";
+import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
 import { Page } from "../../components/page";
 import { RowsSkeleton } from "../../components/skeleton";
 import { JobPill } from "../../components/status";
+import { TabPanel, Tabs } from "../../components/tabs";
+import { TourNote } from "../../components/tour";
+import { ApiProblem, type FullJob, type ItemStatus } from "../../lib/api";
+import { compact } from "../../lib/format";
+import { useShortcuts } from "../../lib/keys";
 import { applyProgress, useChanges } from "../../lib/live";
 import { jobQuery } from "../../lib/queries";
+import { isLive } from "../../lib/states";
 import { Controls } from "./controls";
 import { Counters } from "./counters";
+import { Errors } from "./errors";
+import { Events } from "./events";
+import { Rows } from "./rows";
+import { Summary } from "./summary";
+import { Waiting } from "./waiting";
+
+const STATUSES: ItemStatus[] = ["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"];
+const TABS = ["results", "pending", "errors", "events", "summary"] as const;
 
 export default function JobPage() {
   const { jobId } = useParams({ from: "/inside/jobs/$jobId" });
@@ -18,7 +34,10 @@ export default function JobPage() {
     useCallback(
       (jobs, events) => {
         applyProgress(queries, events);
-        if (jobs === null || jobs.has(jobId)) void queries.invalidateQueries({ queryKey: ["job", jobId] });
+        if (jobs === null || jobs.has(jobId)) {
+          void queries.invalidateQueries({ queryKey: ["job", jobId], exact: true });
+          void queries.invalidateQueries({ queryKey: ["job", jobId, "item"] });
+        }
       },
       [queries, jobId],
     ),
@@ -27,19 +46,110 @@ export default function JobPage() {
     return (
       <Page title="Job">
         {job.error ? <ErrorNote error={job.error} onRetry={() => void job.refetch()} /> : <RowsSkeleton />}
-        <Link to="/jobs" className="plain-link mt-4 text-sm">
-          All jobs
-        </Link>
+        <p className="mt-4 text-sm">
+          <Link to="/jobs" className="plain-link">
+            All jobs
+          </Link>
+        </p>
       </Page>
     );
   }
+  return <Shown job={job.data} />;
+}
+
+function Shown({ job }: { job: FullJob }) {
+  const search = useSearch({ from: "/inside/jobs/$jobId" });
+  const navigate = useNavigate();
+  const tab = TABS.find((one) => one === search.tab) ?? "results";
+  const go = (next: string) =>
+    void navigate({
+      to: "/jobs/$jobId",
+      params: { jobId: job.id },
+      search: next === "results" ? {} : { tab: next },
+      replace: true,
+    });
+  useShortcuts("Job", {
+    e: ["Errors", () => go("errors")],
+    s: ["Summary", () => go("summary")],
+    u: ["Back to the jobs", () => void navigate({ to: "/jobs" })],
+  });
+  const statuses = STATUSES.filter((one) => search.statuses?.split(",").includes(one));
+  const failed = job.counters.error + job.counters.notFound;
+  const waiting = job.counters.pending + job.counters.processing;
+  const common = { job, row: search.row, q: search.q };
+  const filled = tab !== "events" && tab !== "summary";
+  const error = job.lastError as { code?: string; message?: string } | null;
   return (
     <Page
-      title={job.data.name}
-      beside={<JobPill state={job.data.state} />}
-      actions={<Controls job={job.data} />}
+      title={job.name}
+      filled={filled}
+      beside={<JobPill state={job.state} />}
+      lead={
+        <Link to="/jobs" className="inline-flex items-center text-ink-2 hover:text-ink">
+          <ChevronLeft className="size-4" aria-hidden /> Jobs
+        </Link>
+      }
+      actions={<Controls job={job} />}
     >
-      <Counters job={job.data} />
+      {error?.message && job.state !== "done" && (
+        <ErrorNote
+          className="mb-3"
+          error={
+            new ApiProblem(0, error.code ?? "", `${error.message}${error.code ? ` (${error.code})` : ""}`)
+          }
+        />
+      )}
+      <TourNote place="job" />
+      <Counters job={job} />
+      <Tabs
+        value={tab}
+        onChange={go}
+        label="Parts of the job"
+        className={filled ? "flex min-h-0 flex-1 flex-col" : undefined}
+        tabs={[
+          { value: "results", label: "Results" },
+          { value: "pending", label: <Counted label="Pending" value={waiting} /> },
+          { value: "errors", label: <Counted label="Errors" value={failed} /> },
+          { value: "events", label: "Events" },
+          { value: "summary", label: "Summary" },
+        ]}
+      >
+        <TabPanel
+          value={tab}
+          className={filled ? "flex min-h-0 flex-1 flex-col pt-3 outline-none" : "pt-3 outline-none"}
+        >
+          {tab === "results" && (
+            <Rows
+              {...common}
+              filter={{ statuses, code: search.code, q: search.q }}
+              view="results"
+              empty={
+                <EmptyState
+                  icon={Table2}
+                  title={isLive(job.state) ? "Rows come as they are read" : "No such rows"}
+                >
+                  {isLive(job.state)
+                    ? "Every row is stored first, then worked on. You can leave this page; nothing is lost."
+                    : "Choose another counter above, or all rows."}
+                </EmptyState>
+              }
+            />
+          )}
+          {tab === "pending" && <Waiting {...common} />}
+          {tab === "errors" && <Errors {...common} code={search.code} />}
+          {tab === "events" && <Events job={job} />}
+          {tab === "summary" && <Summary job={job} />}
+        </TabPanel>
+      </Tabs>
     </Page>
+  );
+}
+
+function Counted({ label, value }: { label: string; value: number }) {
+  return (
+    <>
+      {label}
+      {value > 0 && <span className="rounded-full bg-hover px-1.5 text-xs text-ink-2">{compact(value)}</span>}
+    </>
   );
 }

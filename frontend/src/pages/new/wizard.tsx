@@ -1,18 +1,26 @@
-import { useNavigate } from "@tanstack/react-router";
-import { Upload } from "lucide-react";
-import { useState } from "react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { ArrowLeft, ArrowRight, Upload } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
-import { Card, Page } from "../../components/page";
-import { send } from "../../lib/api";
+import { Page } from "../../components/page";
+import { RowsSkeleton } from "../../components/skeleton";
+import { TourNote } from "../../components/tour";
+import { client, ok, type Preview } from "../../lib/api";
+import type { MappedColumn } from "../../lib/mapping";
 import { useCanWrite } from "../../lib/session";
+import { ConfirmStep } from "./confirm";
+import { configOf, useDraft } from "./draft";
+import { DryRun } from "./dry-run";
+import { FileStep } from "./file-step";
+import { MappingStep } from "./mapping-step";
+import { Reading } from "./reading";
+import { STEPS, type Step, Stepper } from "./stepper";
 
 export default function Wizard() {
-  const navigate = useNavigate();
   const canWrite = useCanWrite();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
   if (!canWrite) {
     return (
       <Page title="New job">
@@ -22,35 +30,99 @@ export default function Wizard() {
       </Page>
     );
   }
-  const upload = async (file: File) => {
-    setBusy(true);
-    setError(null);
-    try {
-      const form = new FormData();
-      form.append("file", file);
-      const made = (await (await send("/api/jobs", { method: "POST", body: form })).json()) as {
-        jobId: string;
-      };
-      await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId } });
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  return <Steps />;
+}
+
+function Steps() {
+  const search = useSearch({ from: "/inside/new" });
+  const navigate = useNavigate();
+  const [draft, change] = useDraft(search.file);
+  const heading = useRef<HTMLDivElement>(null);
+  const step: Step = search.file ? (STEPS.find((one) => one.id === search.step)?.id ?? "reading") : "file";
+  const config = configOf(draft);
+  const look = useQuery({
+    queryKey: ["preview", search.file, JSON.stringify(config)],
+    queryFn: ({ signal }) =>
+      ok(
+        client.POST("/api/jobs/preview", { body: { fileId: search.file, config } as never, signal }),
+      ) as Promise<Preview>,
+    enabled: !!search.file,
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const go = (next: Step) =>
+    void navigate({
+      to: "/new",
+      search: next === "file" ? {} : { ...search, step: next, sample: undefined },
+    });
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    document.getElementById("main")?.scrollTo({ top: 0 });
+  }, [step]);
+
+  const at = STEPS.findIndex((one) => one.id === step);
+  const columns = (look.data?.mapping ?? []) as unknown as MappedColumn[];
+  const before = STEPS[at - 1];
+  const after = STEPS[at + 1];
   return (
-    <Page title="New job" lead="Check a supplier's file. Nothing is written to the catalog.">
-      <Card className="p-6">
-        <label className="flex flex-col items-center gap-3 text-sm">
-          Choose a file: CSV, Excel, OpenDocument, JSON or XML
-          <input
-            type="file"
-            disabled={busy}
-            onChange={(event) => event.target.files?.[0] && void upload(event.target.files[0])}
-          />
-        </label>
-        {busy && <Button busy>Uploading</Button>}
-        {error !== null && <ErrorNote error={error} className="mt-4" />}
-      </Card>
+    <Page title="New job" lead={search.name ?? "A supplier's file becomes products, step by step."}>
+      <Stepper step={step} onStep={go} reachable={!!look.data} />
+      <div ref={heading} tabIndex={-1} className="outline-none">
+        <TourNote place={step} />
+      </div>
+      {step === "file" ? (
+        <FileStep
+          sample={search.sample ?? false}
+          onFile={(file) =>
+            void navigate({ to: "/new", search: { file: file.id, name: file.name, step: "reading" } })
+          }
+        />
+      ) : (
+        <>
+          {look.error && (
+            <ErrorNote error={look.error} onRetry={() => void look.refetch()} className="mb-4" />
+          )}
+          {look.isPending && <RowsSkeleton />}
+          {look.error && step !== "reading" ? null : (
+            <>
+              {step === "reading" && (
+                <Reading preview={look.data} draft={draft} change={change} busy={look.isFetching} />
+              )}
+              {look.data && step === "mapping" && (
+                <MappingStep columns={columns} preview={look.data} draft={draft} change={change} />
+              )}
+              {look.data && step === "dryrun" && <DryRun preview={look.data} />}
+              {look.data && step === "confirm" && search.file && (
+                <ConfirmStep
+                  preview={look.data}
+                  fileId={search.file}
+                  fileName={search.name ?? "file"}
+                  draft={draft}
+                  change={change}
+                />
+              )}
+            </>
+          )}
+          <div className="mt-5 flex items-center gap-2">
+            {before && (
+              <Button onClick={() => go(before.id)}>
+                <ArrowLeft aria-hidden /> {before.label}
+              </Button>
+            )}
+            {after && (
+              <Button look="primary" disabled={!look.data || !!look.error} onClick={() => go(after.id)}>
+                {after.label} <ArrowRight aria-hidden />
+              </Button>
+            )}
+            {look.isFetching && look.data && (
+              <span role="status" className="text-sm text-ink-2">
+                Looking at the file again …
+              </span>
+            )}
+          </div>
+        </>
+      )}
     </Page>
   );
 }

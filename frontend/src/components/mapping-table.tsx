@@ -1,0 +1,164 @@
+import { useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
+import { cn } from "../lib/cn";
+import {
+  doubledFields,
+  fieldsQuery,
+  type MappedColumn,
+  type Mapping,
+  missingFields,
+  type ProductField,
+  targetOf,
+} from "../lib/mapping";
+import { Select } from "./field";
+
+interface Props {
+  columns: MappedColumn[];
+  mapping: Mapping;
+  onChange: (mapping: Mapping) => void;
+}
+
+const CUSTOM = "#custom";
+
+/** Each column of the file: what stands in it, what it fills, and how sure that is. */
+export function MappingTable({ columns, mapping, onChange }: Props) {
+  const fields = useQuery(fieldsQuery).data?.items ?? [];
+  const missing = missingFields(columns, mapping, fields);
+  const doubled = doubledFields(columns, mapping, fields);
+  const set = (column: MappedColumn, value: string) =>
+    onChange({ ...mapping, [column.column]: value === CUSTOM ? null : value });
+  return (
+    <div className="space-y-3">
+      {fields.length > 0 && missing.length > 0 && (
+        <Hint>
+          No column gives a product its {missing.map((one) => `“${one}”`).join(" and ")}. Rows without it
+          become errors: choose a column for it below.
+        </Hint>
+      )}
+      {doubled.length > 0 && (
+        <Hint>
+          More than one column fills {doubled.join(", ")}. Leave one of them out, or keep it as a custom
+          field.
+        </Hint>
+      )}
+      <div
+        className="overflow-x-auto rounded-lg border bg-surface"
+        tabIndex={0}
+        role="region"
+        aria-label="Columns and their fields"
+      >
+        <table className="w-full min-w-[640px] text-left text-sm">
+          <thead>
+            <tr className="h-9 border-b bg-sunken text-xs text-ink-2 [&>th]:px-3 [&>th]:font-medium">
+              <th>Column</th>
+              <th>In the file</th>
+              <th className="w-72">Fills</th>
+              <th className="w-32">Sure</th>
+            </tr>
+          </thead>
+          <tbody className="divide-y">
+            {columns.map((column) => (
+              <tr key={column.column} className="align-top [&>td]:px-3 [&>td]:py-2">
+                <td className="font-medium">
+                  {column.column}
+                  <span className="block text-xs font-normal text-ink-3">
+                    {Math.round(100 * column.fill)} % filled
+                  </span>
+                </td>
+                <td className="max-w-72">
+                  {column.samples.length === 0 && <span className="text-ink-3">always empty</span>}
+                  {column.samples.slice(0, 3).map((sample, place) => (
+                    <span key={place} className="block truncate text-ink-2" title={sample}>
+                      {sample}
+                    </span>
+                  ))}
+                </td>
+                <td>
+                  <TargetSelect
+                    column={column}
+                    value={targetOf(column, mapping)}
+                    fields={fields}
+                    onChange={set}
+                  />
+                </td>
+                <td>
+                  <Sure column={column} changed={column.column in mapping} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+interface TargetProps {
+  column: MappedColumn;
+  value: string | null;
+  fields: ProductField[];
+  onChange: (column: MappedColumn, value: string) => void;
+}
+
+function TargetSelect({ column, value, fields, onChange }: TargetProps) {
+  const known = value === null || value === "ignore" || fields.some((field) => field.target === value);
+  return (
+    <Select
+      aria-label={`Field that ${column.column} fills`}
+      value={value ?? CUSTOM}
+      onChange={(event) => onChange(column, event.target.value)}
+      className={cn(value === "ignore" && "text-ink-3")}
+    >
+      <option value={CUSTOM}>Custom field, kept as it is</option>
+      <option value="ignore">Leave out</option>
+      {!known && value && <option value={value}>{value}</option>}
+      <optgroup label="Fields of a product">
+        {fields.map((field) => (
+          <option key={field.target} value={field.target} title={field.description}>
+            {field.target}
+            {field.required ? " *" : ""}
+          </option>
+        ))}
+      </optgroup>
+    </Select>
+  );
+}
+
+const HOW: Record<string, string> = {
+  exact: "by its name",
+  fuzzy: "by a like name",
+  content: "by its cells",
+  given: "chosen",
+};
+
+function Sure({ column, changed }: { column: MappedColumn; changed: boolean }) {
+  if (changed) return <span className="text-xs text-ink-2">chosen by you</span>;
+  if (column.target === null) return <span className="text-xs text-ink-3">no field is like it</span>;
+  const sure = Math.round(100 * column.confidence);
+  return (
+    <div title={HOW[column.how] ?? column.how}>
+      <div className="flex items-center gap-2">
+        <div className="h-1.5 w-12 overflow-hidden rounded-full bg-line" aria-hidden>
+          <div
+            className={cn("h-full", sure >= 90 ? "bg-done" : "bg-not-found")}
+            style={{ width: `${sure}%` }}
+          />
+        </div>
+        <span className="text-xs">{sure} %</span>
+      </div>
+      <span className="block text-xs text-ink-3">{HOW[column.how] ?? column.how}</span>
+    </div>
+  );
+}
+
+function Hint({ children }: { children: React.ReactNode }) {
+  return (
+    <p
+      role="status"
+      className="flex gap-2 rounded-md border border-not-found/30 bg-not-found-bg px-3 py-2 text-sm text-not-found"
+    >
+      <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+      <span>{children}</span>
+    </p>
+  );
+}

@@ -1,0 +1,122 @@
+import { TriangleAlert } from "lucide-react";
+import type { GridColumn } from "../../components/grid";
+import { ItemPill } from "../../components/status";
+import { Time } from "../../components/time";
+import type { FullJob, Item } from "../../lib/api";
+import { cellText, count } from "../../lib/format";
+
+export type View = "results" | "input";
+
+export interface Trouble {
+  code: string;
+  message: string;
+  column?: string;
+  value?: string;
+  severity?: string;
+  target?: string;
+}
+
+/** All that is wrong with a row: its error, then what was noticed on the way. */
+export function troubles(item: Item): Trouble[] {
+  const error = item.error as (Trouble & { problems?: Trouble[] }) | null;
+  const noticed = ((item.normalized?.problems as Trouble[] | undefined) ?? []).filter(
+    (one) => !error || one.code !== error.code || one.column !== error.column,
+  );
+  return error ? [error, ...noticed] : noticed;
+}
+
+const WIDE = /title|name|description|bezeichnung|beschreibung|url|image|bild|category|kategorie|message/i;
+const NUMBERS = /^(price|quantity|leadTimeDays|minOrder|row)$/;
+
+export function defaultWidth(id: string): number {
+  if (WIDE.test(id)) return 240;
+  if (/gtin|ean/i.test(id)) return 144;
+  return Math.max(104, Math.min(180, 40 + 8 * id.length));
+}
+
+/** Columns of the grid: the row itself, then the results or the supplier's own cells. */
+export function itemColumns(
+  job: FullJob,
+  view: View,
+  sample: readonly Item[],
+  fixed: GridColumn<Item>[],
+  widths: Record<string, number>,
+  canEdit: boolean,
+): GridColumn<Item>[] {
+  const status: GridColumn<Item> = {
+    id: "#status",
+    title: "Status",
+    width: widths["#status"] ?? 116,
+    render: (item) => <ItemPill status={item.status} />,
+  };
+  const why: GridColumn<Item> = {
+    id: "#why",
+    title: "Problems",
+    width: widths["#why"] ?? 220,
+    render: (item) => <Why item={item} />,
+  };
+  const names =
+    view === "results"
+      ? (job.columns ?? namesOf(sample, (item) => item.result))
+      : (job.header ?? namesOf(sample, (item) => item.input));
+  const cells = names.map((name): GridColumn<Item> => {
+    const value = (item: Item) =>
+      view === "results" ? item.result?.[name] : (item.input as Record<string, unknown> | null)?.[name];
+    return {
+      id: name,
+      title: name,
+      width: widths[name] ?? defaultWidth(name),
+      align: view === "results" && NUMBERS.test(name) ? "right" : undefined,
+      render: (item) => cellText(value(item)),
+      className: (item) => {
+        const bad = view === "input" && troubles(item).find((one) => one.column === name);
+        if (!bad) return undefined;
+        return bad.severity === "warning" ? "bg-not-found-bg text-not-found" : "bg-error-bg text-error";
+      },
+      editable:
+        canEdit && view === "input"
+          ? (item) =>
+              item.status === "PENDING" || item.status === "PROCESSING" ? null : cellText(value(item))
+          : undefined,
+    };
+  });
+  const updated: GridColumn<Item> = {
+    id: "#updated",
+    title: "Updated",
+    width: widths["#updated"] ?? 112,
+    render: (item) => <Time at={item.updatedAt} className="text-ink-2" />,
+  };
+  const attempts: GridColumn<Item> = {
+    id: "#attempts",
+    title: "Tries",
+    width: widths["#attempts"] ?? 56,
+    align: "right",
+    render: (item) => <span className="text-ink-2">{count(item.attempts)}</span>,
+  };
+  return [...fixed, status, why, ...cells, attempts, updated];
+}
+
+function namesOf(sample: readonly Item[], of: (item: Item) => unknown): string[] {
+  const names = new Set<string>();
+  for (const item of sample)
+    for (const name of Object.keys((of(item) as object | null) ?? {})) names.add(name);
+  return [...names];
+}
+
+function Why({ item }: { item: Item }) {
+  const list = troubles(item);
+  const first = list[0];
+  if (!first) return null;
+  const warns = !item.error;
+  return (
+    <span
+      className={warns ? "text-ink-2" : "text-error"}
+      title={list.map((one) => `${one.column ? `${one.column}: ` : ""}${one.message}`).join("\n")}
+    >
+      <TriangleAlert className="mr-1 inline size-3 align-[-1px]" aria-hidden />
+      {first.column && <span className="font-medium">{first.column}: </span>}
+      {first.message}
+      {list.length > 1 && ` (+${list.length - 1})`}
+    </span>
+  );
+}

@@ -1,0 +1,377 @@
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ArrowRight, ChevronDown, ChevronUp, RotateCw } from "lucide-react";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { Button } from "../../components/button";
+import { Drawer } from "../../components/drawer";
+import { ErrorNote } from "../../components/error-note";
+import { Field, Input } from "../../components/field";
+import { RowsSkeleton } from "../../components/skeleton";
+import { ItemPill } from "../../components/status";
+import { Time } from "../../components/time";
+import { toast } from "../../components/toast";
+import { client, type FullJob, type Item, ok } from "../../lib/api";
+import { cellText, count } from "../../lib/format";
+import { useShortcuts } from "../../lib/keys";
+import { useCanWrite } from "../../lib/session";
+import { isLive } from "../../lib/states";
+import { troubles } from "./columns";
+
+interface Props {
+  job: FullJob;
+  row: number;
+  onClose: () => void;
+  onChanged: () => void;
+}
+
+/** One row: what came in, what became of it, and where each value is from. */
+export function RowDrawer({ job, row, onClose, onChanged }: Props) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const canWrite = useCanWrite();
+  const item = useQuery({
+    queryKey: ["job", job.id, "item", row],
+    queryFn: async ({ signal }) => {
+      const page = await ok(
+        client.GET("/api/jobs/{job_id}/items", {
+          params: { path: { job_id: job.id }, query: { fromRow: row, pageSize: 1 } },
+          signal,
+        }),
+      );
+      return page.items[0] ?? null;
+    },
+    placeholderData: keepPreviousData,
+  });
+  const goTo = (next: number) => {
+    if (next < 1 || next > job.counters.total) return;
+    void navigate({
+      to: "/jobs/$jobId",
+      params: { jobId: job.id },
+      search: (now) => ({ ...now, row: next }),
+      replace: true,
+    });
+  };
+  const again = async () => {
+    const done = await ok(
+      client.POST("/api/jobs/{job_id}/reprocess", {
+        params: { path: { job_id: job.id } },
+        body: {
+          scope: "items",
+          itemIds: [row],
+          statuses: ["DONE", "ERROR", "NOT_FOUND", "SKIPPED"],
+          resetAttempts: true,
+          fromStart: true,
+        },
+      }),
+    );
+    queries.setQueryData(["job", job.id], done.job);
+    onChanged();
+    toast.success(`Row ${count(row)} runs again`);
+  };
+  return (
+    <Drawer
+      open
+      onOpenChange={onClose}
+      title={`Row ${count(row)}`}
+      actions={
+        <div data-keys="on" className="flex">
+          <Keys onNext={() => goTo(row + 1)} onBefore={() => goTo(row - 1)} />
+          <Button
+            look="quiet"
+            size="icon"
+            aria-label="Row before"
+            disabled={row <= 1}
+            onClick={() => goTo(row - 1)}
+          >
+            <ChevronUp aria-hidden />
+          </Button>
+          <Button
+            look="quiet"
+            size="icon"
+            aria-label="Next row"
+            disabled={row >= job.counters.total}
+            onClick={() => goTo(row + 1)}
+          >
+            <ChevronDown aria-hidden />
+          </Button>
+        </div>
+      }
+    >
+      {item.error && <ErrorNote error={item.error} onRetry={() => void item.refetch()} className="mb-3" />}
+      {item.isPending ? (
+        <RowsSkeleton />
+      ) : item.data ? (
+        <Details
+          key={`${item.data.rowNo} ${item.data.updatedAt}`}
+          job={job}
+          item={item.data}
+          canFix={canWrite && !isLive(job.state)}
+          onAgain={canWrite && !["PENDING", "PROCESSING"].includes(item.data.status) ? again : undefined}
+          onChanged={() => {
+            void item.refetch();
+            onChanged();
+          }}
+        />
+      ) : (
+        <p className="text-sm text-ink-2">There is no such row (any more).</p>
+      )}
+    </Drawer>
+  );
+}
+
+function Keys({ onNext, onBefore }: { onNext: () => void; onBefore: () => void }) {
+  useShortcuts("Row", { j: ["Next row", onNext], k: ["Row before", onBefore] });
+  return null;
+}
+
+interface DetailsProps {
+  job: FullJob;
+  item: Item;
+  canFix: boolean;
+  onAgain?: () => Promise<void>;
+  onChanged: () => void;
+}
+
+function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
+  const [error, setError] = useState<unknown>(null);
+  const lineage = (item.normalized?.lineage ?? {}) as Record<string, [string, string, string, number]>;
+  const match = item.normalized?.match as { state?: string; changes?: Change[] } | undefined;
+  return (
+    <div className="space-y-6">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-ink-2">
+        <ItemPill status={item.status} />
+        {item.stage && <span>stage {item.stage}</span>}
+        <span>{item.attempts === 1 ? "1 try" : `${item.attempts} tries`}</span>
+        <span>
+          updated <Time at={item.updatedAt} />
+        </span>
+        {item.lockedBy && (
+          <span>
+            held by <span className="font-mono text-xs">{item.lockedBy}</span>
+          </span>
+        )}
+        {onAgain && (
+          <Button size="sm" onClick={() => onAgain().catch(setError)}>
+            <RotateCw aria-hidden /> Run again
+          </Button>
+        )}
+      </div>
+      {error !== null && <ErrorNote error={error} />}
+      <Problems job={job} item={item} canFix={canFix} onChanged={onChanged} />
+      {match?.changes && match.changes.length > 0 && (
+        <Part title="Changes in the catalog">
+          <Changes changes={match.changes} />
+        </Part>
+      )}
+      {item.result && (
+        <Part title="Result" lead="What the grid shows and the export writes.">
+          <Pairs values={item.result} />
+        </Part>
+      )}
+      {Object.keys(lineage).length > 0 && (
+        <Part
+          title="Where each value is from"
+          lead="Column of the file, what stood there, and the rule that read it."
+        >
+          <Lineage lineage={lineage} />
+        </Part>
+      )}
+      <Part title="Input" lead="As it was read; nothing is lost.">
+        <Pairs values={asRecord(item.input)} />
+      </Part>
+      {item.normalized && (
+        <details>
+          <summary className="text-sm font-medium text-ink-2">Everything, as JSON</summary>
+          <pre
+            className="mt-2 max-h-96 overflow-auto rounded-md border bg-sunken p-3 font-mono text-xs"
+            tabIndex={0}
+          >
+            {JSON.stringify({ normalized: item.normalized, error: item.error }, null, 2)}
+          </pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Problems({ job, item, canFix, onChanged }: Omit<DetailsProps, "onAgain">) {
+  const list = troubles(item);
+  if (list.length === 0) return null;
+  const input = asRecord(item.input);
+  const fixable = [
+    ...new Set(list.map((one) => one.column).filter((name): name is string => !!name && name in input)),
+  ];
+  return (
+    <Part title={list.length === 1 ? "One problem" : `${list.length} problems`}>
+      <ul className="space-y-1.5">
+        {list.map((one, place) => (
+          <li
+            key={place}
+            className={
+              one.severity === "warning" || !item.error
+                ? "rounded-md bg-not-found-bg px-3 py-2 text-sm text-not-found"
+                : "rounded-md bg-error-bg px-3 py-2 text-sm text-error"
+            }
+          >
+            <span className="font-mono text-xs">{one.code}</span>
+            {one.column && <span className="font-medium"> · {one.column}</span>}
+            {one.value !== undefined && one.value !== "" && <span> “{cellText(one.value)}”</span>}
+            <span className="block">{one.message}</span>
+          </li>
+        ))}
+      </ul>
+      {canFix && fixable.length > 0 && (
+        <FixForm job={job} item={item} columns={fixable} input={input} onChanged={onChanged} />
+      )}
+      {!canFix && isLive(job.state) && fixable.length > 0 && (
+        <p className="mt-2 text-xs text-ink-3">Cells can be put right once the job has ended.</p>
+      )}
+    </Part>
+  );
+}
+
+interface FixProps {
+  job: FullJob;
+  item: Item;
+  columns: string[];
+  input: Record<string, unknown>;
+  onChanged: () => void;
+}
+
+function FixForm({ job, item, columns, input, onChanged }: FixProps) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const save = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const changed = Object.fromEntries(
+      columns
+        .map((name) => [name, String(form.get(name) ?? "")] as const)
+        .filter(([name, text]) => text !== cellText(input[name])),
+    );
+    if (Object.keys(changed).length === 0) {
+      setError(new Error("Nothing has changed: write the cell as it should be."));
+      return;
+    }
+    setBusy(true);
+    setError(null);
+    try {
+      const done = await ok(
+        client.PATCH("/api/jobs/{job_id}/items/{item}", {
+          params: { path: { job_id: job.id, item: String(item.rowNo) } },
+          body: { input: changed },
+        }),
+      );
+      queries.setQueryData(["job", job.id], done.job);
+      toast.success(`Row ${count(item.rowNo)} is put right and runs again`);
+      onChanged();
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={save} className="mt-3 space-y-3 rounded-md border p-3">
+      {columns.map((name) => (
+        <Field key={name} label={name}>
+          {(ids) => <Input {...ids} name={name} defaultValue={cellText(input[name])} />}
+        </Field>
+      ))}
+      {error !== null && <ErrorNote error={error} />}
+      <Button look="primary" type="submit" busy={busy}>
+        Save and run the row again
+      </Button>
+    </form>
+  );
+}
+
+interface Change {
+  field?: string;
+  target?: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+export function Changes({ changes }: { changes: Change[] }) {
+  return (
+    <dl className="divide-y rounded-md border text-sm">
+      {changes.map((one, place) => (
+        <div key={place} className="grid grid-cols-[minmax(96px,1fr)_2fr] gap-3 px-3 py-1.5">
+          <dt className="truncate text-ink-2">{one.field ?? one.target}</dt>
+          <dd className="flex min-w-0 flex-wrap items-center gap-1.5 break-words">
+            <del className="text-ink-3">{cellText(one.before) || "empty"}</del>
+            <ArrowRight className="size-3 text-ink-3" aria-hidden />
+            <ins className="font-medium no-underline">{cellText(one.after) || "empty"}</ins>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Lineage({ lineage }: { lineage: Record<string, [string, string, string, number]> }) {
+  return (
+    <div className="overflow-x-auto rounded-md border" tabIndex={0} role="region" aria-label="Lineage">
+      <table className="w-full text-left text-sm">
+        <thead className="bg-sunken text-xs text-ink-2">
+          <tr className="[&>th]:px-3 [&>th]:py-1.5 [&>th]:font-medium">
+            <th>Field</th>
+            <th>Column</th>
+            <th>Stood there</th>
+            <th>Rule</th>
+            <th className="text-right">Sure</th>
+          </tr>
+        </thead>
+        <tbody className="divide-y">
+          {Object.entries(lineage).map(([field, [column, raw, rule, sure]]) => (
+            <tr key={field} className="[&>td]:px-3 [&>td]:py-1.5">
+              <td className="font-mono text-xs">{field}</td>
+              <td>{column}</td>
+              <td className="max-w-48 truncate" title={cellText(raw)}>
+                {cellText(raw)}
+              </td>
+              <td className="text-ink-2">{rule}</td>
+              <td className="text-right whitespace-nowrap text-ink-2">{Math.round(100 * (sure ?? 1))} %</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Part({ title, lead, children }: { title: string; lead?: string; children: ReactNode }) {
+  return (
+    <section>
+      <h3 className="text-base font-semibold">{title}</h3>
+      {lead && <p className="text-xs text-ink-3">{lead}</p>}
+      <div className="mt-2">{children}</div>
+    </section>
+  );
+}
+
+function Pairs({ values }: { values: Record<string, unknown> }) {
+  return (
+    <dl className="divide-y rounded-md border text-sm">
+      {Object.entries(values).map(([name, value]) => (
+        <div key={name} className="grid grid-cols-[minmax(96px,1fr)_2fr] gap-3 px-3 py-1.5">
+          <dt className="truncate text-ink-2" title={name}>
+            {name}
+          </dt>
+          <dd className="min-w-0 break-words">
+            {cellText(value) === "" ? <span className="text-ink-3">empty</span> : cellText(value)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  if (value && typeof value === "object" && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (Array.isArray(value))
+    return Object.fromEntries(value.map((cell, place) => [`Column ${place + 1}`, cell]));
+  return { value };
+}

@@ -1,0 +1,234 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { FilterX, Table2 } from "lucide-react";
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { Button } from "../../components/button";
+import { EmptyState } from "../../components/empty";
+import { ErrorNote } from "../../components/error-note";
+import { Checkbox } from "../../components/field";
+import { Grid, type GridColumn, type GridHandle } from "../../components/grid";
+import { toast } from "../../components/toast";
+import { client, type FullJob, type Item, ok } from "../../lib/api";
+import { count } from "../../lib/format";
+import { fetchItems, type ItemFilter, ItemPages } from "../../lib/item-pages";
+import { useShortcuts } from "../../lib/keys";
+import { useChanges } from "../../lib/live";
+import { setPrefs, usePrefs } from "../../lib/prefs";
+import { useCanWrite } from "../../lib/session";
+import { COUNTER_OF, isLive } from "../../lib/states";
+import { itemColumns, type View } from "./columns";
+import { RowDrawer } from "./drawer";
+import { RowsToolbar } from "./rows-toolbar";
+import { holds, isEmpty, NOTHING, type Selection, toggle } from "./selection";
+import { SelectionBar } from "./selection-bar";
+
+interface Props {
+  job: FullJob;
+  filter: ItemFilter;
+  row: number | undefined;
+  view: View;
+  /** More columns, after the row's number. */
+  extra?: GridColumn<Item>[];
+  empty: ReactNode;
+}
+
+/** How many rows match, where the job's own counters tell; null where nobody has counted. */
+export function matching(job: FullJob, filter: ItemFilter): number | null {
+  if (filter.q) return null;
+  if (filter.code) return filter.statuses.length ? null : (job.errors[filter.code] ?? 0);
+  if (!filter.statuses.length) return job.counters.total;
+  return filter.statuses.reduce((sum, status) => sum + job.counters[COUNTER_OF[status]], 0);
+}
+
+export function Rows({ job, filter, row, view: firstView, extra = [], empty }: Props) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const canWrite = useCanWrite();
+  const { density, columns: taste } = usePrefs();
+  const [view, setView] = useState(firstView);
+  const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [editError, setEditError] = useState<unknown>(null);
+  const grid = useRef<GridHandle>(null);
+  const key = JSON.stringify(filter);
+  const dense = !filter.statuses.length && !filter.code && !filter.q;
+  const pages = useMemo(() => new ItemPages(fetchItems(job.id, filter), dense), [job.id, key]);
+  useEffect(() => () => pages.close(), [pages]);
+  useSyncExternalStore(pages.subscribe, () => pages.version);
+  useEffect(() => setSelection(NOTHING), [key]);
+  useChanges(useCallback((jobs) => (jobs === null || jobs.has(job.id)) && pages.refresh(), [pages, job.id]));
+
+  const onWindow = useWindow(pages);
+  const known = matching(job, filter);
+  const rowCount = dense ? job.counters.total : pages.reach;
+  const tasteKey = `${job.pipeline}.${view}`;
+  const mine = taste[tasteKey] ?? { hidden: [], widths: {} };
+  const keep = (change: Partial<typeof mine>) =>
+    setPrefs({ columns: { ...taste, [tasteKey]: { ...mine, ...change } } });
+  const canEdit = canWrite && !isLive(job.state);
+
+  const select = useCallback(
+    (item: Item, range: boolean) => setSelection((now) => toggle(now, item.rowNo, range)),
+    [],
+  );
+  const number: GridColumn<Item> = {
+    id: "#row",
+    title: "Row",
+    width: canWrite ? 96 : 72,
+    render: (item) => (
+      <span className="flex items-center gap-2">
+        {canWrite && (
+          <Checkbox
+            tabIndex={-1}
+            aria-label={`Select row ${item.rowNo}`}
+            checked={holds(selection, item.rowNo)}
+            onChange={(event) => select(item, (event.nativeEvent as MouseEvent).shiftKey)}
+          />
+        )}
+        <span className="font-mono text-xs text-ink-2">{count(item.rowNo)}</span>
+      </span>
+    ),
+  };
+  const sample = [0, 1, 2, 3].map((place) => pages.at(place)).filter((item) => item !== undefined);
+  const all = itemColumns(job, view, sample, [number, ...extra], mine.widths, canEdit);
+  const columns = all.filter((column) => !mine.hidden.includes(column.id));
+
+  const open = (item: Item | null) =>
+    void navigate({
+      to: "/jobs/$jobId",
+      params: { jobId: job.id },
+      search: (now) => ({ ...now, row: item?.rowNo }),
+      replace: true,
+    });
+  const edit = async (item: Item, column: string, text: string) => {
+    setEditError(null);
+    try {
+      const done = await ok(
+        client.PATCH("/api/jobs/{job_id}/items/{item}", {
+          params: { path: { job_id: job.id, item: String(item.rowNo) } },
+          body: { input: { [column]: text } },
+        }),
+      );
+      queries.setQueryData(["job", job.id], done.job);
+      pages.refresh();
+      toast.success(`Row ${count(item.rowNo)} is put right and runs again`);
+    } catch (problem) {
+      setEditError(problem);
+    }
+  };
+  const focusGrid = (index: number) => grid.current?.goTo(index);
+  useShortcuts("Rows", {
+    j: ["Into the grid, next row", () => focusGrid(0)],
+    ...(canWrite && {
+      x: ["Select everything that matches", () => setSelection({ all: true, rows: new Set(), last: null })],
+    }),
+  });
+
+  if (pages.error && !pages.at(0)) {
+    return <ErrorNote error={pages.error} onRetry={() => pages.refresh()} />;
+  }
+  const none = known === 0 || (pages.isWhole && pages.reach === 0);
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-2">
+      <RowsToolbar
+        job={job}
+        filter={filter}
+        known={known}
+        shown={pages.isWhole ? pages.reach : null}
+        view={view}
+        onView={setView}
+        onGoTo={dense ? focusGrid : undefined}
+        columns={all.filter((column) => column.id !== "#row")}
+        hidden={mine.hidden}
+        onHidden={(hidden) => keep({ hidden })}
+      />
+      {canWrite && !isEmpty(selection) && (
+        <SelectionBar
+          job={job}
+          filter={filter}
+          known={known}
+          selection={selection}
+          onChange={setSelection}
+          onDone={() => pages.refresh()}
+        />
+      )}
+      {editError !== null && <ErrorNote error={editError} />}
+      {none ? (
+        <div className="rounded-lg border bg-surface">
+          {filter.q || filter.code ? (
+            <EmptyState
+              icon={FilterX}
+              title="No row matches"
+              action={
+                <Button
+                  onClick={() =>
+                    void navigate({
+                      to: "/jobs/$jobId",
+                      params: { jobId: job.id },
+                      search: (now) => ({ ...now, q: undefined, code: undefined }),
+                    })
+                  }
+                >
+                  Forget the filter
+                </Button>
+              }
+            />
+          ) : (
+            (empty ?? <EmptyState icon={Table2} title="No rows here" />)
+          )}
+        </div>
+      ) : (
+        <Grid
+          label={`Rows of ${job.name}`}
+          handle={grid}
+          columns={columns}
+          rowCount={rowCount}
+          ariaRowCount={known === null ? -1 : known + 1}
+          rowHeight={density === "compact" ? 28 : 36}
+          rowAt={(index) => pages.at(index)}
+          onWindow={onWindow}
+          onOpen={open}
+          onToggle={canWrite ? select : undefined}
+          isSelected={canWrite ? (item) => holds(selection, item.rowNo) : undefined}
+          onEdit={canEdit ? edit : undefined}
+          onWidth={(column, width) => keep({ widths: { ...mine.widths, [column]: width } })}
+          onKey={(event, item) => {
+            if (event.key !== "x" || event.ctrlKey || !item || !canWrite) return false;
+            select(item, event.shiftKey);
+            return true;
+          }}
+          className="min-h-[320px] flex-1 rounded-lg border bg-surface"
+        />
+      )}
+      {row !== undefined && (
+        <RowDrawer job={job} row={row} onClose={() => open(null)} onChanged={() => pages.refresh()} />
+      )}
+    </div>
+  );
+}
+
+/** While somebody scrolls fast, only where they stop is asked for. */
+function useWindow(pages: ItemPages): (first: number, last: number) => void {
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const begun = useRef(false);
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  return useCallback(
+    (first, last) => {
+      if (timer.current) clearTimeout(timer.current);
+      if (!begun.current) {
+        begun.current = true;
+        pages.want(first, last);
+        return;
+      }
+      timer.current = setTimeout(() => pages.want(first, last), 60);
+    },
+    [pages],
+  );
+}

@@ -1,0 +1,67 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck, Clock } from "lucide-react";
+import { EmptyState } from "../../components/empty";
+import { Time } from "../../components/time";
+import type { FullJob } from "../../lib/api";
+import { queueQuery } from "../../lib/queries";
+import { Rows } from "./rows";
+
+/** Rows that wait or run, longest untouched first in mind; and why they wait. */
+export function Waiting({ job, q, row }: { job: FullJob; q: string | undefined; row: number | undefined }) {
+  const why = useReason(job);
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-3">
+      {why && (
+        <p className="flex items-center gap-2 rounded-md border bg-sunken px-3 py-2 text-sm text-ink-2">
+          <Clock className="size-4 shrink-0" aria-hidden /> <span>{why}</span>
+        </p>
+      )}
+      <Rows
+        job={job}
+        filter={{ statuses: ["PENDING", "PROCESSING"], q }}
+        row={row}
+        view="input"
+        extra={[
+          {
+            id: "#held",
+            title: "Held by",
+            width: 170,
+            render: (item) =>
+              item.lockedBy ? (
+                <span className="font-mono text-xs" title={`since ${item.lockedAt ?? ""}`}>
+                  {item.lockedBy}
+                </span>
+              ) : (
+                <span className="text-ink-3">
+                  {item.attempts > 0 ? "waits for its next try" : "waits its turn"}
+                </span>
+              ),
+          },
+        ]}
+        empty={
+          <EmptyState icon={CircleCheck} title="Nothing waits">
+            Every row of this job has ended. Rows that are retried or not yet begun would be listed here.
+          </EmptyState>
+        }
+      />
+    </div>
+  );
+}
+
+function useReason(job: FullJob) {
+  const queue = useQuery(queueQuery).data;
+  if (job.state === "paused") return "The job is paused. Resume it, and these rows go on.";
+  if (job.lanePaused)
+    return `Its lane ${job.lane} is paused by an admin; nothing of it starts until it is resumed.`;
+  if (job.state === "delayed" && job.dueAt) {
+    return (
+      <>
+        The job begins <Time at={job.dueAt} />.
+      </>
+    );
+  }
+  if (queue?.workers === 0)
+    return "No worker is running. Start one, or choose “Process now” in the job's menu.";
+  if (job.state === "queued") return "The job waits for a free worker; its org's share comes round in turn.";
+  return null;
+}

@@ -1,0 +1,157 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { useMemo, useState } from "react";
+import { Button } from "../../components/button";
+import { ErrorNote } from "../../components/error-note";
+import { Field, Input, Select } from "../../components/field";
+import { Card } from "../../components/page";
+import { client, ok, type Preview } from "../../lib/api";
+import { cn } from "../../lib/cn";
+import { count } from "../../lib/format";
+import { randomId } from "../../lib/random";
+import { configOf, type Draft, type Intent } from "./draft";
+
+interface Props {
+  preview: Preview;
+  fileId: string;
+  fileName: string;
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}
+
+const INTENTS: [Intent, string, string][] = [
+  ["check", "Check only", "Nothing is written. You get the rows, clean and judged, to look at and export."],
+  [
+    "create",
+    "Create new products",
+    "Products that are not in the catalog yet; existing ones are left alone.",
+  ],
+  [
+    "update",
+    "Update existing products",
+    "Mapped fields of products that are there; blank cells leave a field as it is.",
+  ],
+  ["merge", "Create and update", "Both: new ones are made, existing ones updated."],
+  [
+    "replace",
+    "Replace existing products",
+    "Existing products become exactly what the file says, blanks included.",
+  ],
+  ["ignoreExisting", "Create, ignore existing", "Only new ones; rows of existing products are skipped."],
+];
+
+export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props) {
+  const navigate = useNavigate();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  // Pressed twice, or sent again after a cut connection, it is still one job; changed, it is another.
+  const asked = JSON.stringify(draft);
+  const attempt = useMemo(() => `ui-${randomId()}-${asked.length}`, [asked]);
+  const summary = preview.summary as Record<string, number>;
+  const start = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      const made = await ok(
+        client.POST("/api/jobs", {
+          headers: { "Idempotency-Key": attempt },
+          body: {
+            fileId,
+            config: configOf(draft),
+            priority: draft.priority,
+            name: draft.name || fileName,
+          } as never,
+        }),
+      );
+      await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId } });
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
+      <fieldset className="space-y-2">
+        <legend className="mb-2 text-base font-semibold">What may be written to the catalog?</legend>
+        {INTENTS.map(([value, label, told]) => (
+          <label
+            key={value}
+            className={cn(
+              "flex cursor-pointer items-start gap-3 rounded-md border bg-surface px-4 py-2.5 hover:border-line-strong",
+              draft.intent === value && "border-accent bg-accent-soft hover:border-accent",
+            )}
+          >
+            <input
+              type="radio"
+              name="intent"
+              value={value}
+              checked={draft.intent === value}
+              onChange={() => change({ intent: value })}
+              className="mt-1 accent-(--accent)"
+            />
+            <span>
+              <span className="block text-sm font-medium">{label}</span>
+              <span className="block text-sm text-ink-2">{told}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Card className="h-fit space-y-4 p-4">
+        <h2 className="text-base font-semibold">The job</h2>
+        <Field label="Name">
+          {(ids) => (
+            <Input
+              {...ids}
+              maxLength={200}
+              defaultValue={draft.name ?? fileName}
+              onBlur={(event) => change({ name: event.target.value.trim() })}
+            />
+          )}
+        </Field>
+        <Field label="Priority" hint="Among your organisation's own jobs.">
+          {(ids) => (
+            <Select
+              {...ids}
+              value={draft.priority}
+              onChange={(event) => change({ priority: event.target.value as Draft["priority"] })}
+            >
+              <option value="high">High</option>
+              <option value="medium">Medium</option>
+              <option value="low">Low</option>
+            </Select>
+          )}
+        </Field>
+        <dl className="divide-y border-t text-sm">
+          <Fact
+            name="Rows"
+            value={`${preview.rowsEstimated > preview.rowsSampled ? "about " : ""}${count(preview.rowsEstimated)}`}
+          />
+          <Fact
+            name="Invalid, of those looked at"
+            value={`${count(summary.invalid ?? 0)} of ${count(preview.rows.length)}`}
+          />
+          <Fact
+            name="Duplicates, estimated"
+            value={summary.duplicatesEstimate == null ? "unknown" : count(summary.duplicatesEstimate)}
+          />
+        </dl>
+        {error !== null && <ErrorNote error={error} />}
+        <Button look="primary" className="w-full" busy={busy} onClick={start}>
+          {!busy && <Play aria-hidden />} {draft.intent === "check" ? "Check the file" : "Start the import"}
+        </Button>
+        {draft.intent !== "check" && (
+          <p className="text-xs text-ink-3">The import can be undone as a whole afterwards.</p>
+        )}
+      </Card>
+    </div>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="flex justify-between gap-3 py-1.5">
+      <dt className="text-ink-2">{name}</dt>
+      <dd className="font-medium">{value}</dd>
+    </div>
+  );
+}

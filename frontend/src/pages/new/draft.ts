@@ -1,0 +1,57 @@
+// What the wizard has asked so far. It survives a reload: the file is on the server, this is in the tab.
+import { useCallback, useState } from "react";
+import type { Mapping } from "../../lib/mapping";
+
+export type Intent = "check" | "create" | "update" | "merge" | "replace" | "ignoreExisting";
+
+export interface Draft {
+  encoding?: string;
+  delimiter?: string;
+  sheet?: string;
+  headerRow?: number;
+  mapping: Mapping;
+  currency?: string;
+  decimal?: "comma" | "point";
+  dates?: "dmy" | "mdy";
+  source?: string;
+  intent: Intent;
+  name?: string;
+  priority: "high" | "medium" | "low";
+}
+
+const EMPTY: Draft = { mapping: {}, intent: "check", priority: "medium" };
+
+function load(file: string | undefined): Draft {
+  if (!file) return EMPTY;
+  try {
+    return { ...EMPTY, ...JSON.parse(sessionStorage.getItem(`penstock.draft.${file}`) ?? "{}") };
+  } catch {
+    return EMPTY;
+  }
+}
+
+export function useDraft(file: string | undefined): [Draft, (change: Partial<Draft>) => void] {
+  const [held, setHeld] = useState(() => ({ file, draft: load(file) }));
+  const draft = held.file === file ? held.draft : load(file);
+  const change = useCallback(
+    (part: Partial<Draft>) =>
+      setHeld((now) => {
+        const next = { ...(now.file === file ? now.draft : load(file)), ...part };
+        if (file) sessionStorage.setItem(`penstock.draft.${file}`, JSON.stringify(next));
+        return { file, draft: next };
+      }),
+    [file],
+  );
+  return [draft, change];
+}
+
+/** The job's config: what was said, and nothing that was not. */
+export function configOf(draft: Draft): Record<string, unknown> {
+  const { mapping, name: _name, priority: _priority, intent, ...rest } = draft;
+  const config: Record<string, unknown> = Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  if (Object.keys(mapping).length) config.mapping = mapping;
+  if (intent !== "check") config.intent = intent;
+  return config;
+}

@@ -1,0 +1,204 @@
+import {
+  CircleCheck,
+  CircleHelp,
+  CircleSlash,
+  CircleX,
+  Copy as CopyIcon,
+  Equal,
+  type LucideIcon,
+  Pencil,
+  Plus,
+} from "lucide-react";
+import { useMemo, useState } from "react";
+import { Choice } from "../../components/choice";
+import { EmptyState } from "../../components/empty";
+import { Badge } from "../../components/status";
+import type { Preview } from "../../lib/api";
+import { cn } from "../../lib/cn";
+import { cellText, count } from "../../lib/format";
+import type { Tone } from "../../lib/states";
+import { Changes } from "../job/drawer";
+
+type Row = Preview["rows"][number];
+type Show = "all" | "problems" | "duplicates" | "changes";
+interface Problem {
+  column?: string;
+  value?: string;
+  code: string;
+  message: string;
+  severity?: string;
+  target?: string;
+}
+
+const VERDICTS: Record<Row["verdict"], [Tone, string, LucideIcon]> = {
+  valid: ["done", "Valid", CircleCheck],
+  invalid: ["error", "Invalid", CircleX],
+  discarded: ["skipped", "Left out", CircleSlash],
+  unknown: ["pending", "Unknown", CircleHelp],
+};
+const MATCHES: Record<string, [Tone, string, LucideIcon]> = {
+  new: ["processing", "New", Plus],
+  changed: ["not-found", "Changes", Pencil],
+  unchanged: ["skipped", "Unchanged", Equal],
+  duplicate: ["paused", "Duplicate", CopyIcon],
+};
+
+/** The first rows as they would come out: bad cells with the reason, duplicates, and the difference to the catalog. */
+export function DryRun({ preview }: { preview: Preview }) {
+  const [show, setShow] = useState<Show>("all");
+  const summary = preview.summary as Record<string, number>;
+  const rows = useMemo(() => preview.rows.filter((row) => fits(row, show)), [preview.rows, show]);
+  const bad = preview.rows.filter((row) => fits(row, "problems")).length;
+  const figures: [string, number | undefined][] = [
+    ["Valid", summary.valid],
+    ["Invalid", summary.invalid],
+    ["New", summary.new],
+    ["Changed", summary.changed],
+    ["Unchanged", summary.unchanged],
+    ["Duplicates", summary.duplicate],
+  ];
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-ink-2">
+        The first {count(preview.rows.length)} of{" "}
+        {preview.rowsEstimated > preview.rowsSampled ? "about " : ""}
+        {count(preview.rowsEstimated)} rows, worked out on the server. Nothing is written.
+      </p>
+      <dl className="grid grid-cols-3 gap-2 sm:grid-cols-6">
+        {figures.map(([label, value]) => (
+          <div key={label} className="rounded-md border bg-surface px-3 py-1.5">
+            <dt className="text-xs text-ink-2">{label}</dt>
+            <dd className="text-lg leading-6 font-semibold">{count(value ?? 0)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Choice
+        label="Rows to show"
+        value={show}
+        onChange={setShow}
+        options={[
+          { value: "all", label: "All" },
+          { value: "problems", label: `Problems ${bad}` },
+          { value: "duplicates", label: `Duplicates ${summary.duplicate ?? 0}` },
+          { value: "changes", label: `Changes ${summary.changed ?? 0}` },
+        ]}
+      />
+      {rows.length === 0 ? (
+        <div className="rounded-lg border bg-surface">
+          <EmptyState
+            icon={CircleCheck}
+            title={show === "changes" ? "No product in the catalog would change" : "None of these rows"}
+          />
+        </div>
+      ) : (
+        <div
+          className="max-h-[60dvh] overflow-auto rounded-lg border bg-surface"
+          tabIndex={0}
+          role="region"
+          aria-label="Rows as they would come out"
+        >
+          <table className="w-full text-left text-sm">
+            <thead className="sticky top-0 z-10">
+              <tr className="h-8 bg-sunken text-xs text-ink-2 shadow-[inset_0_-1px_var(--line)] [&>th]:px-3 [&>th]:font-medium [&>th]:whitespace-nowrap">
+                <th className="text-right">Row</th>
+                <th>Verdict</th>
+                <th>Catalog</th>
+                {preview.columns
+                  .filter((name) => name !== "match")
+                  .map((name) => (
+                    <th key={name}>{name}</th>
+                  ))}
+              </tr>
+            </thead>
+            <tbody className="divide-y">
+              {rows.map((row) => (
+                <PreviewRow key={row.rowNo} row={row} columns={preview.columns} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function fits(row: Row, show: Show): boolean {
+  if (show === "problems") return serious(row).length > 0;
+  if (show === "duplicates") return row.match === "duplicate";
+  if (show === "changes") return row.match === "changed";
+  return true;
+}
+
+/** What makes a row unusable, or at least is no mere remark. */
+function serious(row: Row): Problem[] {
+  return (row.problems as unknown as Problem[]).filter((one) => one.severity !== "warning");
+}
+
+function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
+  const problems = row.problems as unknown as Problem[];
+  const wrong = serious(row);
+  const [tone, word, Icon] = VERDICTS[row.verdict];
+  const match = row.match ? MATCHES[row.match] : undefined;
+  const MatchIcon = match?.[2];
+  const cells = columns.filter((name) => name !== "match");
+  const marked = new Map(problems.map((one) => [shortName(one.target ?? ""), one]));
+  return (
+    <>
+      <tr className="h-9 [&>td]:px-3">
+        <td className="text-right font-mono text-xs text-ink-2">{count(row.rowNo)}</td>
+        <td>
+          <Badge tone={tone}>
+            <Icon className="size-3" aria-hidden /> {word}
+          </Badge>
+        </td>
+        <td>
+          {match && (
+            <Badge tone={match[0]}>
+              {MatchIcon && <MatchIcon className="size-3" aria-hidden />}
+              {match[1]}
+              {row.duplicateOf ? ` of ${count(row.duplicateOf)}` : ""}
+            </Badge>
+          )}
+        </td>
+        {cells.map((name) => {
+          const problem = marked.get(name);
+          const value = cellText(row.result?.[name]) || (problem ? cellText(problem.value) : "");
+          return (
+            <td
+              key={name}
+              title={problem ? problem.message : value}
+              className={cn(
+                "max-w-60 truncate",
+                problem && (problem.severity === "warning" ? "text-not-found" : "bg-error-bg text-error"),
+              )}
+            >
+              {value}
+            </td>
+          );
+        })}
+      </tr>
+      {(wrong.length > 0 || row.changes.length > 0) && (
+        <tr>
+          <td />
+          <td colSpan={Math.min(8, cells.length + 2)} className="px-3 pb-2">
+            <ul className="space-y-0.5 text-xs text-error">
+              {wrong.map((one, place) => (
+                <li key={place}>
+                  <span className="font-mono">{one.code}</span>
+                  {one.column && <strong> · {one.column}</strong>}: {one.message}
+                </li>
+              ))}
+            </ul>
+            {row.changes.length > 0 && <Changes changes={row.changes as never} />}
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+/** A field's path as the grid names its column. */
+function shortName(target: string): string {
+  const known: Record<string, string> = { "price.amount": "price", "availability.status": "availability" };
+  return known[target] ?? target.split(".").at(-1) ?? target;
+}

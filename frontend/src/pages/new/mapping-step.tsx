@@ -1,0 +1,138 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Save } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { Button } from "../../components/button";
+import { ErrorNote } from "../../components/error-note";
+import { Field, Input, Select } from "../../components/field";
+import { MappingTable } from "../../components/mapping-table";
+import { toast } from "../../components/toast";
+import { type Preview, send } from "../../lib/api";
+import { type MappedColumn, targetOf } from "../../lib/mapping";
+import type { Draft } from "./draft";
+
+interface Props {
+  columns: MappedColumn[];
+  preview: Preview;
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}
+
+export function MappingStep({ columns, preview, draft, change }: Props) {
+  const profile = preview.profile as { name?: string; from?: string; version?: number };
+  return (
+    <div className="space-y-4">
+      <p className="text-sm text-ink-2">
+        {profile.from && profile.from !== "proposed"
+          ? `Mapped by the profile “${profile.name}”, version ${profile.version}.`
+          : "Proposed from names and contents. Change what is wrong."}
+      </p>
+      <MappingTable columns={columns} mapping={draft.mapping} onChange={(mapping) => change({ mapping })} />
+      {preview.notes.map((note) => (
+        <p key={note} className="text-sm text-ink-2">
+          {note}
+        </p>
+      ))}
+      <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+        <Field label="Currency" hint="Where no column says it.">
+          {(ids) => (
+            <Input
+              {...ids}
+              placeholder="As found"
+              maxLength={3}
+              defaultValue={draft.currency ?? ""}
+              onBlur={(event) => {
+                const code = event.target.value.trim().toUpperCase();
+                change({ currency: /^[A-Z]{3}$/.test(code) ? code : undefined });
+              }}
+            />
+          )}
+        </Field>
+        <Field label="Decimals">
+          {(ids) => (
+            <Select
+              {...ids}
+              value={draft.decimal ?? ""}
+              onChange={(event) => change({ decimal: (event.target.value || undefined) as Draft["decimal"] })}
+            >
+              <option value="">As found</option>
+              <option value="comma">1.234,50</option>
+              <option value="point">1,234.50</option>
+            </Select>
+          )}
+        </Field>
+        <Field label="Dates">
+          {(ids) => (
+            <Select
+              {...ids}
+              value={draft.dates ?? ""}
+              onChange={(event) => change({ dates: (event.target.value || undefined) as Draft["dates"] })}
+            >
+              <option value="">As found</option>
+              <option value="dmy">Day first</option>
+              <option value="mdy">Month first</option>
+            </Select>
+          )}
+        </Field>
+        <Field label="Supplier" hint="Source of the products in the catalog.">
+          {(ids) => (
+            <Input
+              {...ids}
+              placeholder="file"
+              maxLength={100}
+              defaultValue={draft.source ?? ""}
+              onBlur={(event) => change({ source: event.target.value.trim() || undefined })}
+            />
+          )}
+        </Field>
+      </div>
+      <SaveProfile columns={columns} draft={draft} />
+    </div>
+  );
+}
+
+/** The supplier's next file, with these columns, is mapped by itself. */
+function SaveProfile({ columns, draft }: { columns: MappedColumn[]; draft: Draft }) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const save = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget).get("profile")).trim();
+    if (!name) return;
+    setBusy(true);
+    setError(null);
+    const rules = Object.fromEntries(
+      columns.map((column) => [column.column, { target: targetOf(column, draft.mapping) }]),
+    );
+    try {
+      await send(`/api/profiles/${encodeURIComponent(name)}`, {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({
+          columns: rules,
+          ...(draft.decimal && { decimal: draft.decimal }),
+          ...(draft.dates && { dates: draft.dates }),
+          ...(draft.currency && { currency: draft.currency }),
+          ...(draft.source && { source: draft.source }),
+        }),
+      });
+      void queries.invalidateQueries({ queryKey: ["profiles"] });
+      toast.success(`Saved as profile “${name}”. Files with these columns find it by themselves.`);
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={save} className="flex flex-wrap items-end gap-2">
+      <Field label="Save this mapping for the supplier" className="w-64">
+        {(ids) => <Input {...ids} name="profile" placeholder="Name of the profile" maxLength={100} />}
+      </Field>
+      <Button type="submit" busy={busy}>
+        {!busy && <Save aria-hidden />} Save profile
+      </Button>
+      {error !== null && <ErrorNote error={error} className="basis-full" />}
+    </form>
+  );
+}
