@@ -253,3 +253,68 @@ def test_a_code_alone_at_the_end_is_a_row(file: Path) -> None:
 def test_a_year_names_a_column(file: Path) -> None:
     file.write_text("Country;2013\nCanada;35160000\nMexico;122300000\n")
     assert read(file).header == ["Country", "2013"]
+
+
+def test_names_over_three_lines_with_a_sum_among_them(file: Path) -> None:
+    """The last line of the header holds a number; the gap below says that it is one."""
+    file.write_text(
+        ',,Bestell-,\nWaren,,menge,Summe:\ngruppe,Artikel,,"0,00 €"\n,,,\n'
+        '1,Eier,,"0,00 €"\n2,Kartoffeln,,"0,00 €"\n2,Lauch,,"0,00 €"\n3,Rettich,,"0,00 €"\n'
+    )
+    reading = read(file)
+    assert reading.found["header_rows"][-1] == 3
+    assert len(reading.rows) == 4
+
+
+def test_a_turkish_capital_is_a_letter(file: Path) -> None:
+    text = "MODEL,AÇIKLAMA,LİSTE FİYATI\nKB-1,TEK SERPANTİNLİ BOYLER,398\nKB-2,ÇİFT BOYLER,474\n"
+    file.write_bytes(text.encode("cp1254"))
+    reading = read(file)
+    assert reading.found["encoding"] == "cp1254"
+    assert reading.header == ["MODEL", "AÇIKLAMA", "LİSTE FİYATI"]
+
+
+CATALOGUE = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE BMECAT SYSTEM "bmecat_new_catalog_1_2.dtd">
+<BMECAT version="1.2" xmlns="http://www.bmecat.org/XMLSchema/1.2/bmecat_new_catalog">
+<HEADER><CATALOG><LANGUAGE>deu</LANGUAGE><CATALOG_ID>K1</CATALOG_ID>
+<CATALOG_VERSION>1.0</CATALOG_VERSION><CATALOG_NAME>Werkzeug</CATALOG_NAME>
+<TERRITORY>DE</TERRITORY><TERRITORY>AT</TERRITORY></CATALOG></HEADER>
+<T_NEW_CATALOG><CATALOG_GROUP_SYSTEM>
+<CATALOG_STRUCTURE type="root"><GROUP_ID>1</GROUP_ID><GROUP_NAME>Alles</GROUP_NAME>
+</CATALOG_STRUCTURE>
+<CATALOG_STRUCTURE type="leaf"><GROUP_ID>2</GROUP_ID><GROUP_NAME>Bolzen</GROUP_NAME>
+</CATALOG_STRUCTURE>
+</CATALOG_GROUP_SYSTEM>
+<ARTICLE mode="new"><SUPPLIER_AID>0100</SUPPLIER_AID><ARTICLE_DETAILS>
+<DESCRIPTION_SHORT>Bolzen M4</DESCRIPTION_SHORT><EAN>4006381333931</EAN></ARTICLE_DETAILS>
+<ARTICLE_PRICE_DETAILS><ARTICLE_PRICE price_type="net_list"><PRICE_AMOUNT>1.20</PRICE_AMOUNT>
+<PRICE_CURRENCY>EUR</PRICE_CURRENCY></ARTICLE_PRICE></ARTICLE_PRICE_DETAILS></ARTICLE>
+</T_NEW_CATALOG></BMECAT>"""
+
+
+def test_a_catalogue_with_one_article(file: Path) -> None:
+    """What describes the catalogue has more to say at first sight than its only article."""
+    file.write_text(CATALOGUE)
+    reading = read(file)
+    assert reading.found["records_path"] == "BMECAT/T_NEW_CATALOG/ARTICLE"
+    row = dict(zip(reading.header, reading.rows[0], strict=True))
+    assert row["SUPPLIER_AID"] == "0100"
+    assert row["ARTICLE_DETAILS.EAN"] == "4006381333931"
+    assert row["ARTICLE_PRICE_DETAILS.ARTICLE_PRICE.PRICE_AMOUNT"] == "1.20"
+
+
+def test_offers_beside_categories(file: Path) -> None:
+    categories = "".join(f'<category id="{n}" parentId="0">C{n}</category>' for n in range(40))
+    file.write_bytes(
+        '<?xml version="1.0" encoding="windows-1251"?><!DOCTYPE yml_catalog SYSTEM "shops.dtd">'
+        f"<yml_catalog><shop><name>x</name><categories>{categories}</categories><offers>"
+        '<offer id="1" available="true"><price>350</price><name>Кружка</name></offer>'
+        '<offer id="2" available="false"><price from="true">500</price><name>Майка</name></offer>'
+        "</offers></shop></yml_catalog>".encode("cp1251")
+    )
+    reading = read(file)
+    assert reading.found["records_path"] == "yml_catalog/shop/offers/offer"
+    assert [row[:4] for row in reading.rows] == [
+        ["1", "true", "350", "Кружка"], ["2", "false", "500", "Майка"],
+    ]  # fmt: skip

@@ -201,13 +201,15 @@ def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> 
         row = rows[last + 1]
         body = [other for other in rows[last + 2 : min(stop, last + 2 + _LOOK_DOWN)]
                 if not is_blank(other)]  # fmt: skip
-        if is_blank(row) or not _continues(row, rows[at], body, width):
+        # A gap below it says that a row belongs to the header, though it may hold a number.
+        gap = is_blank(rows[last + 2])
+        if is_blank(row) or not _continues(row, rows[at], body, width, 1 if gap else 0):
             break
         last += 1
     return last
 
 
-def _continues(row: Row, main: Row, body: Sequence[Row], width: int) -> bool:
+def _continues(row: Row, main: Row, body: Sequence[Row], width: int, most_typed: int) -> bool:
     gaps = sum(1 for n in range(width) if n >= len(main) or not main[n].strip())
     typed = mismatches = 0
     for column in range(min(width, len(row))):
@@ -219,7 +221,9 @@ def _continues(row: Row, main: Row, body: Sequence[Row], width: int) -> bool:
             continue
         typed += 1
         if kind in TYPED:
-            return False
+            most_typed -= 1
+            if most_typed < 0:
+                return False
         mismatches += kind in (TEXT, CODE)
     if len(body) < 2 or typed == 0:
         return False

@@ -23,6 +23,11 @@ RECORD_NAMES = frozenset({
     "producto", "hits", "nodes", "edges", "values", "value", "shopitem", "catalog", "listings",
     "listing", "product_listings", "goods", "positions",
 })  # fmt: skip
+# Those among them that say what the record is, not only that it is one.
+GOODS = frozenset({
+    "item", "product", "offer", "article", "artikel", "produkt", "produit", "prodotto", "producto",
+    "shopitem", "listing",
+})  # fmt: skip
 VALUE = "value"
 
 

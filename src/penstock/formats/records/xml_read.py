@@ -9,7 +9,7 @@ from typing import Any
 from penstock.formats.cells import unique_names
 from penstock.formats.detected import Detected, ReadOptions
 from penstock.formats.encodings import Encoding
-from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, flattened
+from penstock.formats.records.flat import GOODS, IDENTITY, RECORD_NAMES, flattened
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.records.xml_text import XmlText, xml_encoding
 from penstock.formats.source import Source
@@ -123,6 +123,7 @@ def _surveyed(
 def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
     """The outermost element that repeats or is named as records are, with the most to say."""
     candidates = {path: one for path, one in found.items() if one.fields and len(path) > 1}
+    fields = _fields_within(found)
     if not candidates:
         return next(iter(found))
     repeated = [path for path, one in candidates.items() if one.most_at_once > 1]
@@ -131,20 +132,34 @@ def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
     def outermost(paths: list[Path], among: list[Path]) -> list[Path]:
         return [p for p in paths if not any(p != q and p[: len(q)] == q for q in among)]
 
+    def is_thing(path: Path) -> bool:
+        return any(_plain(name) in IDENTITY for name in candidates[path].fields)
+
     def weight(path: Path) -> float:
-        one = candidates[path]
-        thing = any(_plain(name) in IDENTITY for name in one.fields)
         name = _plain(path[-1]) in RECORD_NAMES
-        return one.count * len(one.fields) * (2 if thing else 1) * (4 if name else 1)
+        count = candidates[path].count
+        return count * fields[path] * (2 if is_thing(path) else 1) * (4 if name else 1)
 
     roots = list(dict.fromkeys(named + repeated))
     paths = outermost(roots, roots) or list(candidates)
-    paths = [p for p in paths if len(candidates[p].fields) > 1] or paths
+    paths = [p for p in paths if fields[p] > 1] or paths
+    # Two offers beside a hundred categories are what the file is about.
+    paths = [p for p in paths if _plain(p[-1]) in GOODS and (is_thing(p) or fields[p] > 2)] or paths
     paths.sort(key=lambda path: -weight(path))
     for other in paths[1:]:
         if weight(other) > 0.5 * weight(paths[0]):
             report.doubt(f"the records could also be {'/'.join(other)}", 0.6)
     return paths[0]
+
+
+def _fields_within(found: Mapping[Path, _Element]) -> dict[Path, int]:
+    """How many fields an element has, those of the elements inside of it among them."""
+    fields: dict[Path, int] = {}
+    for path, one in found.items():
+        for depth in range(1, len(path) + 1):
+            above = path[:depth]
+            fields[above] = fields.get(above, 0) + len(one.fields)
+    return fields
 
 
 def _plain(name: str) -> str:
