@@ -154,6 +154,13 @@ class Settings(BaseSettings):
         1024 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory of a parser child."
     )
 
+    previews_at_once: int = Field(
+        2, ge=1, le=64, description="Previews that are made at once; four times as many may wait."
+    )
+    preview_seconds: float = Field(
+        20.0, gt=0, description="Longest preview, the wait for its turn included."
+    )
+
     # What leaves: suppliers' servers, receivers of webhooks
     fetch_allow: str = Field(
         "",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import httpx2
+import pytest
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
 from penstock.api.schemas import FullJob, Preview
+from penstock.engine.turnstile import Turnstile
 
 GOODS = b"Artikelnr;Bezeichnung;Preis\nA-1;Hammer;9,90\nA-2;;abc\nA-1;Hammer again;1,00\n"
 
@@ -80,3 +85,44 @@ async def test_an_import_is_applied_and_undone(client: httpx2.AsyncClient, bench
     assert (answer.json()["deleted"], answer.json()["refusedCount"]) == (2, 0)
     async with bench.parts.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM products") == 0
+
+
+async def test_previews_wait_for_their_turn_but_not_for_ever(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One at a time, three in line, the fifth is sent away; who waits too long is told so."""
+    monkeypatch.setitem(bench.parts.__dict__, "previews", Turnstile(1, seconds=1.5))
+    inside = asyncio.Event()
+    leave = asyncio.Event()
+
+    async def slow(self: Any, job: Any, ctx: Any) -> dict[str, Any]:
+        inside.set()
+        await leave.wait()
+        return {}
+
+    monkeypatch.setattr("penstock.pipelines.extraction.Extraction.preview", slow)
+
+    async def asked() -> httpx2.Response:
+        return await client.post("/api/jobs/preview", files=file_of(GOODS))
+
+    tasks = [asyncio.create_task(asked())]
+    await inside.wait()
+    tasks += [asyncio.create_task(asked()) for _ in range(5)]
+    answers = await asyncio.gather(*tasks)
+    codes = sorted(answer.json()["error"]["code"] for answer in answers)
+    assert codes == ["PREVIEW_BUSY"] * 2 + ["PREVIEW_TIMEOUT"] * 4
+    for answer in answers:
+        if answer.json()["error"]["code"] == "PREVIEW_BUSY":
+            refused(answer, 503, "PREVIEW_BUSY")
+            assert int(answer.headers["retry-after"]) > 0
+        else:
+            refused(answer, 504, "PREVIEW_TIMEOUT")
+
+
+async def test_a_preview_that_takes_too_long_leaves_no_child_behind(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(bench.parts.__dict__, "previews", Turnstile(1, seconds=0.001))
+    refused(await client.post("/api/jobs/preview", files=file_of(GOODS)), 504, "PREVIEW_TIMEOUT")
+    monkeypatch.undo()
+    shaped(Preview, await client.post("/api/jobs/preview", files=file_of(GOODS)))

@@ -53,6 +53,7 @@ STATUSES = {
     "HEADERS_TOO_LARGE": 431,
     "CHECKSUM_MISMATCH": 460,
     "INTERNAL_ERROR": 500,
+    "PREVIEW_TIMEOUT": 504,
     "STORAGE_FULL": 507,
 }
 # What else goes wrong is either the input's fault or may pass.

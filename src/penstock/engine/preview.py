@@ -13,8 +13,6 @@ from penstock.model.pipeline import FileRef, Job
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
-_SECONDS = 60.0
-
 
 async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order: Order) -> Job:
     """The job as its pipeline would see it; refused where submitting it would be."""
@@ -30,5 +28,6 @@ async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order:
 
 
 async def preview(parts: Parts, job: Job) -> Mapping[str, Any]:
-    ctx = stage_context(parts, StopSign(), _SECONDS, parts.log)
-    return await parts.pipeline(job.pipeline).preview(job, ctx)
+    ctx = stage_context(parts, StopSign(), parts.settings.preview_seconds, parts.log)
+    async with parts.previews.turn("PREVIEW", "The preview"):
+        return await parts.pipeline(job.pipeline).preview(job, ctx)

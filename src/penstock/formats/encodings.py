@@ -33,6 +33,7 @@ _FOREIGN = re.compile("[\U000ffe80-\U000ffeff]")
 MOST_FOREIGN = 0.1
 
 _CLOSE = 0.08
+_ASCII = bytes(range(128))
 
 
 class Encoding(NamedTuple):
@@ -96,12 +97,30 @@ def find_encoding(source: Source) -> Encoding:
 
 def _likeliest(source: Source, sample: bytes) -> Encoding:
     scores = encoding_scores(sample)
-    fitting = [name for name in scores if _errors(source, name, most=1).first is None]
-    if not fitting:
+    beyond = _bytes_beyond_ascii(source)
+
+    def fits_all(name: str) -> bool:
+        if name in WIDE:
+            return _errors(source, name, most=1).first is None
+        try:
+            beyond.decode(name)
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    best = next(filter(fits_all, scores), None)
+    if best is None:
         return Encoding("cp1252", "replace", note="no encoding fits the whole file")
-    best = fitting[0]
-    others = tuple(n for n in fitting[1:] if scores[n] >= scores[best] - _CLOSE)
-    return Encoding(best, others=others[:4])
+    close = [n for n in scores if n != best and 0 <= scores[best] - scores[n] <= _CLOSE]
+    return Encoding(best, others=tuple(filter(fits_all, close[:8]))[:4])
+
+
+def _bytes_beyond_ascii(source: Source) -> bytes:
+    """Each one once: where a byte is a letter, they alone decide which encodings can be meant."""
+    found: set[int] = set()
+    for block in _blocks(source):
+        found |= set(block.translate(None, _ASCII))
+    return bytes(sorted(found))
 
 
 def encoding_scores(sample: bytes) -> dict[str, float]:
@@ -240,7 +259,8 @@ def _errors(source: Source, encoding: str, most: int = 10_000) -> _Errors:
             text = decoder.decode(block)
             read += len(block)
             if not text.isascii():
-                multibyte += sum(1 for char in text[:SAMPLE_BYTES] if char > "\x7f")
+                seen = text[:SAMPLE_BYTES]
+                multibyte += len(seen) - len(seen.encode("ascii", "ignore"))
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         pass
