@@ -18,16 +18,18 @@ from penstock.api.app import create_app
 from penstock.api.schemas import Problem
 from penstock.api.server import server_config
 from penstock.engine.parts import Parts
+from penstock.engine.passwords import hash_password
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
 from penstock.model.ports import Context
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store import accounts, sessions
 from penstock.store.database import Database
 from penstock.wiring import api_database, engine_parts
 
 MAX_FILE_BYTES = 100_000
+PASSWORD = "correct horse battery"
 CSV = b"sku,title,price\n1,Hammer,9.90\n2,=Nail,5\n"
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -169,3 +171,34 @@ async def submit_noop(client: httpx2.AsyncClient, items: int = 3, **more: Any) -
     answer = await client.post("/api/jobs", json=order)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["jobId"])
+
+
+MakePerson = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+def person(db: Database) -> MakePerson:
+    """Someone with a password: ``await person("ann@acme", role="viewer")``."""
+
+    async def make(email: str = "ann@acme", role: str = "member") -> str:
+        hashed = await hash_password(PASSWORD)
+        async with db.transaction() as conn:
+            org = await accounts.ensure_org(conn, email.partition("@")[2].lower())
+            user = await accounts.ensure_user(conn, org["id"], email, role)
+            await sessions.set_password(conn, user["id"], org["id"], hashed)
+        return email
+
+    return make
+
+
+Browser = Callable[[], Awaitable[httpx2.AsyncClient]]
+
+
+@pytest.fixture
+async def browser(app: FastAPI) -> AsyncIterator[Browser]:
+    async with AsyncExitStack() as stack:
+
+        async def open_one() -> httpx2.AsyncClient:
+            return await stack.enter_async_context(client_of(app, None))
+
+        yield open_one

@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx2
 import pytest
 from fastapi import FastAPI
-from tests.api.conftest import Caller, client_of, refused, shaped
+from tests.api.conftest import PASSWORD, Browser, Caller, MakePerson, refused, shaped
+from tests.api.signing import sign_in, try_to_sign_in
 from tests.api.test_access import plain
 
 from penstock.api.session import SessionShape
-from penstock.engine.passwords import hash_password
 from penstock.settings import Settings
-from penstock.store import accounts, sessions
+from penstock.store import accounts
 from penstock.store.database import Database
 
-PASSWORD = "correct horse battery"
 WRONG = "incorrect horse battery"
 
 
@@ -37,51 +34,6 @@ def settings(settings: Settings, failures_of_address: int) -> Settings:
         "sign_in_failures_address": failures_of_address,
     }
     return settings.model_copy(update=limits)
-
-
-MakePerson = Callable[..., Awaitable[str]]
-
-
-@pytest.fixture
-def person(db: Database) -> MakePerson:
-    """Someone with a password: ``await person("ann@acme", role="viewer")``."""
-
-    async def make(email: str = "ann@acme", role: str = "member") -> str:
-        hashed = await hash_password(PASSWORD)
-        async with db.transaction() as conn:
-            org = await accounts.ensure_org(conn, email.partition("@")[2].lower())
-            user = await accounts.ensure_user(conn, org["id"], email, role)
-            await sessions.set_password(conn, user["id"], org["id"], hashed)
-        return email
-
-    return make
-
-
-Browser = Callable[[], Awaitable[httpx2.AsyncClient]]
-
-
-@pytest.fixture
-async def browser(app: FastAPI) -> AsyncIterator[Browser]:
-    async with AsyncExitStack() as stack:
-
-        async def open_one() -> httpx2.AsyncClient:
-            return await stack.enter_async_context(client_of(app, None))
-
-        yield open_one
-
-
-async def try_to_sign_in(
-    client: httpx2.AsyncClient, email: str = "ann@acme", password: str = PASSWORD
-) -> httpx2.Response:
-    return await client.post("/api/session", json={"email": email, "password": password})
-
-
-async def sign_in(client: httpx2.AsyncClient, email: str = "ann@acme") -> SessionShape:
-    """Changes carry the token from now on."""
-    found = shaped(SessionShape, await try_to_sign_in(client, email))
-    assert found.csrf_token
-    client.headers["X-CSRF-Token"] = found.csrf_token
-    return found
 
 
 async def test_signing_in_opens_a_session(person: MakePerson, browser: Browser) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import asyncpg
 from tests.cli.conftest import Cli
 
@@ -43,7 +45,50 @@ def test_users_belong_to_an_org_that_exists(cli: Cli) -> None:
     cli("users", "create", "bob@example.com", "--org", "nowhere", code=4)
     cli("orgs", "create", "somewhere")
     made = cli.json("users", "create", "bob@example.com", "--org", "somewhere", "--role", "admin")
+    password = made.pop("password")
+    assert len(password) > 20
     assert made == {"email": "bob@example.com", "org": "somewhere", "role": "admin"}
+    again = cli("users", "create", "BOB@example.com", "--org", "somewhere", code=1)
+    assert "already" in again.stderr
+
+
+def test_users_are_listed_changed_and_shut_out(cli: Cli) -> None:
+    cli("orgs", "create", "staff")
+    cli("users", "create", "eve@staff", "--org", "staff")
+    cli("users", "set-role", "eve@staff", "viewer")
+    assert cli("users", "disable", "eve@staff").stdout == (
+        "eve@staff is viewer of staff: disabled.\n"
+    )
+    [eve] = cli.json("users", "list", "--org", "staff")
+    assert (eve["role"], bool(eve["disabledAt"])) == ("viewer", True)
+    assert cli.json("users", "enable", "eve@staff")["disabledAt"] is None
+    cli("users", "disable", "nobody@staff", code=4)
+    assert "eve@staff" in cli("users", "list").stdout
+
+
+def test_a_password_is_reset_and_printed_once_or_given(cli: Cli, tmp_path: Path) -> None:
+    cli("orgs", "create", "resets")
+    cli("users", "create", "ada@resets", "--org", "resets")
+    said = cli("users", "reset-password", "ada@resets")
+    assert len(said.stdout.strip()) > 20
+    given = tmp_path / "password"
+    given.write_text("a password of my own\n")
+    made = cli.json("users", "reset-password", "ada@resets", "--password-file", given)
+    assert made == {"email": "ada@resets"}
+    given.write_text("short\n")
+    said = cli("users", "reset-password", "ada@resets", "--password-file", given, code=2)
+    assert "12 to 256 characters" in said.stderr
+
+
+def test_keys_have_scopes_and_an_end_and_are_revoked(cli: Cli) -> None:
+    cli("keys", "create", "--org", "keyed", "--scope", "read", "--days", "3", "--name", "bi")
+    [key] = cli.json("keys", "list", "--user", "member@keyed")
+    assert (key["scopes"], key["name"], bool(key["expiresAt"])) == (["read"], "bi", True)
+    cli("keys", "revoke", str(key["id"]))
+    assert "revoked" in cli("keys", "list", "--user", "member@keyed").stdout
+    cli("keys", "revoke", "999999", code=4)
+    said = cli("keys", "create", "--org", "keyed", "--scope", "admin", code=2)
+    assert "cannot have a key with the scope" in said.stderr
 
 
 def test_what_is_wrong_is_said(cli: Cli) -> None:

@@ -7,6 +7,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from penstock import __version__
 from penstock.api import (
+    audit,
     bulk,
     clone,
     control,
@@ -18,12 +19,15 @@ from penstock.api import (
     health,
     items,
     jobs,
+    keys,
     metrics,
+    orgs,
     products,
     profiles,
     queues,
     session,
     undo,
+    users,
     webhooks,
 )
 from penstock.api.access import Api, principal
@@ -52,6 +56,7 @@ _RESOURCES = (
     dead_letters,
     bulk,
     queues,
+    *(users, keys, orgs, audit),
     webhooks,
 )
 

@@ -17,6 +17,7 @@ from penstock.cli import (
     doctor,
     extract,
     jobs,
+    keys,
     lanes,
     migrate,
     preview,
@@ -26,6 +27,7 @@ from penstock.cli import (
     secrets,
     serve,
     top,
+    users,
     webhooks,
 )
 
@@ -57,8 +59,8 @@ app.add_typer(lanes.app, name="lanes")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(accounts.orgs, name="orgs")
-app.add_typer(accounts.users, name="users")
-app.add_typer(accounts.keys, name="keys")
+app.add_typer(users.app, name="users")
+app.add_typer(keys.app, name="keys")
 app.add_typer(config.app, name="config")
 
 

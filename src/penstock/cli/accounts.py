@@ -1,4 +1,4 @@
-"""`penstock orgs`, `penstock users`, `penstock keys`."""
+"""`penstock orgs`, and what `users` and `keys` have in common with it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import typer
 from penstock.cli import shown
 
 orgs = typer.Typer(help="Tenants and their plans.", no_args_is_help=True)
-users = typer.Typer(help="People and programs of an org.", no_args_is_help=True)
-keys = typer.Typer(help="API keys.", no_args_is_help=True)
 
 
 class Plan(StrEnum):
@@ -90,46 +88,13 @@ def set_org(
         )
 
 
-@users.command("create")
-def create_user(
-    email: Email,
-    org: Org,
-    role: Annotated[Role, typer.Option(help="What the user may do.")] = Role.MEMBER,
-    json: shown.Json = False,
-) -> None:
-    """Make a user of an org that exists."""
-    asyncio.run(_create_user(email, org, role))
-    if json:
-        shown.as_json({"email": email, "org": org, "role": role})
-    else:
-        print(f"User {email} is there, {role} of {org}.")
-
-
-@keys.command("create")
-def create_key(
-    org: Org,
-    plan: Annotated[Plan | None, typer.Option(help="Plan of the org, if it is new.")] = None,
-    role: Annotated[Role, typer.Option(help="Role of the user, if it is new.")] = Role.MEMBER,
-    user: Annotated[str, typer.Option(help="E-mail of the user; else `<role>@<org>`.")] = "",
-    name: Annotated[str, typer.Option(help="What the key is for.")] = "",
-    json: shown.Json = False,
-) -> None:
-    """Make a key and print it, once. Org and user are made where they are missing."""
-    key = asyncio.run(_create_key(org, plan, role, user or f"{role}@{org}", name))
-    if json:
-        shown.as_json({"key": key, "org": org, "role": role})
-    else:
-        print(key)
-        shown.note("Keep it: it is not shown again.")
-
-
 async def _create_org(name: str, plan: Plan) -> Any:
     from penstock.cli.session import transaction
     from penstock.store import accounts
 
     async with transaction() as conn:
         org = await accounts.ensure_org(conn, name, plan)
-        _tell_of_plan(org, plan)
+        tell_of_plan(org, plan)
         return org
 
 
@@ -158,34 +123,12 @@ async def _set_org(
             "maxSlices": row["max_slices"], "sharedJobs": row["shared_jobs"]}  # fmt: skip
 
 
-async def _create_user(email: str, org: str, role: Role) -> None:
-    from penstock.cli.session import transaction
-    from penstock.store import accounts
-
-    _require_address(email)
-    async with transaction() as conn:
-        row = await accounts.find_org(conn, org)
-        await accounts.ensure_user(conn, row["id"], email, role)
-
-
-async def _create_key(org: str, plan: Plan | None, role: Role, email: str, name: str) -> str:
-    from penstock.cli.session import transaction
-    from penstock.store import accounts
-
-    async with transaction() as conn:
-        row = await accounts.ensure_org(conn, org, plan)
-        _require_address(email)
-        _tell_of_plan(row, plan)
-        owner = await accounts.ensure_user(conn, row["id"], email, role)
-        return await accounts.create_key(conn, row["id"], owner["id"], name)
-
-
-def _tell_of_plan(org: Any, wanted: Plan | None) -> None:
+def tell_of_plan(org: Any, wanted: Plan | None) -> None:
     if wanted is not None and org["plan"] != wanted:
         shown.note(f"Org {org['name']} exists already and keeps its plan, {org['plan']}.")
 
 
-def _require_address(email: str) -> None:
+def require_address(email: str) -> None:
     from penstock.cli.errors import USAGE, CliError
 
     name, at, place = email.partition("@")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from penstock.store.queries import load
 
 _sql = load("accounts")
 _jobs = load("jobs")
+_keys = load("keys")
 KEY_PREFIX = "pk_"
 
 
@@ -125,6 +127,10 @@ async def list_orgs(conn: Connection) -> list[Any]:
     return await conn.fetch(_sql.list_orgs)
 
 
+async def knows_org(conn: Connection, name: str) -> bool:
+    return await conn.fetchrow(_sql.find_org, name) is not None
+
+
 async def find_org(conn: Connection, name: str) -> Any:
     row = await conn.fetchrow(_sql.find_org, name)
     if row is None:
@@ -134,7 +140,7 @@ async def find_org(conn: Connection, name: str) -> Any:
 
 async def set_org(
     conn: Connection, name: str, plan: str | None, max_slices: int | None,
-    shared_jobs: bool | None, *, by_user: int,
+    shared_jobs: bool | None, *, by_user: int, ip: str | None = None,
 ) -> Any:  # fmt: skip
     """Change what is given; 0 slices take the cap away."""
     before = await find_org(conn, name)
@@ -143,7 +149,7 @@ async def set_org(
         _sql.change_org, before["id"], plan, weight, max_slices, shared_jobs
     )
     await audit(
-        conn, before["id"], by_user, "org.change", f"org:{name}", before=_told(before),
+        conn, before["id"], by_user, "org.change", f"org:{name}", ip=ip, before=_told(before),
         after=_told(after),
     )  # fmt: skip
     return after
@@ -153,15 +159,26 @@ def _told(org: Any) -> dict[str, Any]:
     return {name: org[name] for name in ("plan", "weight", "max_slices", "shared_jobs")}
 
 
-async def create_key(
-    conn: Connection, org_id: int, user_id: int, name: str = "", expires_at: datetime | None = None
-) -> str:
-    """A new key of 256 random bits; only its hash is kept."""
+async def add_key(
+    conn: Connection, org_id: int, user_id: int, name: str = "", *,
+    scopes: Sequence[str] = SCOPES, expires_at: datetime | None = None,
+    by_user: int | None = None, ip: str | None = None,
+) -> tuple[int, str]:  # fmt: skip
+    """A new key of 256 random bits, and its id; only its hash is kept."""
     key = KEY_PREFIX + secrets.token_urlsafe(32)
-    key_id = await conn.fetchval(
-        _sql.add_api_key, org_id, user_id, hash_key(key), key[:8], name, expires_at
+    key_id: int = await conn.fetchval(
+        _keys.add_api_key, org_id, user_id, hash_key(key), key[:8], name, expires_at, list(scopes)
     )
-    await audit(conn, org_id, user_id, "key.create", f"key:{key_id}", after={"name": name})
+    told = {"user": user_id, "name": name, "scopes": list(scopes), "expiresAt": expires_at}
+    await audit(
+        conn, org_id, by_user or user_id, "key.create", f"key:{key_id}", ip=ip, after=told
+    )  # fmt: skip
+    return key_id, key
+
+
+async def create_key(conn: Connection, org_id: int, user_id: int, name: str = "") -> str:
+    """A key with all that its user may do."""
+    _, key = await add_key(conn, org_id, user_id, name)
     return key
 
 

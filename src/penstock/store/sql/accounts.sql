@@ -9,15 +9,15 @@ SELECT touch_key($1)
 
 -- name: find_org
 -- An org by name.
-SELECT id, name, plan, weight, max_slices, shared_jobs FROM orgs WHERE name = $1
+SELECT id, name, plan, weight, max_slices, shared_jobs, created_at FROM orgs WHERE name = $1
 
 -- name: list_orgs
 -- All tenants, by name.
-SELECT name, plan, created_at FROM orgs ORDER BY name
+SELECT name, plan, max_slices, shared_jobs, created_at FROM orgs ORDER BY name
 
 -- name: add_org
 -- A tenant.
-INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight
+INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight, max_slices, shared_jobs, created_at
 
 -- name: change_org
 -- Another plan with its weight, another cap, another openness; what is NULL stays.
@@ -25,7 +25,7 @@ UPDATE orgs SET plan = coalesce($2, plan), weight = coalesce($3, weight),
     max_slices = CASE WHEN $4::integer IS NULL THEN max_slices ELSE nullif($4, 0) END,
     shared_jobs = coalesce($5, shared_jobs)
 WHERE id = $1
-RETURNING id, name, plan, weight, max_slices, shared_jobs
+RETURNING id, name, plan, weight, max_slices, shared_jobs, created_at
 
 -- name: add_org_time
 -- It starts where the others are: being new is no advantage.
@@ -40,8 +40,3 @@ WHERE lower(email) = lower($1) ORDER BY email = $1 DESC, id LIMIT 1
 -- A person or program of an org.
 INSERT INTO users (org_id, email, role) VALUES ($1, $2, $3)
 RETURNING id, org_id, email, role, created_at, disabled_at
-
--- name: add_api_key
--- Only the hash of a key is kept.
-INSERT INTO api_keys (org_id, user_id, hash, prefix, name, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6) RETURNING id

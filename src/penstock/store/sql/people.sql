@@ -1,0 +1,30 @@
+-- name: get_user
+-- One user, with its org.
+SELECT u.id, u.org_id, u.email, u.role, o.name AS org, u.created_at, u.disabled_at,
+       p.changed_at AS password_changed_at
+FROM users u JOIN orgs o ON o.id = u.org_id LEFT JOIN passwords p ON p.user_id = u.id
+WHERE u.id = $1
+
+-- name: list_users
+-- A page of users after an id, of one org or of all.
+SELECT u.id, u.org_id, u.email, u.role, o.name AS org, u.created_at, u.disabled_at,
+       p.changed_at AS password_changed_at
+FROM users u JOIN orgs o ON o.id = u.org_id LEFT JOIN passwords p ON p.user_id = u.id
+WHERE u.id > $1 AND ($2::text IS NULL OR o.name = $2)
+ORDER BY u.id LIMIT $3
+
+-- name: set_role
+-- What a user may do from the next request on.
+UPDATE users SET role = $2 WHERE id = $1
+
+-- name: disable_user
+-- Out, from the next request on.
+UPDATE users SET disabled_at = coalesce(disabled_at, now()) WHERE id = $1
+
+-- name: enable_user
+-- In again, with the keys and the password of before.
+UPDATE users SET disabled_at = NULL WHERE id = $1
+
+-- name: has_other_admin
+-- Whether an admin is left without this one.
+SELECT EXISTS (SELECT FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> $1)
