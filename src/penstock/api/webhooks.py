@@ -97,6 +97,7 @@ async def create_webhook(request: Request, api: ApiParts, who: Writer) -> Respon
 
 @router.get("/webhooks/{webhook_id}", summary="Show a webhook", responses=_ONE)
 async def show_webhook(api: ApiParts, who: Reader, webhook_id: WebhookId) -> Response:
+    """Where it posts to, which events, and how it fares."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         return answer(webhook_shape(await _load(conn, webhook_id)))
 
