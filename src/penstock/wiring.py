@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
@@ -20,6 +21,7 @@ from penstock.guards.governor import Governor
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
 from penstock.model.pipeline import Pipeline
+from penstock.model.redaction import remember
 from penstock.pipelines import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
@@ -43,9 +45,12 @@ async def database_addresses(settings: Settings) -> AsyncIterator[Addresses]:
     """The configured server, or the embedded one, started where nobody runs it yet."""
     if settings.database_url is not None:
         url = settings.database_url.get_secret_value()
+        _hide_password(url)
         yield Addresses(url, url)
         return
     async with await connect_or_start(settings.data_dir) as running:
+        _hide_password(running.owner_dsn)
+        _hide_password(running.api_dsn)
         yield Addresses(running.owner_dsn, running.api_dsn)
 
 
@@ -117,11 +122,24 @@ async def engine_parts(
         await db.close()
 
 
+def _hide_password(dsn: str) -> None:
+    """Should it ever stand in a log or an error, it is cut out of it."""
+    password = urlsplit(dsn).password
+    for spelling in (password or "", unquote(password or "")):
+        remember(spelling)
+
+
 def sealer_of(settings: Settings) -> Sealer:
     """By the key that is set, or by the one in the data folder. An installation of one machine
     makes that one itself; where several share a database, each would make another."""
 
     def find() -> str | None:
+        keys = configured()
+        for key in (keys or "").split(","):
+            remember(key.strip())
+        return keys
+
+    def configured() -> str | None:
         if settings.secret_key is not None:
             return settings.secret_key.get_secret_value()
         if settings.secret_key_file is not None:

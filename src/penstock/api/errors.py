@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
+from penstock.model.redaction import redacted, redacted_values
 
 STATUSES = {
     "INVALID_JSON": 400,
@@ -82,19 +83,19 @@ def problem(
 
 
 def problem_of(error: PenstockError, instance: str, request_id: str) -> bytes:
-    status = status_of(error)
+    status, message = status_of(error), redacted(error.message)
     body = {
         "type": f"urn:penstock:error:{error.code}",
         "title": _title(status),
         "status": status,
-        "detail": error.message,
-        "instance": instance,
+        "detail": message,
+        "instance": redacted(instance),
         "error": {
             "code": error.code,
-            "message": error.message,
+            "message": message,
             "category": error.category,
             "source": "api",
-            "details": error.details,
+            "details": redacted_values(error.details),
         },
         "timestamp": datetime.now(UTC),
         "requestId": request_id,

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
+from penstock.model.redaction import redacted
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.supervisor.errors import AlreadyRunning, PortTaken, SupervisorError
 
@@ -27,6 +28,11 @@ class CliError(Exception):
 
 def explain(error: BaseException) -> tuple[int, str]:
     """The exit code and the line to show."""
+    code, line = _explain(error)
+    return code, redacted(line)
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:

@@ -11,6 +11,7 @@ from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.errors import ItemError, PenstockError, PermanentError, TransientError
 from penstock.model.policy import JOB, RetryPolicy
+from penstock.model.redaction import redacted
 from penstock.store import claims, dead_letters, jobs, slices
 from penstock.store.database import Connection
 
@@ -118,7 +119,7 @@ async def fail_or_retry(
 
 def trace_of(error: BaseException) -> str:
     """Where it was raised: the last lines, if there are too many."""
-    return "".join(traceback.format_exception(error))[-_LONGEST_TRACE:]
+    return redacted("".join(traceback.format_exception(error)))[-_LONGEST_TRACE:]
 
 
 async def _postpone(

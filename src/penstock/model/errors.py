@@ -24,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from penstock.model.redaction import redacted, redacted_values
+
 Category = Literal["transient", "permanent"]
 
 
@@ -114,7 +116,9 @@ class ItemError:
     def of(error: BaseException) -> ItemError:
         """Any exception as an item's error; one without a name is INTERNAL_ERROR."""
         if isinstance(error, PenstockError):
-            return ItemError(error.code, error.message, details=dict(error.details))
-        text = str(error)
+            return ItemError(
+                error.code, redacted(error.message), details=redacted_values(error.details)
+            )
+        text = redacted(str(error))
         kind = type(error).__name__
         return ItemError("INTERNAL_ERROR", f"{kind}: {text}" if text else kind)

@@ -32,6 +32,7 @@ from penstock.model.pipeline import (
     each,
 )
 from penstock.model.ports import Context
+from penstock.model.redaction import redacted
 from penstock.model.webhooks import (
     PIPELINE,
     POLICY,
@@ -150,7 +151,8 @@ def _judged(item: Item, note: NoteDelivery, answer: Fetched) -> Outcome:
         shown = {"event": note.event, "jobId": item.input["payload"].get("jobId"),
                  "host": note.host, "status": status, "ms": note.ms}  # fmt: skip
         return Done(shown, effects=[replace(note, state="delivered")])
-    note = replace(note, response=answer.body.decode("utf-8", "replace").replace("\0", "\ufffd"))
+    said = answer.body.decode("utf-8", "replace").replace("\0", "\ufffd")
+    note = replace(note, response=redacted(said))
     error = ItemError(_code(status), f"The receiver answered {status}.", details={"status": status})
     if status == _GONE:
         return _failed(item, replace(note, gone=True), error, is_final=True)
