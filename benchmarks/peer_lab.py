@@ -80,13 +80,13 @@ async def open_peers(lab: Lab) -> AsyncIterator[PeerLab]:
     missing = await asyncio.to_thread(ensure_environment)
     no_redis = await asyncio.to_thread(ensure_redis)
     async with AsyncExitStack() as stack:
-        addresses = {POSTGRES_DSN: await _database(lab)}
+        addresses = {POSTGRES_DSN: await peer_database(lab)}
         if not no_redis:
             addresses[REDIS_URL] = await stack.enter_async_context(open_redis(lab.folder / "redis"))
         yield PeerLab(lab, addresses, missing, no_redis)
 
 
-async def _database(lab: Lab) -> str:
+async def peer_database(lab: Lab) -> str:
     conn = await asyncpg.connect(lab.superuser_dsn)
     try:
         await conn.execute(f"DROP DATABASE IF EXISTS {_DATABASE} WITH (FORCE)")

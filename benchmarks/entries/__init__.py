@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.entries import (
     api,
     dispatch_latency,
+    extraction,
     growth,
     ingest,
     light_beside_heavy,
@@ -25,6 +26,7 @@ ENTRIES: tuple[Entry, ...] = (
     tiny_jobs.ENTRY,
     dispatch_latency.ENTRY,
     ingest.ENTRY,
+    extraction.ENTRY,
     growth.ENTRY,
     million.ENTRY,
     load.ENTRY,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from penstock.model.ids import new_id
 from penstock.store import jobs
 
 _BATCH = 1000
+_PIECE = 1024 * 1024
 _COLUMNS = ("job_id", "row_no", "org_id", "user_id", "job_type", "key", "group_key", "input")
 
 
@@ -45,9 +47,13 @@ async def ingest_job(bench: Bench, job_id: UUID, rows: int) -> float:
     return rows / clock.seconds
 
 
-async def submit_file(bench: Bench, path: Path) -> UUID:
+async def submit_file(
+    bench: Bench, path: Path, config: Mapping[str, Any] = MappingProxyType({})
+) -> UUID:
     async def chunks() -> AsyncIterator[bytes]:
-        yield path.read_bytes()
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
 
     blob = await bench.parts.blobs.put(chunks(), bench.parts.settings.max_file_bytes)
     file_id = new_id()
@@ -57,7 +63,7 @@ async def submit_file(bench: Bench, path: Path) -> UUID:
             name=path.name, media_type="text/csv", sha256=blob.sha256, size=blob.size,
             blob_key=blob.key,
         )  # fmt: skip
-    return await bench.submit("extraction", {}, file_id=file_id)
+    return await bench.submit("extraction", config, file_id=file_id)
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, create_subprocess_exec
 from collections.abc import Sequence
 from pathlib import Path
 
-import psutil
-
 from benchmarks.data import make_csv
 from benchmarks.entry import Entry, Line, Scale, at_most
 from benchmarks.lab import Lab
-
-_LOOK_S = 0.02
-_MEGABYTE = 1024 * 1024
-
-
-def _resident(process: psutil.Process) -> float:
-    try:
-        return 0.0 if process.name() == "postgres" else process.memory_info().rss / _MEGABYTE
-    except psutil.NoSuchProcess:
-        return 0.0
+from benchmarks.resident import watched
 
 
 async def peak(path: Path, data_dir: Path) -> float:
@@ -36,17 +24,11 @@ async def peak(path: Path, data_dir: Path) -> float:
         sys.executable, "-m", "penstock", "extract", str(path), "--quiet",
         "-o", str(path.with_suffix(".clean.csv")), env=environment, stdout=DEVNULL,
     )  # fmt: skip
-    most = 0.0
-    root = psutil.Process(process.pid)
-    while process.returncode is None:
-        try:
-            most = max(most, *map(_resident, (root, *root.children(recursive=True))))
-        except psutil.NoSuchProcess:
-            break
-        await asyncio.sleep(_LOOK_S)
-    if await process.wait() != 0:
+    async with watched([process.pid]) as most:
+        await process.wait()
+    if process.returncode != 0:
         raise RuntimeError(f"penstock extract ended with {process.returncode}")
-    return most
+    return most.one
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:

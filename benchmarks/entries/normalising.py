@@ -31,10 +31,10 @@ _BATCH = 1_000
 def make_rows(count: int) -> list[list[str]]:
     """A German price list: nearly all prices differ, a quarter of the descriptions are HTML."""
     chance = random.Random(1)
-    return [_row(number, chance) for number in range(count)]
+    return [make_row(number, chance) for number in range(count)]
 
 
-def _row(number: int, chance: random.Random) -> list[str]:
+def make_row(number: int, chance: random.Random) -> list[str]:
     body = f"400638{number:06d}"
     cents = f"{chance.randint(0, 99):02d}"
     price = f"{chance.randint(1, 2000)},{cents} €"
