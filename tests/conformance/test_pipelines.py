@@ -19,8 +19,9 @@ import pytest_asyncio
 from pydantic import ValidationError
 from tests.pipelines.context import TrialContext, batches_of, job_of, outcomes_of, trial_context
 
+from penstock.model.json_text import JsonText
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
-from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, JsonText, Pipeline, Row
+from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, Pipeline, Row
 from penstock.pipelines import PIPELINES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"

@@ -118,7 +118,7 @@ async def _batches(
             job = jobs.get(row["job_id"]) or jobs.setdefault(row["job_id"], parts.job(job_row))
             item = Item(
                 job, row["row_no"], from_json(row["input"]), from_json(row["normalized"]),
-                row["attempts"], row["key"], row["group_key"],
+                row["attempts"], row["key"], row["group_key"], from_json(row["noticed"]),
             )  # fmt: skip
             known = by_config.get(job_row["config"])
             if known is None:

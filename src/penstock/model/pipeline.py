@@ -20,12 +20,6 @@ from penstock.model.ports import Context
 MOST_INLINE_ROWS = 100
 
 
-class JsonText(str):
-    """An input that is JSON already and is stored as it stands: made where there is time for it."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """One input as it enters a job; `JsonText` for one that is JSON already."""
@@ -33,6 +27,8 @@ class Row:
     input: Any
     key: str | None = None
     group: str | None = None
+    # What was wrong with it where it was read, as problems that the item carries from then on.
+    noticed: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +82,7 @@ class Item:
     attempts: int = 0
     key: str | None = None
     group: str | None = None
+    noticed: Sequence[Mapping[str, Any]] | None = None
 
 
 class StageFunction(Protocol):

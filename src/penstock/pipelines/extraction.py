@@ -23,7 +23,6 @@ from penstock.pipelines.product_plan import (
     check_mapping,
     choose_profile,
     learnt,
-    look_at_columns,
     today,
 )
 from penstock.pipelines.product_stages import apply, extract, match
@@ -108,13 +107,7 @@ class Extraction(Pipeline):
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
         """Each column judged by all of its cells, and the plan by which rows become products."""
-        if job.file is None:
-            raise BadInput("INVALID_PARAMETERS", "An extraction needs a file")
-        path = str(ctx.blobs.path(job.file.blob_key))
-        found = await ctx.children.call(
-            look_at_columns, path, job.config.reading(), dict(ctx.limits), cursor["plan"]
-        )
-        stats = [ColumnStats.from_json(one) for one in found]
+        stats = [ColumnStats.from_json(one) for one in cursor["columns"]]
         header = job.header or ()
         profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
         rates = await ctx.catalog.rates(job.config.base_currency, today())

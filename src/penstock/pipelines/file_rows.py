@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from penstock.formats.reading import read_json_rows
-from penstock.formats.tables import JsonChunk, TableEnd, TableHead
+from penstock.catalog.columns import ColumnStats, add_rows, gather
+from penstock.formats.detected import Problem
+from penstock.formats.reading import read_table
+from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, as_json_rows
 from penstock.model.errors import BadInput
-from penstock.model.pipeline import Config, Job, JsonText, Row, RowBatch
+from penstock.model.json_text import JsonText
+from penstock.model.pipeline import Config, Job, Row, RowBatch
 from penstock.model.ports import Context
 
 # Of what was wrong with the file, the job keeps the first few and the number of all.
 _MOST_PROBLEMS = 20
+# Of what was wrong with one row.
+_MOST_OF_A_ROW = 20
 
 
 class ReadingConfig(Config):
@@ -36,6 +41,47 @@ class ReadingConfig(Config):
         return {name: getattr(self, name) for name in ReadingConfig.model_fields}
 
 
+class FileEnd(NamedTuple):
+    """What only the whole file could tell, of itself and of its columns."""
+
+    table: TableEnd
+    columns: list[dict[str, Any]]
+
+
+def read_and_look(
+    path: str,
+    options: Mapping[str, Any],
+    limits: Mapping[str, int],
+    place: Mapping[str, Any] | None,
+) -> Iterator[TableHead | JsonChunk | FileEnd]:
+    """Rows as they will be stored, and in the end what all cells of each column tell together. A
+    reading that is taken up again passes over the rows that are stored, but looks at them too.
+    Runs in a child process."""
+    stats: list[ColumnStats] = []
+    start = None if place is None else {"rows": 0, "plan": place["plan"]}
+    stored: int = 0 if place is None else place["rows"]
+    passed = 0
+    for piece in read_table(path, options, limits, start):
+        if isinstance(piece, TableHead):
+            yield piece
+        elif isinstance(piece, TableEnd):
+            yield FileEnd(piece, [one.as_json() for one in stats])
+        else:
+            stats = stats or gather(max(map(len, piece.rows)))
+            add_rows(stats, piece.rows)
+            known = min(len(piece.rows), max(0, stored - passed))
+            passed += len(piece.rows)
+            fresh = [one for one in piece.problems if (one.row or 0) > stored]
+            if known < len(piece.rows):
+                yield _json_rows(TableChunk(piece.rows[known:], piece.bytes_read, fresh))
+
+
+def _json_rows(chunk: TableChunk) -> JsonChunk:
+    made = as_json_rows(chunk)
+    assert isinstance(made, JsonChunk)
+    return made
+
+
 async def batches_of_file(
     job: Job,
     ctx: Context,
@@ -45,16 +91,18 @@ async def batches_of_file(
     """A file with a header alone gives one empty batch, so that the header is known."""
     if job.file is None:
         raise BadInput("INVALID_PARAMETERS", f"A job of {job.pipeline} needs a file")
+    if cursor and "columns" in cursor:
+        return  # all of it is stored, and looked at
     path = str(ctx.blobs.path(job.file.blob_key))
     kept = dict(cursor) if cursor else None
     reading = ctx.children.stream(
-        read_json_rows, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
+        read_and_look, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
     )
     async with aclosing(reading) as stream:
         head: TableHead = await anext(stream)
         check_names(head.names)
         slicer = _Slicer(head, kept)
-        piece: JsonChunk | TableEnd
+        piece: JsonChunk | FileEnd
         async for piece in stream:
             slicer.add(piece)
             while slicer.is_full(ctx):
@@ -81,19 +129,33 @@ class _Slicer:
         self._bytes_read = 0
         self._sizes: list[int] = []
         self._held = 0
-        self._end: TableEnd | None = None
+        self._end: FileEnd | None = None
+        self._noticed: dict[int, list[dict[str, Any]]] = {}
         self.rows: list[str] = []
         self.done: int = kept["rows"] if kept else 0
         self.told_end = False
 
-    def add(self, piece: JsonChunk | TableEnd) -> None:
-        if isinstance(piece, TableEnd):
+    def add(self, piece: JsonChunk | FileEnd) -> None:
+        if isinstance(piece, FileEnd):
             self._end = piece
             return
         self.rows += piece.rows
         self._sizes += piece.sizes
         self._held += sum(piece.sizes)
         self._bytes_read = piece.bytes_read
+        for one in piece.problems:
+            if one.row is not None:
+                found = self._noticed.setdefault(one.row, [])
+                if len(found) < _MOST_OF_A_ROW:
+                    found.append(self._shown(one))
+
+    def _shown(self, found: Problem) -> dict[str, Any]:
+        """As the items' other problems are; never an error, since the row was read all the same."""
+        shown: dict[str, Any] = {"code": found.code, "message": found.message,
+                                 "severity": "warning", "line": found.line}  # fmt: skip
+        if found.column is not None and found.column <= len(self._head.names):
+            shown["column"] = self._head.names[found.column - 1]
+        return shown
 
     def is_full(self, ctx: Context) -> bool:
         return len(self.rows) > ctx.batch_rows or self._held > ctx.limits["batch_bytes"]
@@ -101,28 +163,33 @@ class _Slicer:
     def batch(self, ctx: Context) -> RowBatch:
         count = self._fitting(ctx.batch_rows, ctx.limits["batch_bytes"])
         rows = [Row(JsonText(text)) for text in self.rows[:count]]
+        for number in [one for one in self._noticed if one <= self.done + count]:
+            at = number - self.done - 1
+            rows[at] = Row(rows[at].input, noticed=self._noticed.pop(number))
         self._held -= sum(self._sizes[:count])
         del self.rows[:count], self._sizes[:count]
         self.done += count
         return RowBatch(
             rows,
-            {"rows": self.done, "plan": self._head.plan, "reading": self._reading()},
+            {"rows": self.done, "plan": self._head.plan, **self._told()},
             # What is read but still held back is not in the items yet.
             max(0, self._bytes_read - self._held),
             self._head.bytes_total,
             self._head.names,
         )
 
-    def _reading(self) -> dict[str, Any]:
+    def _told(self) -> dict[str, Any]:
         if self._end is None or self.rows:
-            return dict(self._found)
+            return {"reading": dict(self._found)}
         self.told_end = True
-        return {
+        table = self._end.table
+        reading = {
             **self._found,
-            "footer": self._found.get("footer") or self._end.footer,
-            "problems": self._end.problems[:_MOST_PROBLEMS],
-            "problems_total": self._end.problems_total,
+            "footer": self._found.get("footer") or table.footer,
+            "problems": table.problems[:_MOST_PROBLEMS],
+            "problems_total": table.problems_total,
         }
+        return {"reading": reading, "columns": self._end.columns}
 
     def _fitting(self, most_rows: int, most_bytes: int) -> int:
         """How many rows fit; one always does, however large it is."""

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from penstock.catalog import profile as profiles
-from penstock.catalog.columns import ColumnStats, add_rows, gather
+from penstock.catalog.columns import ColumnStats
 from penstock.catalog.currencies import Rates, rates_on
 from penstock.catalog.decisions import ColumnDecision, decide
 from penstock.catalog.fields import REQUIRED
@@ -22,27 +22,11 @@ from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
 from penstock.catalog.profile import ColumnRule, Profile
 from penstock.catalog.validate import Validator, compile_validator
-from penstock.formats.reading import read_table
-from penstock.formats.tables import TableChunk
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog
 
 _MOST_SAMPLES_KEPT = 3
-
-
-def look_at_columns(
-    path: str, options: Mapping[str, Any], limits: Mapping[str, int], plan: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """What all cells of each column tell together. Runs in a child process, over the very rows that
-    were stored."""
-    stats: list[ColumnStats] = []
-    for piece in read_table(path, options, limits, {"rows": 0, "plan": plan}):
-        if isinstance(piece, TableChunk):
-            if not stats:
-                stats = gather(max(map(len, piece.rows)))
-            add_rows(stats, piece.rows)
-    return [one.as_json() for one in stats]
 
 
 async def choose_profile(

@@ -49,6 +49,8 @@ def _extracted(item: Item) -> Outcome:
             product["id"] = f"{source}:{product['sourceId']}"
     result = flatten(product, item.job.context["columns"])
     problems = [_told(one) for one in row.problems[:_MOST_PROBLEMS]]
+    if item.noticed:
+        problems += _still_unsaid(item.noticed, problems)
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
@@ -65,6 +67,16 @@ def _told(problem: RowProblem) -> dict[str, object]:
     """With the column of the grid it is about, beside the supplier's."""
     shown, field = problem.as_json(), shown_name(_MISSING.get(problem.code, problem.target))
     return shown if field is None else shown | {"field": field}
+
+
+def _still_unsaid(
+    noticed: Sequence[Mapping[str, Any]], problems: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the reader saw and the cells themselves do not tell as well, or better."""
+    said = {one["code"] for one in problems}
+    if "ROW_TOO_LONG" in said:
+        said.add("RAGGED_ROW")
+    return [dict(one) for one in noticed if one["code"] not in said]
 
 
 def _names(row: NormalisedRow, plan: Plan) -> list[Effect]:

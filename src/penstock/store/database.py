@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
-from uuid import UUID
 
 import asyncpg
-import orjson
 
 from penstock.model.errors import Unavailable
-from penstock.model.pipeline import JsonText
+from penstock.model.json_text import clean as clean
+from penstock.model.json_text import from_json as from_json
+from penstock.model.json_text import to_json as to_json
 
 if TYPE_CHECKING:
     # asyncpg's classes are generic for the type checker only.
@@ -59,46 +59,6 @@ class Scope:
     owner_id: int | None = None
     admin: bool = False
     user_id: int | None = None
-
-
-def to_json(value: Any) -> str:
-    """JSON that PostgreSQL takes: jsonb has no NUL and no lone surrogate, so neither do we."""
-    if type(value) is JsonText:
-        return value
-    try:
-        text = orjson.dumps(value, default=_plain).decode()
-    except orjson.JSONEncodeError:
-        return orjson.dumps(clean(value), default=_plain).decode()
-    if "\\u0000" in text:
-        return orjson.dumps(clean(value), default=_plain).decode()
-    return text
-
-
-def clean(value: Any) -> Any:
-    """The same without what PostgreSQL cannot hold in a text."""
-    if isinstance(value, str):
-        return (
-            value.replace("\0", "\ufffd")
-            .encode("utf-8", "surrogatepass")
-            .decode("utf-8", "replace")
-        )
-    if isinstance(value, Mapping):
-        return {clean(key): clean(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(inner) for inner in value]
-    return value
-
-
-def from_json(text: str | None) -> Any:
-    return None if text is None else orjson.loads(text)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, UUID):
-        return str(value)
-    raise TypeError(f"not JSON: {type(value).__name__}")
 
 
 def _notice_a_cut_line(connection: Any) -> None:

@@ -12,7 +12,9 @@ from penstock.store.moves import JobMove, Written, write_moves
 from penstock.store.queries import load
 
 _sql = load("ingest")
-_COLUMNS = ("job_id", "row_no", "org_id", "user_id", "job_type", "key", "group_key", "input")
+_COLUMNS = (
+    "job_id", "row_no", "org_id", "user_id", "job_type", "key", "group_key", "input", "noticed",
+)  # fmt: skip
 
 
 async def next_row(conn: Connection, job_id: UUID) -> int:
@@ -25,7 +27,15 @@ async def copy_rows(
 ) -> None:
     fixed = (job["org_id"], job["user_id"], job["pipeline"])
     records = [
-        (job["id"], first + n, *fixed, row.key, row.group, text)
+        (
+            job["id"],
+            first + n,
+            *fixed,
+            row.key,
+            row.group,
+            text,
+            None if row.noticed is None else to_json(list(row.noticed)),
+        )
         for n, (row, text) in enumerate(zip(rows, inputs, strict=True))
     ]
     await conn.copy_records_to_table(

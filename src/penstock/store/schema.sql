@@ -208,6 +208,8 @@ CREATE TABLE job_items (
     normalized   jsonb,
     result       jsonb,
     error        jsonb,
+    -- What the reader noticed of the row; kept however often it is worked through.
+    noticed      jsonb,
     PRIMARY KEY (job_id, row_no),
     CHECK ((status = 'PROCESSING') = (slice_id IS NOT NULL))
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);

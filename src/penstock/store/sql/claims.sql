@@ -248,7 +248,7 @@ WHERE j.id = r.job_id AND j.ready_at IS DISTINCT FROM r.ready_at
 -- name: load_items
 -- The items a worker holds, in row order.
 SELECT i.slice_id, i.job_id, i.row_no, i.input, i.normalized, i.attempts, i.generation, i.key,
-       i.group_key
+       i.group_key, i.noticed
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS l (slice_id, job_id, row_nos)
 CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
 JOIN job_items i ON i.job_id = l.job_id AND i.row_no = t.row_no AND i.slice_id = l.slice_id
@@ -257,7 +257,7 @@ ORDER BY i.job_id, i.row_no
 -- name: load_jobs
 -- The jobs of a claim, as pipelines see them.
 SELECT j.id, j.org_id, j.user_id, j.pipeline, j.config, j.header, j.context, j.state, j.ending, j.standing,
-       j.ingest_cursor, j.ingest_done, j.attempts, j.needs_finish, j.last_error,
+       CASE WHEN j.ingest_done THEN NULL ELSE j.ingest_cursor END AS ingest_cursor, j.ingest_done, j.attempts, j.needs_finish, j.last_error,
        j.total, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.lane,
        f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key
 FROM jobs j LEFT JOIN files f ON f.id = j.file_id
