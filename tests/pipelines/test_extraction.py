@@ -64,11 +64,12 @@ async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
                 if isinstance(effect, NameRow):
                     for key in effect.keys:
                         catalog.named.setdefault(key, {})[item.row_no] = effect.filled
+            normalized = getattr(outcome, "normalized", None) or item.normalized
             if isinstance(outcome, Advance):
-                catalog.rows[item.row_no] = outcome.normalized or {}
-                going.append(replace(item, normalized=outcome.normalized))
-            else:
-                ended[item.row_no] = outcome
+                catalog.rows[item.row_no] = normalized or {}
+                going.append(replace(item, normalized=normalized))
+            elif isinstance(outcome, Done | Skip | Fail):
+                ended[item.row_no] = replace(outcome, normalized=normalized)
         items = going
         if not items:
             break

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.parts import Parts
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
-from penstock.model.outcomes import Fail, NotFound, Outcome, Retry
-from penstock.model.pipeline import CpuFunction, Item, Stage, retry_of
+from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, written_once
+from penstock.model.pipeline import CpuFunction, Item, Stage, done_in_text, retry_of
 from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
@@ -59,12 +59,14 @@ async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float
     timer = Timer()
     ctx = stage_context(parts, stop, seconds, parts.log)
     worked = Worked([None] * len(claimed.items))
-    for indexes, stage, batch in await _batches(parts, claimed, worked):
+    for indexes, stage, following, batch in await _batches(parts, claimed, worked):
         if claimed.leases[0].group is not None:
             await _run_in_order(parts, stage, indexes, batch, ctx, worked)
-        else:
-            usual_ms = claimed.work.avg_ms
-            await _run_batch(parts, stage, indexes, batch, ctx, worked, usual_ms)
+            continue
+        usual_ms = claimed.work.avg_ms
+        await _run_batch(parts, stage, indexes, batch, ctx, worked, usual_ms)
+        if following is not None and following.at_once:
+            await _run_on(following, indexes, batch, ctx, worked)
     worked.work_ms = timer.ms
     return worked
 
@@ -103,11 +105,30 @@ async def _run_batch(
         worked.outcomes[index] = outcome
 
 
-async def _batches(
-    parts: Parts, claimed: Claim, worked: Worked
-) -> list[tuple[list[int], Stage, list[Item]]]:
-    """Items that share a configuration run together, whichever job they are of."""
-    by_config: dict[str, tuple[list[int], Stage, list[Item]]] = {}
+async def _run_on(
+    stage: Stage, indexes: list[int], batch: list[Item], ctx: StageContext, worked: Worked
+) -> None:
+    """The next stage too, for what has passed this one; both are written down together."""
+    passed: list[tuple[int, Item, Advance]] = []
+    for index, item in zip(indexes, batch, strict=True):
+        outcome = worked.outcomes[index]
+        if isinstance(outcome, Advance):
+            known = item.normalized if outcome.normalized is None else outcome.normalized
+            passed.append((index, replace(item, normalized=known, attempts=0), outcome))
+    if not passed or ctx.time_is_up():
+        return
+    ends = await _run_stage(stage, [item for _, item, _ in passed], ctx)
+    for (index, _, first), then in zip(passed, ends, strict=True):
+        worked.outcomes[index] = written_once(first, then)
+
+
+_Batch = tuple[list[int], Stage, Stage | None, list[Item]]
+
+
+async def _batches(parts: Parts, claimed: Claim, worked: Worked) -> list[_Batch]:
+    """Items that share a configuration run together, whichever job they are of: their places, the
+    stage, the one after it, and they themselves."""
+    by_config: dict[str, _Batch] = {}
     rows = {row["id"]: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
     for index, row in enumerate(claimed.items):
@@ -122,13 +143,14 @@ async def _batches(
             )  # fmt: skip
             known = by_config.get(job_row["config"])
             if known is None:
-                stage = parts.pipeline(job.pipeline).stages(job.config)[claimed.work.position]
-                known = by_config[job_row["config"]] = ([], stage, [])
+                stages = parts.pipeline(job.pipeline).stages(job.config)
+                stage, *after = stages[claimed.work.position :]
+                known = by_config[job_row["config"]] = ([], stage, after[0] if after else None, [])
         except PermanentError as error:
             worked.outcomes[index] = Fail(ItemError.of(error))
             continue
         known[0].append(index)
-        known[2].append(item)
+        known[3].append(item)
     return list(by_config.values())
 
 
@@ -173,7 +195,9 @@ async def _run_in_child(
         start += size
         timer = Timer()
         try:
-            outcomes: Sequence[Outcome | None] = await parts.children.call(work, piece)
+            outcomes: Sequence[Outcome | None] = await parts.children.call(
+                done_in_text, work, piece
+            )
             if len(outcomes) != len(piece):
                 raise RuntimeError(f"{len(outcomes)} outcomes for {len(piece)} items")
         except ChildCrashed as error:

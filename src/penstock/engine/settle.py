@@ -19,6 +19,7 @@ from penstock.engine.run import BREATH, Worked
 from penstock.model.decide import Transition, decide
 from penstock.model.effects import Effect, Emit, NameRow, NoteDelivery, UpsertProduct
 from penstock.model.errors import ItemError, PermanentError
+from penstock.model.json_text import JsonText
 from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
@@ -230,8 +231,7 @@ class _Writing:
             result = None if to.result is None else to_json(to.result)
             shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)
-            for effect in to.effects:
-                _must_be_json(effect)
+            to.effects = [_in_text(effect) for effect in to.effects]
         except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
             to = decide(
@@ -392,19 +392,20 @@ async def return_crashed(
             move.stage(position).wait(0)
 
 
-def _must_be_json(effect: Effect) -> None:
-    """Before the transaction, so that a bad effect is its own item's fault."""
+def _in_text(effect: Effect) -> Effect:
+    """As it will be stored. Before the transaction: a bad effect is its own item's fault."""
     match effect:
         case Emit(_, data):
             to_json(dict(data))
         case UpsertProduct():
-            to_json(dict(effect.data))
-            to_json(dict(effect.lineage))
             if not 0 < len(effect.source_id) <= _LONGEST_KEY:
                 raise ValueError(f"a product's source id has 1 to {_LONGEST_KEY} characters")
+            texts: Any = [JsonText(to_json(one)) for one in (effect.data, effect.lineage)]
+            return replace(effect, data=texts[0], lineage=texts[1])
         case NameRow(keys):
             if any(len(key) > _LONGEST_KEY for key in keys):
                 raise ValueError(f"a row's name has at most {_LONGEST_KEY} characters")
+    return effect
 
 
 def _stages_of(parts: Parts, row: Any) -> Sequence[Stage]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.model.effects import Effect
 from penstock.model.errors import ItemError
+from penstock.model.json_text import JsonText, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +79,30 @@ class Fail(_Carries):
 
 
 Outcome = Done | Advance | Retry | NotFound | Skip | Fail
+
+
+def written_once(first: Advance, then: Outcome | None) -> Outcome:
+    """What two stages said of one item, one after the other, as one outcome of the first. If the
+    second did not come to an end, the item has only passed the first."""
+    if not isinstance(then, Done | Skip | Fail):
+        return first
+    result: Any = first.result if then.result is None else then.result
+    return replace(
+        then,
+        normalized=first.normalized if then.normalized is None else then.normalized,
+        result=result,
+        effects=[*first.effects, *then.effects],
+        spawn=[*first.spawn, *then.spawn],
+    )
+
+
+def in_text(outcome: Outcome) -> Outcome:
+    """The same with its documents as the JSON that will be stored, so that nobody after this has to
+    take them apart again."""
+    if isinstance(outcome, Retry | NotFound):
+        return outcome
+    return replace(outcome, normalized=_text(outcome.normalized), result=_text(outcome.result))
+
+
+def _text(document: Mapping[str, Any] | None) -> Any:
+    return None if document is None else JsonText(to_json(document))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentError, Waiting
-from penstock.model.outcomes import Fail, Outcome, Retry
+from penstock.model.outcomes import Fail, Outcome, Retry, in_text
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
 
@@ -96,21 +96,31 @@ class StageFunction(Protocol):
 CpuFunction = Callable[[Sequence[Item]], Sequence[Outcome]]
 
 
+def done_in_text(work: CpuFunction, batch: Sequence[Item]) -> list[Outcome]:
+    """What a child process does: the work, and of its documents the JSON that will be stored."""
+    return [in_text(outcome) for outcome in work(batch)]
+
+
 @dataclass(frozen=True)
 class Stage:
     """A named step. ``barrier`` waits until the ingest is done and no item is in an earlier stage;
-    ``cpu`` work is a plain function of the batch and runs in a child process."""
+    ``cpu`` work is a plain function of the batch and runs in a child process. ``at_once``: items
+    that the stage before lets through are worked on in the same slice and written down once; only
+    those that must wait do so in this stage."""
 
     name: str
     run: StageFunction | None = None
     cpu: CpuFunction | None = None
     barrier: bool = False
+    at_once: bool = False
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     share: float = 1.0
 
     def __post_init__(self) -> None:
         if (self.run is None) == (self.cpu is None):
             raise ValueError(f"stage {self.name!r} needs either run or cpu")
+        if self.at_once and (self.barrier or self.cpu is not None):
+            raise ValueError(f"stage {self.name!r} cannot run at once with the one before it")
 
 
 class Config(BaseModel):

@@ -77,7 +77,9 @@ class Extraction(Pipeline):
             # Rows that mean the same product must all be known before any is matched.
             Stage("match", run=match, barrier=True),
         )
-        return stages if config.intent == "check" else (*stages, Stage("apply", run=apply))
+        if config.intent == "check":
+            return stages
+        return (*stages, Stage("apply", run=apply, at_once=True))
 
     def check(self, head: bytes, size: int, name: str) -> None:
         check_head(head, size, name)

@@ -12,6 +12,7 @@ from penstock.catalog.gtin import match_key
 from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import Plan
 from penstock.catalog.row import NormalisedRow, RowProblem
+from penstock.catalog.validate import Validator
 from penstock.catalog.variants import Member, group
 from penstock.model.effects import Effect, NameRow, UpsertProduct
 from penstock.model.errors import ItemError
@@ -34,11 +35,12 @@ _MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.am
 
 def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
     """Map, clean, normalise and validate. Runs in a child process."""
-    return [_extracted(item) for item in batch]
+    jobs = {item.job.id: item.job for item in batch}
+    compiled = {job_id: plan_of(job) for job_id, job in jobs.items()}
+    return [_extracted(item, *compiled[item.job.id]) for item in batch]
 
 
-def _extracted(item: Item) -> Outcome:
-    plan, validator = plan_of(item.job)
+def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     row = normalise(plan, item.input)
     verdict = validator.check(row, item.input)
     product = row.product
@@ -135,20 +137,26 @@ def _matched(item: Item, product: Mapping[str, Any], kept: int | None, known: Kn
     if kept is not None:
         why = f"The same product as in row {kept}, which is kept"
         return Skip(why, result | {MATCH: "duplicate"}, code="DUPLICATE_IN_FILE")
-    normalized = dict(item.normalized or {})
     state, changes, existing = compared(item.job, product, known)
-    normalized |= {
-        "product": product,
-        MATCH: {
-            "state": state,
-            "productId": None if existing is None else str(existing.id),
-            "changes": changes,
-        },
-    }
+    normalized = _with_match(item.normalized or {}, product, state, changes, existing)
     result[MATCH] = state
     if item.job.config.intent == "check":
         return Done(result, normalized)
     return Advance(normalized, result)
+
+
+def _with_match(
+    normalized: Mapping[str, Any], product: Mapping[str, Any], state: str,
+    changes: Sequence[Mapping[str, Any]], existing: KnownProduct | None,
+) -> dict[str, Any] | None:  # fmt: skip
+    """What is known of a row now; None where that is what was known before. A new one's result says
+    all there is to say, and its document need not be written again."""
+    if existing is not None:
+        told = {"state": state, "productId": str(existing.id), "changes": list(changes)}
+        return {**normalized, "product": product, MATCH: told}
+    if product is normalized.get("product") and MATCH not in normalized:
+        return None
+    return {name: one for name, one in normalized.items() if name != MATCH} | {"product": product}
 
 
 def compared(
@@ -262,11 +270,11 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
 
 def _applied(item: Item, known: Known) -> Outcome:
     intent = item.job.config.intent
-    normalized = dict(item.normalized or {})
-    product = normalized["product"]
+    before = item.normalized or {}
+    product = before["product"]
     state, changes, existing = compared(item.job, product, known)
     result = flatten(product, item.job.context["columns"]) | {MATCH: state}
-    normalized[MATCH] = dict(normalized.get(MATCH, {})) | {"state": state, "changes": changes}
+    normalized = _with_match(before, product, state, changes, existing)
     if existing is None and intent == "update":
         return Skip("The catalog does not have this product", result, code="NOT_IN_CATALOG")
     if existing is not None and intent in ("create", "ignoreExisting"):
@@ -276,11 +284,11 @@ def _applied(item: Item, known: Known) -> Outcome:
     if "sourceId" not in product and existing is None:
         message = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
         return Fail(ItemError("REQUIRED_MISSING", message, "sourceId"), result, normalized)
-    return Done(result, normalized, effects=[_upsert(item, product, normalized, existing)])
+    return Done(result, normalized, effects=[_upsert(item, product, before["lineage"], existing)])
 
 
 def _upsert(
-    item: Item, product: Mapping[str, Any], normalized: Mapping[str, Any],
+    item: Item, product: Mapping[str, Any], lineage: Mapping[str, Any],
     existing: KnownProduct | None,
 ) -> UpsertProduct:  # fmt: skip
     data: Mapping[str, Any] = product
@@ -295,7 +303,7 @@ def _upsert(
         source=existing.source if existing else product["source"],
         source_id=existing.source_id if existing else product["sourceId"],
         data=data,
-        lineage=normalized.get("lineage", {}),
+        lineage=lineage,
         sku=names.get("sku"),
         gtin=None if gtin is None else match_key(gtin),
         seen_version=existing.version if existing else None,
