@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -69,36 +70,34 @@ def shown_name(target: str | None) -> str | None:
 def flatten(product: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """The cells of the grid; what is empty is left out."""
     flat: dict[str, Any] = {}
-    custom = product.get("specifications", {}).get("customFields", {})
-    for column in columns:
-        target = TARGETS.get(column)
-        if target is not None:
-            value = _at(product, target)
-        else:
-            value = custom.get(column.removeprefix(f"{CUSTOM}."))
+    for column, path in _paths(tuple(columns)):
+        value: Any = product
+        for part in path:
+            value = value.get(part) if type(value) is dict else None
         if value is not None:
-            flat[column] = _cell(value)
+            flat[column] = value if type(value) is str else _cell(value)
     return flat
 
 
-def _at(product: Mapping[str, Any], path: str) -> Any:
-    value: Any = product
-    for part in path.split("."):
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(part)
-    return value
+@lru_cache(maxsize=64)
+def _paths(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Where in a product the value of each column is."""
+    own = tuple(CUSTOM.split("."))
+    return tuple(
+        (column, tuple(target.split(".")) if target else (*own, column.removeprefix(f"{CUSTOM}.")))
+        for column, target in ((column, TARGETS.get(column)) for column in columns)
+    )
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list):
         if all(isinstance(one, str) for one in value):
             return ", ".join(value)
-        if all(isinstance(one, Mapping) and set(one) & {"url"} for one in value):
+        if all(isinstance(one, dict) and "url" in one for one in value):
             return " ".join(one["url"] for one in value)
-    if isinstance(value, Mapping) and {"value", "unit"} >= set(value):
+    if isinstance(value, dict) and {"value", "unit"} >= set(value):
         return f"{value.get('value', '')} {value.get('unit', '')}".strip()
-    if isinstance(value, Mapping | list):
+    if isinstance(value, dict | list):
         return orjson.dumps(value).decode()
     return value
 

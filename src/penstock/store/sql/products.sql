@@ -1,9 +1,13 @@
 -- name: lock_products
--- Products as they are, in the order in which everybody locks them, each with its whole row.
-SELECT p.id, p.source, p.source_id, p.version, to_jsonb(p)::text AS image
-FROM products p JOIN unnest($2::text[], $3::text[]) AS k (source, source_id)
-    ON p.org_id = $1 AND p.source = k.source AND p.source_id = k.source_id
-ORDER BY p.source, p.source_id FOR UPDATE OF p
+-- Products as they are, in the order in which everybody locks them, each with its whole row. One by
+-- one: a planner that does not know yet how many there are would rather read and sort them all.
+SELECT p.id, p.source, p.source_id, p.version, p.image
+FROM (SELECT k.source, k.source_id FROM unnest($2::text[], $3::text[]) AS k (source, source_id)
+      ORDER BY k.source, k.source_id) AS k
+CROSS JOIN LATERAL (
+    SELECT p.id, p.source, p.source_id, p.version, to_jsonb(p)::text AS image FROM products p
+    WHERE p.org_id = $1 AND p.source = k.source AND p.source_id = k.source_id FOR UPDATE
+) AS p
 
 -- name: insert_products
 -- New ones; one that someone else has just added is not answered.
