@@ -19,6 +19,8 @@ from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
 
+# The rule of a base price that is empty because there are no rates at all.
+NO_RATES = "rate_missing"
 # A cell with a letter or a sign of money says itself what currency it is in.
 _NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
 _SIDES = ("length", "width", "height", "depth")
@@ -113,10 +115,14 @@ def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: s
         return
     price["currency"] = currency
     base = plan.rates.convert(price["amount"], currency)
-    if base is None:
-        row.say("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
-    else:
+    if base is not None:
         price["base"] = base
+    elif plan.rates.per:
+        row.say("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
+    elif "price.amount" in row.lineage:
+        # Without any rates it is no row's own problem: the job says it once, the row remembers.
+        header, raw, *_ = row.lineage["price.amount"]
+        row.lineage["price.base"] = (header, raw, NO_RATES, 0.0)
 
 
 def _currency(

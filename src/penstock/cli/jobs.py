@@ -12,6 +12,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import shown
+from penstock.cli.summary_view import counts_of, show_summary
 
 app = typer.Typer(help="Look at jobs and control them.", no_args_is_help=True)
 _ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -111,13 +112,14 @@ def show(job_id: JobId, json: shown.Json = False) -> None:
             ("Progress", f"{job['progress']['percent']} %, {job['progress']['message']}"),
             ("Rows", _pairs(counters)),
             ("Errors", _pairs(job["errors"])),
-            ("Summary", _pairs(job["summary"] or {})),
+            ("Summary", _pairs(counts_of(job["summary"] or {}))),
             ("Last error", _error_line(job["lastError"])),
             ("Created (UTC)", shown.moment(job["createdAt"])),
             ("Started (UTC)", shown.moment(job["startedAt"])),
             ("Finished (UTC)", shown.moment(job["finishedAt"])),
         ]
     )
+    show_summary(job["summary"] or {})
 
 
 @app.command("watch")

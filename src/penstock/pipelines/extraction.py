@@ -26,6 +26,7 @@ from penstock.pipelines.product_plan import (
     today,
 )
 from penstock.pipelines.product_stages import apply, extract, match
+from penstock.pipelines.product_summary import summary_of
 
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
@@ -113,32 +114,12 @@ class Extraction(Pipeline):
         header = job.header or ()
         profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
         rates = await ctx.catalog.rates(job.config.base_currency, today())
-        return what_was_read(cursor) | learnt(header, stats, profile, proposal, origin, rates)
+        return what_was_read(cursor) | learnt(
+            header, stats, profile, proposal, origin, rates, job.config.base_currency
+        )
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        counters = job.counters
-        tally = await ctx.catalog.tally(job.id)
-        states = tally.states
-        return {
-            "total": counters.get("total", 0),
-            "valid": counters.get("done", 0),
-            "invalid": counters.get("error", 0),
-            "new": states.get("new", 0),
-            "existing": states.get("changed", 0) + states.get("unchanged", 0),
-            "changed": states.get("changed", 0),
-            "unchanged": states.get("unchanged", 0),
-            "duplicates": states.get("duplicate", 0),
-            "profile": {"name": job.context["profile"]["name"], "from": job.context["profileFrom"]},
-            "mapping": {
-                one["column"]: one["target"] for one in job.context["mapping"] if one["target"]
-            },
-            "columns": [
-                {"column": one["column"], "target": one["target"], "fill": one["fill"],
-                 "problems": tally.problems.get(one["column"], [])}
-                for one in job.context["mapping"]
-            ],
-            "notes": job.context["notes"],
-        }  # fmt: skip
+        return summary_of(job, await ctx.catalog.tally(job.id))
 
     async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         return await looking.preview(job, ctx)

@@ -57,7 +57,9 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
     profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
     rates = await ctx.catalog.rates(job.config.base_currency, today())
-    context = learnt(head["header"], stats, profile, proposal, origin, rates)
+    context = learnt(
+        head["header"], stats, profile, proposal, origin, rates, job.config.base_currency
+    )
     looked_at = replace(job, header=head["header"], context=context)
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
@@ -70,7 +72,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         "rowsEstimated": estimated,
         "profile": {"name": profile.name, "version": profile.version, "from": origin},
         "mapping": context["mapping"],
-        "notes": context["notes"],
+        "notes": [*context["notes"], *(one["message"] for one in context["warnings"])],
         "columns": context["columns"],
         "rows": rows,
         "summary": _summary(rows, stats, looked_at, estimated),

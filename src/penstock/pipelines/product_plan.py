@@ -103,7 +103,7 @@ def _mapped(
 
 def learnt(
     header: Sequence[str], stats: Sequence[ColumnStats], profile: Profile, proposal: Proposal,
-    origin: str, rates: Sequence[tuple[date, str, Decimal]],
+    origin: str, rates: Sequence[tuple[date, str, Decimal]], base: str,
 ) -> dict[str, Any]:  # fmt: skip
     """All that the stages need, as the job keeps it."""
     decisions = decide(stats, profile.currency)
@@ -116,8 +116,22 @@ def learnt(
         "rates": [[day.isoformat(), currency, str(worth)] for day, currency, worth in rates],
         "columns": grid_columns(targets, [one.name for one in plan.custom], converts=bool(rates)),
         "notes": list(plan.notes),
+        "warnings": _warnings(plan, rates, base),
         "mapping": _shown_mapping(profile, proposal, stats),
     }
+
+
+def _warnings(
+    plan: Plan, rates: Sequence[tuple[date, str, Decimal]], base: str
+) -> list[dict[str, str]]:
+    """What is wrong for all rows alike, said once."""
+    if rates or plan.currency == base or not plan.targets & {"price.amount", "price.tiers"}:
+        return []
+    message = (
+        f"No rates of exchange were imported: prices that are not in {base} have no base price."
+        " `penstock rates import` brings them."
+    )
+    return [{"code": "RATE_MISSING", "message": message}]
 
 
 def _shown_mapping(

@@ -182,8 +182,8 @@ class StoredCatalog:
                     example = {"rowNo": row["first_row"], "value": row["value"]}
                     known = problems.setdefault(
                         place,
-                        {"code": row["code"], "count": 0, "message": row["message"],
-                         "example": example},
+                        {"code": row["code"], "severity": row["severity"], "count": 0,
+                         "message": row["message"], "example": example},
                     )  # fmt: skip
                     known["count"] += row["rows"]
         by_column: dict[str, list[dict[str, Any]]] = {}

@@ -111,13 +111,13 @@ WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match' GROUP BY
 
 -- name: tally_problems
 -- What was wrong in which column, in a range of rows, with the first example.
-SELECT p->>'column' AS place, p->>'code' AS code, count(*) AS rows, min(i.row_no) AS first_row,
-       (array_agg(p->>'message' ORDER BY i.row_no))[1] AS message,
+SELECT p->>'column' AS place, p->>'code' AS code, p->>'severity' AS severity, count(*) AS rows,
+       min(i.row_no) AS first_row, (array_agg(p->>'message' ORDER BY i.row_no))[1] AS message,
        (array_agg(p->>'value' ORDER BY i.row_no))[1] AS value
 FROM job_items i
 CROSS JOIN LATERAL jsonb_array_elements(
     CASE jsonb_typeof(i.normalized->'problems') WHEN 'array' THEN i.normalized->'problems' END) AS p
-WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 GROUP BY 1, 2
+WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 GROUP BY 1, 2, 3
 
 -- name: last_row
 -- How far the rows of a job go.

@@ -1,0 +1,56 @@
+"""What is said of a job once all its rows are through: counts, columns, problems, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.model.pipeline import Job
+from penstock.model.ports import Tally
+
+# Kinds of problems that the summary tells of; a file has few, but its columns may be many.
+_MOST_KINDS = 100
+
+
+def summary_of(job: Job, tally: Tally) -> dict[str, Any]:
+    counters, states, context = job.counters, tally.states, job.context
+    return {
+        "total": counters.get("total", 0),
+        "valid": counters.get("done", 0),
+        "invalid": counters.get("error", 0),
+        "new": states.get("new", 0),
+        "existing": states.get("changed", 0) + states.get("unchanged", 0),
+        "changed": states.get("changed", 0),
+        "unchanged": states.get("unchanged", 0),
+        "duplicates": states.get("duplicate", 0),
+        "profile": {"name": context["profile"]["name"], "from": context["profileFrom"]},
+        "mapping": {one["column"]: one["target"] for one in context["mapping"] if one["target"]},
+        "columns": [_column(one, tally) for one in context["mapping"]],
+        "problems": _by_code(tally),
+        "warnings": context.get("warnings", []),
+        "notes": context["notes"],
+    }
+
+
+def _column(known: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
+    """How full a column is, about how many different values it holds, and what is wrong in it."""
+    return {
+        "column": known["column"],
+        "target": known["target"],
+        "fill": known["fill"],
+        "distinct": known["distinct"],
+        "examples": known["samples"],
+        "problems": tally.problems.get(known["column"], []),
+    }
+
+
+def _by_code(tally: Tally) -> list[dict[str, Any]]:
+    """The same problems whatever column they are in, and those that are of none; most first."""
+    found: dict[str, dict[str, Any]] = {}
+    for column, problems in tally.problems.items():
+        for one in problems:
+            example = {**one["example"], **({"column": column} if column else {})}
+            known = found.setdefault(one["code"], {**one, "count": 0, "example": example})
+            known["count"] += one["count"]
+            known["example"] = min(known["example"], example, key=lambda shown: shown["rowNo"])
+    return sorted(found.values(), key=lambda one: (-one["count"], one["code"]))[:_MOST_KINDS]
