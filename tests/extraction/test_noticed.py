@@ -42,7 +42,7 @@ async def test_they_are_counted_and_exported(bench: Bench) -> None:
     wanted = Wanted("errors", ("DONE", "ERROR"))
     row = await bench.job(job["id"])
     lines = []
-    async for page in result_pages(bench.parts.db.acquire, job["id"], wanted):
+    async for page in result_pages(bench.parts.db.acquire, job["id"], 5, wanted):
         columns = export_columns(bench.parts, row, wanted, page)
         lines += [one.cells for one in export_rows(wanted, columns, page)]
     assert (2, "DONE", "warning", "RAGGED_ROW") in [tuple(line[:4]) for line in lines]
