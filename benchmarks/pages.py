@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from benchmarks.entry import Line, Scale, at_most, within
 from benchmarks.installation import Http, serving
 from benchmarks.lab import Bench
 from benchmarks.measure import percentile, timed
-from penstock.store import accounts, items
+from penstock.api.cursors import signing_key, to_cursor
+from penstock.api.items import list_of
+from penstock.store import accounts, items, orphans
 from penstock.store.database import Database
+from penstock.store.items import Key, Wanted
 from penstock.wiring import api_database
 
 _PAGE = 100
 _PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LIVE = ["PENDING", "PROCESSING"]
+_WANTED = {"Pending tab": Wanted(items.OPEN, by_age=True), "grid": Wanted()}
 _PLACE = "SELECT updated_at, row_no FROM job_items WHERE job_id = $1 AND row_no = $2"
 
 # A page after an item, by the time it was touched and its row.
@@ -43,6 +44,8 @@ class Walk:
         bench = self.bench
         async with bench.db.transaction() as conn:
             key = await accounts.create_key(conn, bench.who.org_id, bench.who.user_id)
+            # A place that was never given out: any page can be asked for without walking there.
+            signing_key.set(await orphans.signing_key(conn))
         where, out = await self._places(), []
         async with serving(bench) as api:
             http = Http(api.url)
@@ -51,7 +54,7 @@ class Walk:
                 for name in names:
                     pages = {
                         "over HTTP": _over_http(http, key, self.job_id, name),
-                        "the query": _by_query(db, bench, self.job_id, name),
+                        "the query": _by_query(db, bench, self.job_id, self.last, name),
                     }
                     for how, page in pages.items():
                         found = [
@@ -110,31 +113,16 @@ def _over_http(http: Http, key: str, job_id: UUID, name: str) -> Page:
             raise RuntimeError(f"{status}: {body[:300]!r}")
         return body
 
-    mark: list[str] = []
-
     async def page(updated_at: datetime, row_no: int) -> None:
-        if not mark:
-            mark.append(_parts(orjson.loads(await ask(asked))["next"])[0])
-        place = [updated_at, row_no] if name == "Pending tab" else [row_no]
-        cursor = base64.urlsafe_b64encode(orjson.dumps([mark[0], *place])).rstrip(b"=").decode()
+        cursor = to_cursor(list_of(job_id, _WANTED[name]), updated_at, row_no)
         await ask([*asked, ("after", cursor)])
 
     return page
 
 
-def _parts(cursor: str) -> list[Any]:
-    """A cursor names its list and a place in it: with the place changed, any page can be asked for
-    without walking there."""
-    found: list[Any] = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    return found
-
-
-def _by_query(db: Database, bench: Bench, job_id: UUID, name: str) -> Page:
+def _by_query(db: Database, bench: Bench, job_id: UUID, rows: int, name: str) -> Page:
     async def page(updated_at: datetime, row_no: int) -> None:
         async with db.scoped(bench.who.scope, readonly=True) as conn:
-            if name == "Pending tab":
-                await items.live(conn, job_id, _LIVE, (updated_at, row_no), _PAGE + 1)
-            else:
-                await items.by_row(conn, job_id, None, row_no, _PAGE + 1)
+            await items.page(conn, job_id, rows, _WANTED[name], Key(updated_at, row_no), _PAGE)
 
     return page

@@ -239,6 +239,9 @@ class Settings(BaseSettings):
     )
 
     # For operators and tests
+    slow_statement_ms: float = Field(
+        250, gt=0, description="Statements of the API that take longer are logged, by name."
+    )
     failpoint: str = Field(
         "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
     )

@@ -27,6 +27,7 @@ from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.database import Database
 from penstock.store.migrate import migrate
+from penstock.store.slow import SlowLog
 from penstock.supervisor.connect import connect_or_start
 
 _CHILD_CPU_SECONDS = 600
@@ -152,5 +153,6 @@ def sealer_of(settings: Settings) -> Sealer:
 def api_database(settings: Settings, api_dsn: str) -> Database:
     """The API's pool: its role sees nothing without an org."""
     return Database(
-        api_dsn, settings.database_schema, role="penstock_api", name="penstock api", size=20
-    )
+        api_dsn, settings.database_schema, role="penstock_api", name="penstock api", size=20,
+        on_statement=SlowLog(get_logger(), settings.slow_statement_ms),
+    )  # fmt: skip

@@ -6,7 +6,6 @@ security filters them; a page must still be a walk along its index, not a sort o
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +14,7 @@ from tests.fixtures import Bench
 
 from penstock.settings import Settings
 from penstock.store.database import Database
+from penstock.store.items import FAR_AHEAD, LONG_AGO
 from penstock.store.queries import load
 from penstock.wiring import api_database
 
@@ -23,14 +23,15 @@ FILL = """
 INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, input)
 SELECT $1, n, $2, $3, 'noop', '{}' FROM generate_series(2, $4::integer) AS n
 """
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # A statement and what it is asked, after the job.
 PAGES: list[tuple[str, list[Any]]] = [
-    ("items_by_row", [ROWS // 2, 101]),
-    ("items_by_row_and_status", [ROWS // 2, ["PENDING"], 101]),
-    ("items_by_row_and_status", [ROWS // 2, ["DONE", "PENDING"], 101]),
-    ("live_items", [LONG_AGO, 0, ["PENDING", "PROCESSING"], 101]),
-    ("results", [ROWS // 2, 1000]),
+    ("items.items_by_row", [ROWS // 2, 101]),
+    ("items.rows_up", [ROWS // 2, ROWS, ["PENDING"], 101]),
+    ("items.rows_up", [ROWS // 2, ROWS, None, 101]),
+    ("items.rows_down", [ROWS // 2, 1, ["DONE", "PENDING"], 101]),
+    ("items.open_oldest", [LONG_AGO, 0, ["PENDING", "PROCESSING"], 101]),
+    ("items.open_newest", [FAR_AHEAD, 0, ["PENDING"], 101]),
+    ("export.results", [ROWS // 2, ROWS, 1000]),
 ]
 
 
@@ -59,7 +60,8 @@ async def test_pages_of_a_fresh_job_are_walked_not_sorted(
             api_db.scoped(bench.who.scope, readonly=True) if who == "api" else db.acquire()
         ) as conn:
             for name, asked in PAGES:
-                statement = f"EXPLAIN {getattr(load('items'), name)}"
+                family, statement = name.split(".")
+                statement = f"EXPLAIN {getattr(load(family), statement)}"
                 plan = "\n".join(row[0] for row in await conn.fetch(statement, fresh_job, *asked))
                 if "Sort" in plan or "Bitmap" in plan:
                     problems.append(f"{who} {name} {asked}\n{plan}")

@@ -32,6 +32,7 @@ from penstock.api import (
 )
 from penstock.api.access import Api, principal
 from penstock.api.cors import cross_origin
+from penstock.api.cursors import signing
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
 from penstock.api.identify import Door
@@ -87,7 +88,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
         app.add_middleware(CORSMiddleware, **cross_origin(parts.settings.cors_origins))
     app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.
-    keyed = APIRouter(prefix="/api", dependencies=[Depends(principal)])
+    keyed = APIRouter(prefix="/api", dependencies=[Depends(principal), Depends(signing)])
     for resource in _RESOURCES:
         keyed.include_router(resource.router)
     app.include_router(keyed)

@@ -1,40 +1,66 @@
-"""Opaque places in a list: where a page ended, bound to the list it was a page of."""
+"""Opaque places in a list: where a page ended, signed, and bound to the list it was a page of."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hashlib
+import hmac
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import orjson
+from fastapi import Request
 
+from penstock.api.access import ApiParts
 from penstock.model.errors import BadInput
+from penstock.store import orphans
 
 _LONGEST = 512
+_SIGNATURE = 16
 MOST_ROWS = 2**31 - 1
+# The installation's, the same in all its processes; whoever answers a request has it at hand.
+signing_key: ContextVar[bytes] = ContextVar("signing_key")
+
+
+async def signing(request: Request, api: ApiParts) -> None:
+    """A dependency of every route that may answer a page; asks the database once per process."""
+    state = request.app.state
+    if not hasattr(state, "signing_key"):
+        async with api.parts.db.acquire() as conn:
+            state.signing_key = await orphans.signing_key(conn)
+    signing_key.set(state.signing_key)
 
 
 def to_cursor(list_of: str, *place: Any) -> str:
     """``list_of`` says which list it is: the route, the job, the filters, the order."""
-    raw = orjson.dumps([_mark(list_of), *place])
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    raw = orjson.dumps(place)
+    return base64.urlsafe_b64encode(_signature(list_of, raw) + raw).rstrip(b"=").decode()
 
 
 def from_cursor(text: str, list_of: str, *kinds: type) -> list[Any]:
-    """The place, each part of its kind; anything else is refused, whoever made it."""
+    """The place, each part of its kind. What we did not sign is not even read."""
     if len(text) > _LONGEST:
         raise _invalid()
     try:
         padded = text.encode("ascii") + b"=" * (-len(text) % 4)
-        found = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        both = base64.b64decode(padded, altchars=b"-_", validate=True)
     except (ValueError, binascii.Error) as error:
         raise _invalid() from error
-    if not isinstance(found, list) or len(found) != len(kinds) + 1 or found[0] != _mark(list_of):
+    signature, raw = both[:_SIGNATURE], both[_SIGNATURE:]
+    if not hmac.compare_digest(signature, _signature(list_of, raw)):
         raise _invalid()
-    return [_read(part, kind) for part, kind in zip(found[1:], kinds, strict=True)]
+    found = orjson.loads(raw)
+    if len(found) != len(kinds):
+        raise _invalid()
+    return [_read(part, kind) for part, kind in zip(found, kinds, strict=True)]
+
+
+def _signature(list_of: str, raw: bytes) -> bytes:
+    told = list_of.encode() + b"\0" + raw
+    return hmac.digest(signing_key.get(), told, hashlib.sha256)[:_SIGNATURE]
 
 
 def _read(part: Any, kind: type) -> Any:
@@ -53,10 +79,6 @@ def _read(part: Any, kind: type) -> Any:
     except ValueError as error:
         raise _invalid() from error
     raise _invalid()
-
-
-def _mark(list_of: str) -> str:
-    return hashlib.sha256(list_of.encode()).hexdigest()[:12]
 
 
 def _invalid() -> BadInput:

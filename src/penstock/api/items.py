@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
+import orjson
 from fastapi import APIRouter, Query, Response
+from structlog.contextvars import bound_contextvars
 
 from penstock.api.access import ApiParts, JobId, Reader
 from penstock.api.answers import answer
@@ -16,56 +18,73 @@ from penstock.api.shapes import item_shape, load_job, stage_names
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
 from penstock.store import items
-from penstock.store.database import Connection, from_json
+from penstock.store.database import from_json
+from penstock.store.items import OPEN, PROBLEMS, Key, Wanted
 
 router = APIRouter(tags=["items"])
-_LIVE = (ItemStatus.PENDING, ItemStatus.PROCESSING)
+_MOST_HITS = 100
 
 
 @router.get("/jobs/{job_id}/items", summary="List items", responses={200: {"model": ItemPage}})
 async def list_items(
     api: ApiParts, who: Reader, job_id: JobId, query: Annotated[ItemsQuery, Query()]
 ) -> Response:
-    """In row order, or what waits and runs by how long it was not touched."""
-    statuses = sorted(set(query.statuses))
-    this_list = f"items {job_id} {query.sort} {statuses}"
-    async with api.db.scoped(who.scope, readonly=True) as conn:
-        job = await load_job(conn, job_id)
-        if query.sort == "row":
-            rows = await _by_row(conn, job_id, query, statuses, this_list)
-        else:
-            rows = await _by_update(conn, job_id, query, statuses, this_list)
-    page = rows[: query.page_size]
+    """In the order of rows, or of changes for what is open or ended with a problem. A search ends a
+    page early, perhaps with nothing on it: go on while there is a `next`."""
+    wanted, size = wanted_of(query), query.page_size
+    if wanted.text is not None:
+        size = min(size, _MOST_HITS)
+    this_list = list_of(job_id, wanted)
+    after = _start(query, wanted)
+    if query.after:
+        after = Key(*from_cursor(query.after, this_list, datetime, int))
+    with bound_contextvars(after=f"{after.updated_at.isoformat()} {after.row_no}"):
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            job = await load_job(conn, job_id)
+            page = await items.page(conn, job_id, job["total"], wanted, after, size)
     stages, header = stage_names(api.parts, job), from_json(job["header"])
-    following = None
-    if len(rows) > len(page):
-        last = page[-1]
-        place = [last["row_no"]] if query.sort == "row" else [last["updated_at"], last["row_no"]]
-        following = to_cursor(this_list, *place)
-    return answer({"items": [item_shape(row, stages, header) for row in page], "next": following})
+    following = None if page.next is None else to_cursor(this_list, *page.next)
+    shown = [item_shape(row, stages, header) for row in page.rows]
+    return answer({"items": shown, "next": following})
 
 
-async def _by_row(
-    conn: Connection, job_id: UUID, query: ItemsQuery, statuses: list[ItemStatus], this_list: str
-) -> list[Any]:
-    after_row = query.from_row - 1
-    if query.after:
-        after_row = max(after_row, *from_cursor(query.after, this_list, int))
-    wanted = statuses if statuses and len(statuses) < len(ItemStatus) else None
-    return await items.by_row(conn, job_id, wanted, after_row, query.page_size + 1)
+def list_of(job_id: UUID, wanted: Wanted) -> str:
+    """What a cursor is bound to."""
+    order = "-" * wanted.down + ("updated" if wanted.by_age else "row")
+    finer = [wanted.code, wanted.text, str(wanted.since), str(wanted.until)]
+    return f"items {job_id} {order} {sorted(wanted.statuses)} {finer}"
 
 
-async def _by_update(
-    conn: Connection, job_id: UUID, query: ItemsQuery, statuses: list[ItemStatus], this_list: str
-) -> list[Any]:
-    if not set(statuses) <= set(_LIVE):
-        raise BadInput(
-            "INVALID_SORT", "sort=updated is for items that are PENDING or PROCESSING only."
-        )
-    if query.from_row > 1:
-        raise BadInput("INVALID_SORT", "fromRow goes with sort=row only.")
-    after = None
-    if query.after:
-        updated_at, row_no = from_cursor(query.after, this_list, datetime, int)
-        after = (updated_at, row_no)
-    return await items.live(conn, job_id, statuses or _LIVE, after, query.page_size + 1)
+def wanted_of(query: ItemsQuery) -> Wanted:
+    statuses = frozenset(query.statuses)
+    if statuses == frozenset(ItemStatus):
+        statuses = frozenset()
+    by_age = query.sort.endswith("updated")
+    if query.code and not statuses:
+        statuses = PROBLEMS
+    if by_age:
+        statuses = statuses or OPEN
+        if ItemStatus.DONE in statuses:
+            raise BadInput(
+                "INVALID_SORT",
+                "What is done is shown in the order of rows: use sort=row or sort=-row, or leave "
+                "DONE out of the statuses.",
+            )
+        if query.from_row is not None:
+            raise BadInput("INVALID_SORT", "fromRow goes with sort=row and sort=-row only.")
+    return Wanted(
+        statuses=statuses,
+        code=query.code or None,
+        # As it stands in the stored JSON, where quotes are escaped.
+        text=orjson.dumps(query.q.lower()).decode()[1:-1] if query.q else None,
+        since=query.since,
+        until=query.until,
+        by_age=by_age,
+        down=query.sort.startswith("-"),
+    )
+
+
+def _start(query: ItemsQuery, wanted: Wanted) -> Key:
+    if query.from_row is None:
+        return wanted.start
+    return Key(wanted.start.updated_at, query.from_row + (1 if wanted.down else -1))

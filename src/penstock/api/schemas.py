@@ -7,7 +7,15 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -119,6 +127,7 @@ class ItemShape(Shape):
     locked_by: str | None
     locked_at: datetime | None
     job_type: str
+    due_at: datetime | None = Field(description="Waits until then, after a retry or for a limit.")
     updated_at: datetime
 
 
@@ -250,6 +259,18 @@ def split_commas(given: Any) -> Any:
     return [word for text in given if isinstance(text, str) for word in text.split(",") if word]
 
 
+def _in_bounds(moment: datetime) -> datetime:
+    """Years the database can hold, whatever the zone."""
+    if not 1970 <= moment.year < 9000:
+        raise PydanticCustomError("moment", "use a year from 1970 to 8999")
+    return moment
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_bounds)]
+# No control characters; a lone surrogate cannot be written in a query.
+PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+
+
 class JobsQuery(Shape):
     state: Annotated[list[ShownState], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="One or several, with commas."
@@ -263,11 +284,24 @@ class ItemsQuery(Shape):
     statuses: Annotated[list[ItemStatus], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="One or several, with commas; none: all."
     )
-    sort: Literal["row", "updated"] = Field(
-        "row", description="`updated`: longest untouched first, of PENDING and PROCESSING only."
+    code: str = Field(
+        "", max_length=100, pattern=PRINTABLE, description="Items with this error only."
     )
-    from_row: int = Field(1, ge=1, le=2**31 - 1)
-    page_size: int = Field(100, ge=1, le=1000)
+    q: str = Field(
+        "",
+        max_length=200,
+        pattern=PRINTABLE,
+        description="Items with this text in their input or result, capitals or not.",
+    )
+    since: Moment | None = Field(None, alias="from", description="Changed then or later.")
+    until: Moment | None = Field(None, alias="to", description="Changed before.")
+    sort: Literal["row", "-row", "updated", "-updated"] = Field(
+        "row",
+        description="`updated`: longest untouched first; not with DONE, and without statuses of "
+        "what waits and runs. `-` turns the order round.",
+    )
+    from_row: int | None = Field(None, ge=1, le=2**31 - 2, description="First row to show.")
+    page_size: int = Field(100, ge=1, le=1000, description="With `q` at most 100.")
     after: str = Field("", description="`next` of the page before.")
 
 

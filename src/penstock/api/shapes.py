@@ -111,6 +111,7 @@ def item_shape(row: Any, stages: Sequence[str], header: Sequence[str] | None) ->
         "lockedBy": row["locked_by"],
         "lockedAt": row["locked_at"],
         "jobType": row["job_type"],
+        "dueAt": row["due_at"],
         "updatedAt": row["updated_at"],
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -83,7 +83,8 @@ async def _as_it_is(_: Any) -> None:
 
 
 class Database:
-    """A pool with our settings. ``role`` is taken on for good by every connection."""
+    """A pool with our settings. ``role`` is taken on for good by every connection;
+    ``on_statement`` hears how long each statement took."""
 
     def __init__(
         self,
@@ -93,12 +94,14 @@ class Database:
         role: str | None = None,
         name: str = "penstock",
         size: int = 10,
+        on_statement: Callable[[Any], None] | None = None,
     ) -> None:
         self._dsn = dsn
         self._schema = schema
         self._role = role
         self._name = name
         self._size = size
+        self._on_statement = on_statement
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     @property
@@ -135,6 +138,8 @@ class Database:
 
     async def _begin(self, connection: Any) -> None:
         _notice_a_cut_line(connection)
+        if self._on_statement is not None:
+            connection.add_query_logger(self._on_statement)
         if self._role is not None:
             await connection.execute(f'SET ROLE "{self._role}"')
 

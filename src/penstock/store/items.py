@@ -1,10 +1,17 @@
-"""Items as the grid reads them: keyset pages, never a count."""
+"""Items as the grid reads them: keyset pages, never a count.
+
+A page is found by walking an index for the numbers of rows and then reading those rows. What no
+index knows (an error code, a text) is looked for among the rows walked, for a while: then the page
+ends where it got to, perhaps with nothing on it, and the next one goes on from there.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from penstock.model.states import ItemStatus
@@ -12,27 +19,156 @@ from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("items")
-_PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+OPEN = frozenset({ItemStatus.PENDING, ItemStatus.PROCESSING})
+PROBLEMS = frozenset({ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED})
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+FAR_AHEAD = datetime(9000, 1, 1, tzinfo=UTC)
+LAST_ROW = 2**31 - 1
+# A text is sought for this long, and in so many rows at once; a status can be seen more quickly.
+_TEXT_S, _STATUS_S = 0.05, 0.25
+_ROWS_READ, _ROWS_SEEN = 500, 20_000
+_MOST_RUNNING = 50_000
 
 
-async def by_row(
-    conn: Connection, job_id: UUID, statuses: Sequence[str] | None, after_row: int, limit: int
-) -> list[Any]:
-    """Items after a row, in row order; None: of every status."""
-    if statuses is None:
-        return await conn.fetch(_sql.items_by_row, job_id, after_row, limit)
-    wanted = _sql.problem_items if set(statuses) <= _PROBLEMS else _sql.items_by_row_and_status
-    return await conn.fetch(wanted, job_id, after_row, list(statuses), limit)
+class Key(NamedTuple):
+    """Where an item is in the order of changes, or in that of rows."""
+
+    updated_at: datetime
+    row_no: int
 
 
-async def live(
-    conn: Connection,
-    job_id: UUID,
-    statuses: Sequence[str],
-    after: tuple[datetime, int] | None,
-    limit: int,
-) -> list[Any]:
-    """What waits or runs, longest untouched first."""
-    updated_at, row_no = after or (_LONG_AGO, 0)
-    return await conn.fetch(_sql.live_items, job_id, updated_at, row_no, list(statuses), limit)
+@dataclass(frozen=True)
+class Wanted:
+    """Which items, in which order. No statuses: all of them."""
+
+    statuses: frozenset[ItemStatus] = frozenset()
+    code: str | None = None
+    text: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    by_age: bool = False
+    down: bool = False
+
+    @property
+    def finer(self) -> bool:
+        """Whether rows must be read to know if they fit."""
+        return (self.code, self.text, self.since, self.until) != (None, None, None, None)
+
+    @property
+    def start(self) -> Key:
+        return Key(FAR_AHEAD, LAST_ROW) if self.down else Key(LONG_AGO, 0)
+
+
+@dataclass(frozen=True)
+class Page:
+    rows: list[Any]
+    next: Key | None
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Keys in order, and where the walk stands; None: at its end."""
+
+    keys: list[Key]
+    place: Key | None
+
+
+async def page(
+    conn: Connection, job_id: UUID, rows: int, wanted: Wanted, after: Key, size: int
+) -> Page:
+    """``rows``: how many the job has."""
+    if wanted == Wanted():
+        found = await conn.fetch(_sql.items_by_row, job_id, after.row_no, size + 1)
+        last = _key(found[size - 1]) if len(found) > size else None
+        return Page(found[:size], last)
+    until = time.monotonic() + (_TEXT_S if wanted.text is not None else _STATUS_S)
+    statuses = sorted(wanted.statuses) or None
+    found, place, last = [], after, after
+    while True:
+        ask = _ROWS_READ if wanted.finer else size + 1 - len(found)
+        step = await _walk(conn, job_id, rows, wanted, place, ask)
+        room = size - len(found)
+        read = await conn.fetch(
+            _sql.items_of_rows, job_id, [key.row_no for key in step.keys], statuses, wanted.code,
+            wanted.text, wanted.since, wanted.until, room + 1,
+        )  # fmt: skip
+        found += read[:room]
+        if read[:room]:
+            # Where it was when it was walked: it may have changed since.
+            row_no = found[-1]["row_no"]
+            last = next(key for key in step.keys if key.row_no == row_no)
+        if len(read) > room:
+            return Page(found, last)
+        if step.place is None or time.monotonic() > until:
+            return Page(found, step.place)
+        place = step.place
+
+
+async def _walk(
+    conn: Connection, job_id: UUID, rows: int, wanted: Wanted, place: Key, ask: int
+) -> _Step:
+    statuses = wanted.statuses
+    if statuses == {ItemStatus.PROCESSING}:
+        return await _running(conn, job_id, wanted, place, ask)
+    if wanted.by_age:
+        return await _aged(conn, job_id, wanted, place, ask)
+    if statuses and statuses <= PROBLEMS:
+        walk = _sql.problems_down if wanted.down else _sql.problems_up
+        return _step(await conn.fetch(walk, job_id, place.row_no, sorted(statuses), ask), ask)
+    return await _stretch(conn, job_id, rows, wanted, place, ask)
+
+
+async def _stretch(
+    conn: Connection, job_id: UUID, rows: int, wanted: Wanted, place: Key, ask: int
+) -> _Step:
+    """The next rows by number; rare ones are looked for in no more than a stretch at once."""
+    seen = _ROWS_SEEN if wanted.statuses else ask
+    statuses = sorted(wanted.statuses) or None
+    if wanted.down:
+        start = min(place.row_no, rows + 1)
+        end = max(1, start - seen)
+        found = await conn.fetch(_sql.rows_down, job_id, start, end, statuses, ask)
+        over = end == 1
+    else:
+        end = min(place.row_no + seen, LAST_ROW)
+        found = await conn.fetch(_sql.rows_up, job_id, place.row_no, end, statuses, ask)
+        over = end >= rows
+    step = _step(found, ask)
+    if step.place is None and not over:
+        return _Step(step.keys, Key(place.updated_at, end))
+    return step
+
+
+async def _aged(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, ask: int) -> _Step:
+    """By when they changed: what is open, and what ended with a problem."""
+    walks = (
+        (_sql.open_newest if wanted.down else _sql.open_oldest, wanted.statuses & OPEN),
+        (_sql.problems_newest if wanted.down else _sql.problems_oldest, wanted.statuses & PROBLEMS),
+    )
+    keys: list[Key] = []
+    for walk, statuses in walks:
+        if statuses:
+            keys += map(_key, await conn.fetch(walk, job_id, *place, sorted(statuses), ask))
+    keys.sort(reverse=wanted.down)
+    return _Step(keys[:ask], keys[ask - 1] if len(keys) >= ask else None)
+
+
+async def _running(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, ask: int) -> _Step:
+    keys = [_key(row) for row in await conn.fetch(_sql.running_rows, job_id, _MOST_RUNNING)]
+    if wanted.by_age:
+        keys = [key for key in keys if (key < place if wanted.down else key > place)]
+        keys.sort(reverse=wanted.down)
+    else:
+        start = place.row_no
+        keys = [key for key in keys if (key.row_no < start if wanted.down else key.row_no > start)]
+        keys.sort(key=lambda key: key.row_no, reverse=wanted.down)
+    return _Step(keys[:ask], keys[ask - 1] if len(keys) >= ask else None)
+
+
+def _step(found: Sequence[Any], ask: int) -> _Step:
+    keys = [_key(row) for row in found]
+    return _Step(keys, keys[-1] if len(keys) >= ask else None)
+
+
+def _key(row: Any) -> Key:
+    return Key(row["updated_at"], row["row_no"])

@@ -49,3 +49,9 @@ async def unnamed(conn: Connection, keys: Sequence[str]) -> list[str]:
 async def installation_id(conn: Connection) -> UUID:
     found: UUID = await conn.fetchval(_sql.installation_id)
     return found
+
+
+async def signing_key(conn: Connection) -> bytes:
+    """What places in lists are signed with."""
+    found: bytes = await conn.fetchval(_sql.signing_key)
+    return found

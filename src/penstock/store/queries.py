@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_names: dict[str, str] = {}
 
 
 class Queries:
@@ -26,9 +27,16 @@ class Queries:
         return sorted(self._statements)
 
 
+def name_of(statement: str) -> str:
+    """What a statement is called; those of the driver and of transactions have no name."""
+    return _names.get(statement, "unnamed")
+
+
 @cache
 def load(family: str) -> Queries:
     text = resources.files("penstock.store").joinpath(f"sql/{family}.sql").read_text("utf-8")
     parts = _NAME.split(text)
     pairs = zip(parts[1::2], parts[2::2], strict=True)
-    return Queries(family, {name: body.strip() for name, body in pairs})
+    statements = {name: body.strip() for name, body in pairs}
+    _names.update({body: f"{family}.{name}" for name, body in statements.items()})
+    return Queries(family, statements)

@@ -224,6 +224,9 @@ CREATE INDEX items_live ON job_items (job_id, updated_at, row_no)
     WHERE status IN ('PENDING', 'PROCESSING');
 CREATE INDEX items_problem ON job_items (job_id, status, row_no)
     WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
+-- … and what ended so last, or longest ago.
+CREATE INDEX items_problem_age ON job_items (job_id, status, updated_at, row_no)
+    WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
 CREATE UNIQUE INDEX items_key ON job_items (job_id, key) WHERE key IS NOT NULL;
 
 CREATE TABLE job_errors (
@@ -496,7 +499,10 @@ CREATE INDEX dead_letters_file ON dead_letters (file_id) WHERE file_id IS NOT NU
 -- Who the folder of blobs belongs to: nobody sweeps the blobs of another installation.
 CREATE TABLE installation (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    id  uuid NOT NULL DEFAULT gen_random_uuid()
+    id  uuid NOT NULL DEFAULT gen_random_uuid(),
+    -- What places in lists are signed with. Two ids: 244 random bits.
+    signing_key bytea NOT NULL
+        DEFAULT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
 );
 
 INSERT INTO installation DEFAULT VALUES;

@@ -7,36 +7,101 @@ FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
 WHERE i.job_id = $1 AND i.row_no > $2
 ORDER BY i.row_no LIMIT $3
 
--- name: items_by_row_and_status
--- … of some statuses, common ones among them: the page is soon full. CASE hides the status from the
--- planner, which would else gather all live items of the job to sort them.
-SELECT i.job_id, i.row_no, i.status, i.stage, i.attempts, i.generation, i.input, i.normalized,
-       i.result, i.error, i.job_type, i.updated_at, i.due_at, i.parent_row, i.key, i.group_key,
-       s.worker AS locked_by, s.claimed_at AS locked_at
-FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
-WHERE i.job_id = $1 AND i.row_no > $2 AND CASE WHEN i.status = ANY ($3::text[]) THEN true END
-ORDER BY i.row_no LIMIT $4
+-- name: rows_up
+-- Rows of some statuses (NULL: all) in a stretch of the job, first to last. CASE hides the status
+-- from the planner, which would else gather all live items of the job to sort them.
+SELECT row_no, updated_at FROM job_items
+WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+  AND CASE WHEN $4::text[] IS NULL OR status = ANY ($4) THEN true END
+ORDER BY row_no LIMIT $5
 
--- name: problem_items
--- … of rare statuses only, one index walk each. Their index is found by its condition.
-SELECT i.job_id, i.row_no, i.status, i.stage, i.attempts, i.generation, i.input, i.normalized,
-       i.result, i.error, i.job_type, i.updated_at, i.due_at, i.parent_row, i.key, i.group_key,
-       NULL::text AS locked_by, NULL::timestamptz AS locked_at
-FROM unnest($3::text[]) AS wanted (status)
+-- name: rows_down
+-- … last to first.
+SELECT row_no, updated_at FROM job_items
+WHERE job_id = $1 AND row_no < $2 AND row_no >= $3
+  AND CASE WHEN $4::text[] IS NULL OR status = ANY ($4) THEN true END
+ORDER BY row_no DESC LIMIT $5
+
+-- name: problems_up
+-- Rows of rare statuses, one index walk each. Their index is found by its condition.
+SELECT i.row_no, i.updated_at FROM unnest($3::text[]) AS wanted (status)
 CROSS JOIN LATERAL (
-    SELECT * FROM job_items i
-    WHERE i.job_id = $1 AND i.row_no > $2 AND i.status = wanted.status
-      AND i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
-    ORDER BY i.row_no LIMIT $4
+    SELECT row_no, updated_at FROM job_items
+    WHERE job_id = $1 AND row_no > $2 AND status = wanted.status
+      AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+    ORDER BY row_no LIMIT $4
 ) AS i
 ORDER BY i.row_no LIMIT $4
 
--- name: live_items
+-- name: problems_down
+-- … last to first.
+SELECT i.row_no, i.updated_at FROM unnest($3::text[]) AS wanted (status)
+CROSS JOIN LATERAL (
+    SELECT row_no, updated_at FROM job_items
+    WHERE job_id = $1 AND row_no < $2 AND status = wanted.status
+      AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+    ORDER BY row_no DESC LIMIT $4
+) AS i
+ORDER BY i.row_no DESC LIMIT $4
+
+-- name: problems_oldest
+-- … by when they ended so.
+SELECT i.row_no, i.updated_at FROM unnest($4::text[]) AS wanted (status)
+CROSS JOIN LATERAL (
+    SELECT row_no, updated_at FROM job_items
+    WHERE job_id = $1 AND (updated_at, row_no) > ($2, $3) AND status = wanted.status
+      AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+    ORDER BY updated_at, row_no LIMIT $5
+) AS i
+ORDER BY i.updated_at, i.row_no LIMIT $5
+
+-- name: problems_newest
+-- … the latest first.
+SELECT i.row_no, i.updated_at FROM unnest($4::text[]) AS wanted (status)
+CROSS JOIN LATERAL (
+    SELECT row_no, updated_at FROM job_items
+    WHERE job_id = $1 AND (updated_at, row_no) < ($2, $3) AND status = wanted.status
+      AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+    ORDER BY updated_at DESC, row_no DESC LIMIT $5
+) AS i
+ORDER BY i.updated_at DESC, i.row_no DESC LIMIT $5
+
+-- name: open_oldest
 -- What waits or runs, longest untouched first: the Pending tab of a job.
+SELECT row_no, updated_at FROM job_items
+WHERE job_id = $1 AND status IN ('PENDING', 'PROCESSING') AND status = ANY ($4::text[])
+  AND (updated_at, row_no) > ($2, $3)
+ORDER BY updated_at, row_no LIMIT $5
+
+-- name: open_newest
+-- … touched last first.
+SELECT row_no, updated_at FROM job_items
+WHERE job_id = $1 AND status IN ('PENDING', 'PROCESSING') AND status = ANY ($4::text[])
+  AND (updated_at, row_no) < ($2, $3)
+ORDER BY updated_at DESC, row_no DESC LIMIT $5
+
+-- name: running_rows
+-- What runs: few rows among perhaps a million, found by who holds them.
+SELECT i.row_no, i.updated_at FROM slices s
+CROSS JOIN LATERAL unnest(s.row_nos) AS held (row_no)
+JOIN job_items i ON i.job_id = s.job_id AND i.row_no = held.row_no AND i.slice_id = s.id
+WHERE s.job_id = $1 AND s.kind = 'items'
+LIMIT $2
+
+-- name: items_of_rows
+-- Rows in the order given, as the grid shows them: those that still have one of the statuses (NULL:
+-- any) and fit the finer filters: an error code, a text in what came or what became of it, when it
+-- changed.
 SELECT i.job_id, i.row_no, i.status, i.stage, i.attempts, i.generation, i.input, i.normalized,
        i.result, i.error, i.job_type, i.updated_at, i.due_at, i.parent_row, i.key, i.group_key,
        s.worker AS locked_by, s.claimed_at AS locked_at
-FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
-WHERE i.job_id = $1 AND i.status IN ('PENDING', 'PROCESSING') AND i.status = ANY ($4::text[])
-  AND (i.updated_at, i.row_no) > ($2, $3)
-ORDER BY i.updated_at, i.row_no LIMIT $5
+FROM unnest($2::integer[]) WITH ORDINALITY AS wanted (row_no, place)
+JOIN job_items i ON i.job_id = $1 AND i.row_no = wanted.row_no
+LEFT JOIN slices s ON s.id = i.slice_id
+WHERE ($3::text[] IS NULL OR i.status = ANY ($3))
+  AND ($4::text IS NULL OR i.error->>'code' = $4)
+  AND ($5::text IS NULL OR position($5 IN lower(i.input::text)) > 0
+       OR position($5 IN lower(i.result::text)) > 0)
+  AND ($6::timestamptz IS NULL OR i.updated_at >= $6)
+  AND ($7::timestamptz IS NULL OR i.updated_at < $7)
+ORDER BY wanted.place LIMIT $8

@@ -26,3 +26,7 @@ WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.blob_key = k.key)
 -- name: installation_id
 -- Who we are, for what we leave outside the database.
 SELECT id FROM installation
+
+-- name: signing_key
+-- What places in lists are signed with, by every process of the installation.
+SELECT signing_key FROM installation

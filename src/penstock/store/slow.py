@@ -1,0 +1,26 @@
+"""Statements that take too long are told of by name, never with their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.model.ports import Log
+from penstock.store.queries import name_of
+
+
+class SlowLog:
+    """The driver calls it after each statement, in the context of who asked: what is bound there
+    (the request, where a page began) is on the line, too."""
+
+    def __init__(self, log: Log, most_ms: float) -> None:
+        self._log = log
+        self._most_s = most_ms / 1000
+
+    def __call__(self, done: Any) -> None:
+        if done.elapsed > self._most_s:
+            self._log.warning(
+                "slow statement",
+                statement=name_of(done.query),
+                ms=round(done.elapsed * 1000),
+                failed=None if done.exception is None else type(done.exception).__name__,
+            )
