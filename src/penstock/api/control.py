@@ -153,7 +153,11 @@ def _wrong_state(verb: str, state: str) -> PermanentError:
     responses={200: {"model": Kickoff}},
 )
 async def kickoff_job(
-    api: ApiParts, who: Writer, job_id: JobId, query: Annotated[KickoffQuery, Query()]
+    request: Request,
+    api: ApiParts,
+    who: Writer,
+    job_id: JobId,
+    query: Annotated[KickoffQuery, Query()],
 ) -> Response:
     """For installations without workers: works on this job for `durationMs` at most."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -164,6 +168,10 @@ async def kickoff_job(
     slices = 0
     if job["state"] not in TERMINAL_JOB_STATES:
         slices = await kickoff(api.parts, job_id, query.duration_ms)
-    async with api.db.scoped(who.scope, readonly=True) as conn:
+    async with api.db.scoped(who.scope) as conn:
         shown = await load_job_shape(conn, job_id)
+        await accounts.audit(
+            conn, job["org_id"], who.user_id, "job.kickoff", f"job:{job_id}",
+            ip=address_of(request), after={"slices": slices},
+        )  # fmt: skip
     return answer({"slices": slices, "job": shown})

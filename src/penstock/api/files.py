@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from penstock.api.access import ApiParts, Writer
+from penstock.api.access import ApiParts, Writer, address_of
 from penstock.api.answers import answer
 from penstock.api.forms import FILE, received_form
 from penstock.api.multipart import bad_multipart
@@ -42,7 +42,7 @@ async def create_file(request: Request, api: ApiParts, who: Writer) -> Response:
         if upload is None:
             raise bad_multipart("The form has no part named 'file'.")
         async with api.db.scoped(who.scope) as conn:
-            created_at = await keep_upload(api.parts, conn, who, upload)
+            created_at = await keep_upload(api.parts, conn, who, upload, address_of(request))
     shown = {
         "id": str(upload.id),
         "name": upload.name,

@@ -19,7 +19,9 @@ from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.engine.uploads import Upload, keep_upload
 from penstock.model.errors import BadInput, Unavailable
+from penstock.store import accounts
 from penstock.store.accounts import Principal
+from penstock.store.database import Connection
 
 FORM_FIELDS = frozenset({FILE, "pipeline", "config", "priority", "name"})
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -55,7 +57,7 @@ async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any
             order = _order(request, _of_form(form), None, form.upload)
             async with api.db.scoped(who.scope) as conn:
                 if form.upload is not None:
-                    await keep_upload(api.parts, conn, who, form.upload)
+                    await keep_upload(api.parts, conn, who, form.upload, order.ip)
                 job = await prepare_preview(api.parts, conn, who, order)
     elif kind == "application/json":
         order = _order(request, _valid(await json_object(request)), None, None)
@@ -93,16 +95,27 @@ async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None)
     async with api.db.scoped(who.scope) as conn:
         if upload is None:
             receipt = await submit(api.parts, conn, who, order)
+            await _note(conn, who, order, receipt)
             api.parts.failpoints.reach("before_submit")
             return receipt
         # The job refers to the file, so the file's row comes first; a replay takes it back.
         attempt = conn.transaction()
         await attempt.start()
-        await keep_upload(api.parts, conn, who, upload)
+        await keep_upload(api.parts, conn, who, upload, order.ip)
         receipt = await submit(api.parts, conn, who, order)
+        await _note(conn, who, order, receipt)
         api.parts.failpoints.reach("before_submit")
         await (attempt.rollback() if receipt.replayed else attempt.commit())
         return receipt
+
+
+async def _note(conn: Connection, who: Principal, order: Order, receipt: Receipt) -> None:
+    """A job that was there before is no change."""
+    if not receipt.replayed:
+        await accounts.audit(
+            conn, who.org_id, who.user_id, "job.create", f"job:{receipt.job_id}", ip=order.ip,
+            after={"pipeline": order.pipeline, "name": order.name, "fileId": order.file_id},
+        )  # fmt: skip
 
 
 def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:

@@ -9,7 +9,7 @@ from uuid import UUID
 from penstock.engine.parts import Parts
 from penstock.model.errors import Unavailable
 from penstock.model.ports import StoredBlob
-from penstock.store import jobs
+from penstock.store import accounts, jobs
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
@@ -24,8 +24,10 @@ class Upload:
     blob: StoredBlob
 
 
-async def keep_upload(parts: Parts, conn: Connection, who: Principal, upload: Upload) -> datetime:
-    """Write the upload's row; from the commit on the file is kept."""
+async def keep_upload(
+    parts: Parts, conn: Connection, who: Principal, upload: Upload, ip: str | None = None
+) -> datetime:
+    """Write the upload's row, audited; from the commit on the file is kept."""
     created_at = await jobs.add_file(
         conn,
         file_id=upload.id,
@@ -37,6 +39,10 @@ async def keep_upload(parts: Parts, conn: Connection, who: Principal, upload: Up
         size=upload.blob.size,
         blob_key=upload.blob.key,
     )
+    await accounts.audit(
+        conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip,
+        after={"name": upload.name, "size": upload.blob.size, "sha256": upload.blob.sha256},
+    )  # fmt: skip
     # Someone else's refused upload of the same bytes may have taken the blob just before.
     if not await parts.blobs.exists(upload.blob.key):
         raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Send it again.")

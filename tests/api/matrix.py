@@ -1,0 +1,340 @@
+"""Every route for every kind of caller: what must happen follows from the route itself.
+
+The dependencies of a route say who may use it at all (`Reader`, `Writer`, `Admin`), the names in
+its path whose things it is about. A new route needs a row in here only if it has a new kind of
+thing in its path, a body without which it does nothing, or a rule of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+import httpx2
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from tests.api.conftest import Caller, client_of, file_of, submit_noop
+from tests.api.test_dead_letters import failed
+from tests.api.test_products import TOOLS, applied
+from tests.fixtures import Bench
+
+from penstock.api import access
+from penstock.store import accounts
+from penstock.store.database import Database
+
+Level = Literal["open", "read", "write", "admin"]
+# In this order: what those who may do to a thing, nobody who may not comes after.
+CALLERS = ("none", "revoked", "viewer", "stranger", "colleague", "admin", "owner")
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+FINE = "fine"
+
+# Who gets to see a thing that the owner has made. The owner always does.
+SEEN_BY = {
+    "job_id": {"viewer", "admin"},
+    "item": {"viewer", "admin"},
+    "operation_id": {"viewer", "admin"},
+    "letter_id": {"viewer", "admin"},
+    "product_id": {"viewer", "colleague", "admin"},
+    # By name, of the caller's own org: the admin's has another one.
+    "name": {"viewer", "colleague"},
+    "user_id": {"admin"},
+    "key_id": {"admin"},
+    "webhook_id": {"viewer", "colleague", "admin"},
+    "delivery_id": {"viewer", "admin"},
+    # Only admins get as far as that.
+    "lane": {"admin"},
+}
+
+# Rules of their own, with the reason.
+_BY_MAKER_ONLY = dict.fromkeys(("colleague",), 403)
+_WITH_A_SESSION_ONLY = dict.fromkeys(("viewer", "colleague", "stranger", "owner", "admin"), 403)
+_ADMINS_KEYS_ONLY = dict.fromkeys(("colleague", "stranger", "owner"), 403)
+SPECIAL: dict[str, dict[str, int]] = {
+    # A key makes no keys, and changes no password.
+    "POST /api/keys": _ADMINS_KEYS_ONLY,
+    "POST /api/users/me/password": _WITH_A_SESSION_ONLY,
+    # Whoever changes a webhook could lead other people's events astray.
+    "PATCH /api/webhooks/{webhook_id}": _BY_MAKER_ONLY,
+    "DELETE /api/webhooks/{webhook_id}": _BY_MAKER_ONLY,
+    "POST /api/webhooks/{webhook_id}/rotate": _BY_MAKER_ONLY,
+    "POST /api/webhooks/{webhook_id}/test": _BY_MAKER_ONLY,
+    # Signing in is for everyone, with the right password.
+    "POST /api/session": dict.fromkeys(CALLERS, 401),
+}
+
+# What a request must carry to be one.
+_ORDER = {"pipeline": "noop", "config": {"items": 1}}
+SENT: dict[str, dict[str, Any]] = {
+    "POST /api/files": {"files": file_of()},
+    "POST /api/jobs": {"json": _ORDER},
+    "POST /api/jobs/preview": {"files": file_of()},
+    "POST /api/jobs/{job_id}/priority": {"json": {"priority": 7}},
+    "PATCH /api/jobs/{job_id}/items/{item}": {"json": {"input": {"Price": "4"}}},
+    "POST /api/jobs/{job_id}/remap": {"json": {"config": {"intent": "check"}}},
+    "PUT /api/profiles/{name}": {"json": {"decimal": "comma"}},
+    "POST /api/dead-letters/reprocess": {"json": {"all": True}},
+    "POST /api/dead-letters/discard": {"json": {"all": True, "reason": "old"}},
+    "POST /api/dead-letters/{letter_id}/discard": {"json": {"reason": "old"}},
+    "POST /api/bulk": {"json": {"action": "pause", "filter": {"pipeline": "noop"}}},
+    "POST /api/products/import/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
+    "POST /api/users": {"json": {"email": "new-{n}@acme"}},
+    "PATCH /api/users/{user_id}": {"json": {"role": "viewer"}},
+    "POST /api/users/me/password": {"json": {"current": "x", "new": "quite another one"}},
+    "POST /api/keys": {"json": {"name": "nightly"}},
+    "PATCH /api/org": {"json": {"sharedJobs": False}},
+    "POST /api/orgs": {"json": {"name": "org-{n}"}},
+    "POST /api/webhooks": {"json": {"url": "http://127.0.0.1:9/hook"}},
+    "PATCH /api/webhooks/{webhook_id}": {"json": {"description": "other"}},
+    "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
+}
+
+# Those who are heard over a socket have a test of their own.
+WEBSOCKETS: frozenset[str] = frozenset()
+
+# Changes that are none, with the reason; all others are written down.
+CHANGES_NOTHING = {
+    "POST /api/jobs/{job_id}/export": "it only reads",
+    "DELETE /api/session": "a key has no session to end",
+    "POST /api/session": "nobody was let in",
+    "POST /api/users/me/password": "not with a key",
+    # Its own test has a delivery that came to an end.
+    "POST /api/webhooks/deliveries/{delivery_id}/redeliver": "a delivery that waits goes on anyway",
+}
+# Allowed, but this one is in no state for it.
+_REACHED = {"POST /api/webhooks/deliveries/{delivery_id}/redeliver": 409}
+
+
+@dataclass(frozen=True)
+class Route:
+    method: str
+    path: str
+    level: Level
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def things(self) -> list[str]:
+        """What its path names."""
+        return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+
+    @property
+    def changes(self) -> bool:
+        return self.method not in ("GET", "HEAD") and self.level != "open"
+
+    def expected(self, caller: str) -> int | str:
+        """The status, or FINE for any that says yes."""
+        if self.name in SPECIAL and caller in SPECIAL[self.name]:
+            return 401 if caller in ("none", "revoked") else SPECIAL[self.name][caller]
+        if self.level == "open":
+            return FINE
+        if caller in ("none", "revoked"):
+            return 401
+        if self.level == "admin" and caller != "admin":
+            return 403
+        if self.level == "write" and caller == "viewer":
+            return 403
+        if caller != "owner" and any(caller not in SEEN_BY[thing] for thing in self.things):
+            # A name that is not taken is free for everyone.
+            return FINE if self.method == "PUT" else 404
+        return _REACHED.get(self.name, FINE)
+
+
+def routes_of(app: FastAPI) -> Iterator[Route]:
+    for found in iter_route_contexts(app.routes):
+        for method in sorted(getattr(found, "methods", None) or {"WEBSOCKET"}):
+            if method != "HEAD":
+                yield Route(method, str(found.path), _level(found))
+
+
+def _level(found: Any) -> Level:
+    dependant = getattr(found, "dependant", None)
+    asked = set() if dependant is None else set(_calls(dependant))
+    for door, level in (
+        (access._admin, "admin"),
+        (access._writer, "write"),
+        (access.principal, "read"),
+    ):
+        if door in asked:
+            return level  # type: ignore[return-value]
+    return "open"
+
+
+def _calls(dependant: Any) -> Iterator[Any]:
+    for one in dependant.dependencies:
+        yield one.call
+        yield from _calls(one)
+
+
+@dataclass
+class World:
+    """An owner with things of their own, and everyone who might want them."""
+
+    app: FastAPI
+    bench: Bench
+    db: Database
+    clients: dict[str, httpx2.AsyncClient] = field(default_factory=dict)
+    made: int = 0
+
+    async def open(self, caller: Caller) -> World:
+        self.clients = {
+            "owner": await caller(),
+            "viewer": await caller(role="viewer"),
+            "colleague": await caller(email="colleague@acme"),
+            "stranger": await caller("other"),
+            "admin": await caller("house", role="admin"),
+            "revoked": await caller(email="gone@acme"),
+        }
+        async with self.db.transaction() as conn:
+            await conn.execute(
+                "UPDATE api_keys SET revoked_at = now() WHERE user_id ="
+                " (SELECT id FROM users WHERE email = 'gone@acme')"
+            )
+        self.clients["none"] = client_of(self.app, None)
+        return self
+
+    async def ask(self, route: Route, by: str, path: str) -> httpx2.Response:
+        self.made += 1
+        sent = dict(SENT.get(route.name, {}))
+        if "json" in sent:
+            sent["json"] = {
+                name: value.replace("{n}", str(self.made)) if isinstance(value, str) else value
+                for name, value in sent["json"].items()
+            }
+        return await self.clients[by].request(route.method, path, **sent)
+
+    async def new_path(self, route: Route) -> str:
+        """With new things of the owner's."""
+        path = route.path
+        for thing in route.things:
+            kind = JOB_FOR.get(route.name, thing) if thing == "job_id" else thing
+            path = path.replace(f"{{{thing}}}", await MAKE[kind](self))
+        return path
+
+    def unknown_path(self, route: Route) -> str:
+        path = route.path
+        for thing in route.things:
+            unknown = {"user_id": "987654321", "key_id": "987654321", "item": "1", "name": "none"}
+            path = path.replace(f"{{{thing}}}", unknown.get(thing, UNKNOWN))
+        return path
+
+    async def changes_by(self, email: str) -> int:
+        async with self.db.acquire() as conn:
+            return int(
+                await conn.fetchval(
+                    "SELECT count(*) FROM audit a JOIN users u ON u.id = a.user_id"
+                    " WHERE u.email = $1",
+                    email,
+                )
+            )
+
+
+# In which state a job must be, for there to be anything to do.
+JOB_FOR = {
+    "POST /api/jobs/{job_id}/resume": "paused_job",
+    "POST /api/jobs/{job_id}/reprocess": "failed_job",
+    "POST /api/jobs/{job_id}/undo": "done_job",
+    "POST /api/jobs/{job_id}/remap": "done_job",
+    "PATCH /api/jobs/{job_id}/items/{item}": "done_job",
+}
+
+
+async def _job(world: World) -> str:
+    return await submit_noop(world.clients["owner"])
+
+
+async def _done_job(world: World) -> str:
+    return await applied(world.clients["owner"], world.bench, TOOLS)
+
+
+async def _paused_job(world: World) -> str:
+    job = await submit_noop(world.clients["owner"])
+    await world.clients["owner"].post(f"/api/jobs/{job}/pause")
+    return job
+
+
+async def _failed_job(world: World) -> str:
+    job = await submit_noop(world.clients["owner"])
+    await failed(world.clients["owner"], world.bench.parts, job=job)
+    return job
+
+
+async def _item(world: World) -> str:
+    return "1"
+
+
+async def _operation(world: World) -> str:
+    order = {"action": "pause", "filter": {"pipeline": "gate"}}
+    made = await world.clients["owner"].post("/api/bulk", json=order)
+    return str(made.json()["operationId"])
+
+
+async def _letter(world: World) -> str:
+    return await failed(world.clients["owner"], world.bench.parts)
+
+
+async def _product(world: World) -> str:
+    await applied(world.clients["owner"], world.bench, TOOLS)
+    listed = await world.clients["owner"].get("/api/products")
+    return str(listed.json()["items"][0]["id"])
+
+
+async def _profile(world: World) -> str:
+    world.made += 1
+    name = f"tools-{world.made}"
+    made = await world.clients["owner"].put(f"/api/profiles/{name}", json={"decimal": "comma"})
+    assert made.status_code == 200, made.text
+    return name
+
+
+async def _user(world: World) -> str:
+    async with world.db.transaction() as conn:
+        org = await accounts.ensure_org(conn, "acme")
+        world.made += 1
+        user = await accounts.add_user(conn, org["id"], f"user-{world.made}@acme", "member")
+    return str(user["id"])
+
+
+async def _key(world: World) -> str:
+    async with world.db.transaction() as conn:
+        owner = await accounts.find_user(conn, "member@acme")
+        key_id, _ = await accounts.add_key(conn, owner["org_id"], owner["id"])
+    return str(key_id)
+
+
+async def _webhook(world: World) -> str:
+    order = {"url": "http://127.0.0.1:9/hook"}
+    made = await world.clients["owner"].post("/api/webhooks", json=order)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+async def _delivery(world: World) -> str:
+    webhook = await _webhook(world)
+    made = await world.clients["owner"].post(f"/api/webhooks/{webhook}/test")
+    return str(UUID(made.json()["deliveryId"]))
+
+
+async def _lane(world: World) -> str:
+    return "basic"
+
+
+MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
+    "job_id": _job,
+    "done_job": _done_job,
+    "paused_job": _paused_job,
+    "failed_job": _failed_job,
+    "item": _item,
+    "operation_id": _operation,
+    "letter_id": _letter,
+    "product_id": _product,
+    "name": _profile,
+    "user_id": _user,
+    "key_id": _key,
+    "webhook_id": _webhook,
+    "delivery_id": _delivery,
+    "lane": _lane,
+}
