@@ -426,10 +426,19 @@ async def test_a_job_of_deliveries_that_somebody_cancels(bench: Bench, receiver:
     async with parts.db.transaction() as conn:
         await ending.cancel(conn, stream["id"])
     assert (await WebhookKeeper(parts).run_once()).noted == 1
-    assert [row["state"] for row in await deliveries(parts, made.id)] == ["dropped"]
+    [row] = await deliveries(parts, made.id)
+    assert row["state"] == "failed"
+    assert [letter["code"] for letter in await letters(parts)] == ["CANCELLED"]
+    # Another job takes what comes; and what was cancelled can still be sent.
     await run_job(bench)
     await deliver(bench)
     assert len(receiver.got) == 1
+    async with parts.db.transaction() as conn:
+        found = await store.get_delivery(conn, row["id"])
+        await webhooks.redeliver(parts, conn, found, bench.who.user_id)
+    await bench.work()
+    assert len(receiver.got) == 2
+    assert {row["state"] for row in await deliveries(parts, made.id)} == {"delivered"}
 
 
 async def test_the_log_is_kept_for_a_while(bench: Bench, receiver: Receiver) -> None:
@@ -454,6 +463,25 @@ async def test_a_slow_receiver_is_given_up(bench: Bench, receiver: Receiver) -> 
     assert tried["error"]["code"] == "FETCH_TIMEOUT"
     assert 1900 <= tried["ms"] <= 10_000
     receiver.lets_go.set()
+
+
+async def test_the_log_is_in_the_order_of_events(bench: Bench, receiver: Receiver) -> None:
+    made = await subscribe(bench.parts, bench.who, receiver.url, "*")
+    for _ in range(3):
+        await run_job(bench)
+    await tell(bench.parts)
+    told = [row["event"] for row in await deliveries(bench.parts, made.id)]
+    assert told == ["job.queued", "job.started", "job.completed"] * 3
+
+
+async def test_an_idle_installation_writes_nothing(bench: Bench) -> None:
+    async with bench.parts.db.acquire() as conn:
+        await run_job(bench)
+        await tell(bench.parts)
+        before = await conn.fetchval("SELECT xmin::text || xmax::text FROM webhook_cursor")
+        for _ in range(3):
+            await tell(bench.parts)
+        assert before == await conn.fetchval("SELECT xmin::text || xmax::text FROM webhook_cursor")
 
 
 async def test_nobody_submits_deliveries(bench: Bench) -> None:

@@ -6,11 +6,19 @@ import asyncio
 import gzip
 import ipaddress
 import re
+import ssl
 import time
 import zlib
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from tests.guards.servers import Handle, answering, serving
 from tests.guards.ssrf_urls import hostile_urls
 
@@ -123,6 +131,48 @@ async def test_host_and_path_arrive_as_written(local: Fetcher) -> None:
     assert request.startswith(b"POST /p%C3%A4%20th?q=1&r=%20 HTTP/1.1\r\n")
     assert f"\r\nHost: 127.0.0.1:{seen.port}\r\n".encode() in request
     assert request.endswith(b"\r\n\r\nhello")
+
+
+async def test_a_vetted_address_is_asked_by_its_name(tmp_path: Path) -> None:
+    """Over TLS too: the name is sent and the certificate is held to it, though the connection goes
+    to an address."""
+    server, trusted = certified(tmp_path, "hooks.example")
+    asked: list[str | None] = []
+    server.sni_callback = lambda _, name, __: asked.append(name)
+    async with serving(answering(), server) as seen:
+        fetcher = Fetcher(LOCAL, resolver=names(hooks=["127.0.0.1"], other=["127.0.0.1"]),
+                          tls=trusted)  # fmt: skip
+        got = await fetcher.fetch(FetchRequest(f"https://hooks.example:{seen.port}/", limits=SMALL))
+        assert (got.status, asked) == (200, ["hooks.example"])
+        assert f"Host: hooks.example:{seen.port}".encode() in seen.requests[0]
+        wrong = FetchRequest(f"https://other.example:{seen.port}/", limits=SMALL)
+        assert await code_of(fetcher, wrong) == "NETWORK_ERROR"
+        await fetcher.close()
+    assert len(seen.requests) == 1
+
+
+def certified(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server of that name, and who trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem, private = folder / "cert.pem", folder / "key.pem"
+    pem.write_bytes(made.public_bytes(Encoding.PEM))
+    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(pem, private)
+    return server, ssl.create_default_context(cafile=str(pem))
 
 
 async def test_three_hops_are_followed_and_no_more() -> None:

@@ -110,6 +110,7 @@ HOT = [
     ("dead_letters.leave_groups", {"dead_letter_groups_pkey"}),
     ("dead_letters.drop_old_letters", {"dead_letters_of_all", "dead_letters_pkey"}),
     ("dead_letters.close_letters_of_items", {"dead_letters_of_job"}),
+    ("outbox.news", {"events_commit_order"}),
     ("outbox.page_end", {"events_commit_order"}),
     ("outbox.to_tell", {"events_commit_order", "webhook_deliveries_once", "jobs_pkey"}),
     ("outbox.waiting", {"webhook_deliveries_waiting"}),

@@ -6,9 +6,9 @@ from penstock import wiring
 from penstock.cli.errors import explain
 from penstock.cli.finding import Check, fail, ok, warn
 from penstock.cli.session import owner_database
-from penstock.model.errors import NotThere, PermanentError
+from penstock.model.errors import NotThere, PenstockError, PermanentError
 from penstock.settings import Settings
-from penstock.store import accounts, jobs, leaders
+from penstock.store import accounts, jobs, leaders, webhooks
 from penstock.store.bootstrap import FIRST_ORG
 from penstock.store.database import Connection, Scope
 from penstock.store.migrate import check_server, migrate
@@ -45,7 +45,8 @@ async def _look(conn: Connection, settings: Settings, api_dsn: str) -> list[Chec
     if any(check.status == "fail" for check in found):
         return found
     tenancy = await _tenancy(conn, settings, api_dsn)
-    return [*found, tenancy, await _workers(conn), await _services(conn)]
+    secrets = await _secrets(conn, settings)
+    return [*found, tenancy, secrets, await _workers(conn), await _services(conn)]
 
 
 async def _durability(conn: Connection) -> Check:
@@ -98,6 +99,14 @@ async def _sees(conn: Connection) -> bool:
     except NotThere:
         return False
     return True
+
+
+async def _secrets(conn: Connection, settings: Settings) -> Check:
+    try:
+        opened = await webhooks.newest_opens(conn, wiring.sealer_of(settings))
+    except PenstockError as error:
+        return fail("Secrets", error.message)
+    return ok("Secrets", "open with this machine's key." if opened else "none are stored.")
 
 
 async def _workers(conn: Connection) -> Check:

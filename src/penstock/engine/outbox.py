@@ -40,14 +40,19 @@ class Outbox:
 
     async def run_once(self) -> int:
         """Answers how many deliveries were made."""
-        made, full = 0, True
+        made = 0
+        async with self._parts.db.acquire() as conn:
+            full = await outbox.any_news(conn)
         while full:
             async with self._parts.db.transaction() as conn:
                 place = await outbox.hold_cursor(conn)
                 page = await outbox.next_page(conn, place, self._config.events_at_once)
                 if page is None:
                     break
-                lanes = await self._make(conn, [_of_event(row) for row in page.rows])
+                # Sorted, so that the log shows them in the order in which they happened.
+                ids = sorted(new_id() for _ in page.rows)
+                new = [_of_event(row, one) for row, one in zip(page.rows, ids, strict=True)]
+                lanes = await self._make(conn, new)
                 await outbox.move_cursor(conn, page.end)
                 self._parts.failpoints.reach("outbox_before_commit")
             self._parts.failpoints.reach("outbox_after_commit")
@@ -121,7 +126,7 @@ def _is_ending(state: str) -> bool:
     return state == "cancelling" or state in TERMINAL_JOB_STATES
 
 
-def _of_event(row: Any) -> NewDelivery:
+def _of_event(row: Any, delivery_id: UUID) -> NewDelivery:
     payload = {
         "type": row["event"],
         "event": row["event"],
@@ -132,7 +137,7 @@ def _of_event(row: Any) -> NewDelivery:
         "data": from_json(row["data"]),
     }
     return NewDelivery(
-        new_id(), row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload,
+        delivery_id, row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload,
         row["event_id"], row["job_id"],
     )  # fmt: skip
 

@@ -11,7 +11,6 @@ from uuid import UUID
 from penstock.engine.parts import Parts
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError
-from penstock.model.states import ItemStatus
 from penstock.settings import Settings
 from penstock.store import outbox, webhooks
 from penstock.store import reprocess as store
@@ -92,7 +91,7 @@ def _tried(row: Any) -> webhooks.Tried:
     note = NoteDelivery(
         row["id"], row["endpoint_id"], row["event"], row["url"],
         urlsplit(row["url"]).hostname or "",
-        "failed" if row["status"] == ItemStatus.ERROR else "dropped",
+        "failed",
     )  # fmt: skip
     return webhooks.Tried(
         row["row_no"], note, ItemError(said["code"], said["message"]), row["attempts"]

@@ -63,6 +63,10 @@ def key_in_file(path: Path, *, make: bool) -> str | None:
         with os.fdopen(fd, "w") as file:
             file.write(new_key() + "\n")
             file.flush()
+            if os.geteuid() == 0:
+                # Whoever owns the folder runs Penstock, and must be able to read it.
+                owner = path.parent.stat()
+                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
             os.fsync(file.fileno())
         # Of two who make one at once, one wins, and both use that.
         with contextlib.suppress(FileExistsError):

@@ -42,6 +42,10 @@ class Page:
     rows: Sequence[Any]
 
 
+async def any_news(conn: Connection) -> bool:
+    return bool(await conn.fetchval(_sql.news))
+
+
 async def hold_cursor(conn: Connection) -> Place:
     row = await conn.fetchrow(_sql.hold_cursor)
     assert row is not None

@@ -92,6 +92,15 @@ async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[
     return changed, rows[-1]["id"] if rows else None
 
 
+async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
+    """Try to open the secret that was stored last; False where there is none."""
+    row = await conn.fetchrow(_sql.newest_secret)
+    if row is None:
+        return False
+    sealer.open(row["secret"], owner_of_secret(row["id"]))
+    return True
+
+
 def owner_of_secret(endpoint_id: UUID) -> str:
     """What a secret is sealed together with."""
     return f"webhook:{endpoint_id}"

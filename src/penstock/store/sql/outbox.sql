@@ -1,3 +1,11 @@
+-- name: news
+-- Whether there is anything to look at, without a lock: an idle installation writes nothing.
+SELECT true FROM webhook_cursor c CROSS JOIN LATERAL (
+    SELECT 1 FROM events e
+    WHERE (e.xid, e.id) > (least(c.xid, pg_snapshot_xmin(pg_current_snapshot())), c.event_id)
+      AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY e.xid, e.id LIMIT 1) AS first
+
 -- name: hold_cursor
 -- How far events were looked at; two who lead for a moment take turns. A database restored into
 -- another server starts over with small numbers, which must not stand still for that.
@@ -93,8 +101,7 @@ ORDER BY j.id LIMIT $1 FOR NO KEY UPDATE OF j
 
 -- name: unnoted
 -- Deliveries whose item ended without a word: its worker died of it, or its job was ended.
-SELECT d.id, d.stream_job, d.row_no, d.endpoint_id, d.event, d.created_at, w.url, i.status, i.error,
-       i.attempts
+SELECT d.id, d.stream_job, d.row_no, d.endpoint_id, d.event, w.url, i.error, i.attempts
 FROM webhook_deliveries d
 JOIN job_items i ON i.job_id = d.stream_job AND i.row_no = d.row_no
 JOIN webhook_endpoints w ON w.id = d.endpoint_id

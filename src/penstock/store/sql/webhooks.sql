@@ -58,6 +58,10 @@ FROM webhook_endpoints WHERE id = ANY ($1::uuid[])
 SELECT id, secret, old_secret FROM webhook_endpoints
 WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2 FOR NO KEY UPDATE
 
+-- name: newest_secret
+-- A sealed secret, to see whether it opens.
+SELECT id, secret FROM webhook_endpoints WHERE deleted_at IS NULL ORDER BY id DESC LIMIT 1
+
 -- name: reseal
 -- The same secrets, sealed by another key.
 UPDATE webhook_endpoints SET secret = $2, old_secret = $3 WHERE id = $1
