@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -318,3 +319,25 @@ def test_offers_beside_categories(file: Path) -> None:
     assert [row[:4] for row in reading.rows] == [
         ["1", "true", "350", "Кружка"], ["2", "false", "500", "Майка"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [2, 30, 1000])
+def test_records_under_their_keys(file: Path, count: int) -> None:
+    """As databases of documents export them: the key is a column of its own."""
+    records = {
+        f"A-{n}": {"title": f"Bolt {n}", "tags": ["x", "y"], "price": n} for n in range(count)
+    }
+    file.write_text(json.dumps({"version": 3, "goods": records}))
+    reading = read(file)
+    assert reading.found["records_path"] == "goods"
+    assert reading.header == ["key", "title", "tags", "price"]
+    assert reading.rows[-1] == [f"A-{count - 1}", f"Bolt {count - 1}", '["x","y"]', str(count - 1)]
+    assert len(reading.rows) == count
+    again = read(file, cursor={"rows": count - 1, "plan": reading.head.plan})
+    assert again.rows == reading.rows[-1:]
+
+
+def test_objects_that_are_no_records(file: Path) -> None:
+    """Two parts of one thing have little in common."""
+    file.write_text('{"product": {"sku": "A", "price": 1}, "vendor": {"name": "B", "city": "C"}}')
+    assert read(file).header == ["product.sku", "product.price", "vendor.name", "vendor.city"]

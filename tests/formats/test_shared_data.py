@@ -79,6 +79,24 @@ WORKBOOKS: dict[str, list[list[str]]] = {
 }  # fmt: skip
 
 
+# Each has a test of its own below.
+OTHER_WORKBOOKS = (
+    "calamine/pass_protected.xlsx", "calamine/empty_sheet.xlsx", "calamine/too_small.xls",
+    "calamine/date_iso.xlsx", "tabulator/preserve-formatting.xlsx", "sheetjs/AutoFilter.xlsx",
+    "sheetjs/comments_stress_test.xls", "sheetjs/interview.xlsx", "sheetjs/rich_text_stress.xls",
+    "sheetjs/issue.xlsx",
+)  # fmt: skip
+FILES_OF_SHOPS = (
+    *(BAGISTO / f"products.{kind}" for kind in ("csv", "xls", "xlsx", "xml")),
+    *MEDUSA.glob("*.csv"),
+    *FEEDS.glob("*.xml"),
+    *(DATA / "shopify").glob("*.json"),
+    *(DATA / "prices").glob("*.json"),
+    *(DATA / "woocommerce" / f"{name}.json"
+      for name in ("products_01", "products_04", "products_07", "product-categories_03")),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", WORKBOOKS)
 def test_workbooks(name: str) -> None:
     assert read(EXCEL / name).table == WORKBOOKS[name]

@@ -45,11 +45,12 @@ _REFUSED = (
 _SVG = re.compile(r"\s*(<\?xml[^>]{0,200}>\s*)?(<!--.{0,2000}?-->\s*)*<svg\b", re.I | re.S)
 _HTML = re.compile(
     r"\s*(<\?xml[^>]{0,200}>\s*)?(<!--.{0,2000}?-->\s*)*"
-    r"<(!doctype html|html|head|body|meta|style|title|center|font|table)\b",
+    r"<(!doctype html|html|head|body|meta|style|title|center|font|table|section|main|nav|form|div)"
+    r"\b",
     re.I | re.S,
 )
 _XML = re.compile(r"\s*<(\?xml\b|!--|!DOCTYPE\b|[A-Za-z_][\w.:-]*[\s/>])")
-_INLINE = re.compile(r"\s*<(a|b|i|u|p|br|img|span|strong|em|div|h[1-6]|li|ul)[\s/>]", re.I)
+_INLINE = re.compile(r"\s*<(a|b|i|u|p|br|img|span|strong|em|h[1-6]|li|ul)[\s/>]", re.I)
 _XML2003 = re.compile(
     r"<\?mso-application\s[^>]{0,40}Excel\.Sheet|<(\w+:)?Workbook\s[^>]{0,2000}"
     r"urn:schemas-microsoft-com:office:spreadsheet"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from penstock.formats.cells import unique_names
 from penstock.formats.detected import Detected, Problem, ReadOptions
 from penstock.formats.encodings import marked_encoding
 from penstock.formats.headers import find_header
-from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, flattened, text_of
+from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, VALUE, flattened, text_of
 from penstock.formats.records.json_text import DECODER, JsonText, check_text, depth_of, invalid
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.source import Source
@@ -23,12 +24,14 @@ _HEAD_RECORDS = 200
 
 @dataclass(slots=True)
 class _List:
-    """A list of records somewhere in the document."""
+    """A list of records somewhere in the document; ``keyed`` where each stands under a key."""
 
     path: tuple[str, ...]
     columns: Columns
+    keyed: bool = False
     count: int = 0
     lists: int = 0
+    objects: int = 0
     head: list[list[str]] = field(default_factory=list)
 
     def see(self, record: Any) -> None:
@@ -37,6 +40,7 @@ class _List:
             self.lists += 1
             if len(self.head) < _HEAD_RECORDS:
                 self.head.append([text_of(cell) for cell in record])
+        self.objects += isinstance(record, dict)
         self.columns.see(flattened(record))
 
 
@@ -74,8 +78,10 @@ def _plan(
     plan: dict[str, Any] = {"format": "json", "encoding": encoding, "skip": 0, "arrays": False}
     chosen = _chosen(survey, options, report)
     if isinstance(chosen, _List):
-        report.records_path = ".".join(chosen.path) or "(the list itself)"
+        itself = "(the document itself)" if chosen.keyed else "(the list itself)"
+        report.records_path = ".".join(chosen.path) or itself
         plan |= {"path": list(chosen.path), "single": False, "columns": chosen.columns.names}
+        plan["keyed"] = chosen.keyed
         plan["header"] = plan["columns"]
         if chosen.count and chosen.lists == chosen.count:
             _plan_arrays(plan, chosen, options, report)
@@ -126,11 +132,7 @@ def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mappin
             survey.lists.append(found)
             return first
         case "{" if len(path) < _DEEPEST_LIST:
-            members = {}
-            for name in text.members():
-                members[name] = _look(text, (*path, name), survey, limits)
-            survey.objects[path] = members
-            return members
+            return _look_into(text, path, survey, limits)
     value = text.value()
     if not path:
         survey.lists.append(_List((), Columns(limits)))
@@ -138,12 +140,61 @@ def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mappin
     return value
 
 
+def _look_into(
+    text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]
+) -> dict[str, Any]:
+    """An object is kept, unless it is records under their keys, which are only counted."""
+    members: dict[str, Any] = {}
+    keyed: _List | None = None
+    for name in text.members():
+        if keyed is not None:
+            keyed.see(_with_key(name, text.value()))
+            continue
+        members[name] = _look(text, (*path, name), survey, limits)
+        if len(members) == _HEAD_RECORDS and _are_records(members):
+            keyed = _keyed(path, members, survey, limits)
+    if keyed is None and _are_records(members):
+        _keyed(path, members, survey, limits)
+    survey.objects[path] = members
+    return members
+
+
+def _are_records(members: Mapping[str, Any]) -> bool:
+    """Whether all members are objects, and most of them have most keys."""
+    records = list(members.values())
+    if len(records) < 2 or not all(isinstance(record, dict) and record for record in records):
+        return False
+    names = Counter(name for record in records for name in record)
+    return 3 * names.total() >= 2 * len(names) * len(records)
+
+
+def _keyed(
+    path: tuple[str, ...], members: Mapping[str, Any], survey: _Survey, limits: Mapping[str, int]
+) -> _List:
+    """The members as one list, in place of whatever lists they hold themselves."""
+    inside = len(path)
+    survey.lists = [found for found in survey.lists if found.path[:inside] != path]
+    survey.objects = {at: one for at, one in survey.objects.items() if at[:inside] != path}
+    found = _List(path, Columns(limits), keyed=True)
+    for name, record in members.items():
+        found.see(_with_key(name, record))
+    survey.lists.append(found)
+    return found
+
+
+def _with_key(name: str, record: Any) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        return {"key": name, VALUE: record}
+    return {"_key" if "key" in record else "key": name, **record}
+
+
 def _chosen(survey: _Survey, options: ReadOptions, report: Detected) -> _List | tuple[str, ...]:
     if options.records_path is not None:
         return _told(survey, options.records_path)
     lists = [found for found in survey.lists if found.columns.cells or not survey.objects]
     record = _record(survey)
-    lists.sort(key=lambda found: -found.columns.cells)
+    # However long it is, a list of words is no list of things.
+    lists.sort(key=lambda found: (not found.objects and not found.lists, -found.columns.cells))
     named = [found for found in lists if found.path and found.path[-1].lower() in RECORD_NAMES]
     if record is not None and not (named and not _is_thing(survey.objects[record])):
         return record
@@ -194,13 +245,17 @@ def _is_thing(members: Mapping[str, Any]) -> bool:
 def _records(source: Source, plan: Mapping[str, Any], limits: Mapping[str, int]) -> Iterator[Any]:
     with source.text(plan["encoding"], "strict") as file:
         text = JsonText(file, limits["nesting"])
-        records = _at(text, plan["path"], plan["single"])
+        records = _at(text, plan["path"], plan["single"], plan.get("keyed", False))
         for number, record in enumerate(records):
             if number >= plan["skip"]:
                 yield record
 
 
-def _at(text: JsonText, path: Sequence[str], single: bool) -> Iterator[Any]:
+def _at(text: JsonText, path: Sequence[str], single: bool, keyed: bool) -> Iterator[Any]:
+    if not path and keyed:
+        for name in text.members():
+            yield _with_key(name, text.value())
+        return
     if not path:
         if single or text.peek() != "[":
             yield text.value()
@@ -209,7 +264,7 @@ def _at(text: JsonText, path: Sequence[str], single: bool) -> Iterator[Any]:
         return
     for name in text.members():
         if name == path[0]:
-            yield from _at(text, path[1:], single)
+            yield from _at(text, path[1:], single, keyed)
             return
         text.value()
 

@@ -42,9 +42,12 @@ def read_html(
         report = Detected("html", encoding=encoding.name)
         page = _Page(source, encoding, limits, None)
         tables = page.survey()
-        if not tables or (options.format is None and page.share() < _LEAST_SHARE):
-            raise refused("an HTML page with little or nothing in tables")
+        if not tables:
+            raise refused("an HTML page without a table")
         chosen = choose_sheet(tables, _largest(tables, options), report)
+        asked = options.format is not None or options.sheet is not None
+        if not asked and page.share(chosen.number - 1) < _LEAST_SHARE:
+            raise refused("an HTML page with much else than a table; name the table as `sheet`")
         number = chosen.number - 1
         head = _Page(source, encoding, limits, number)
         plan = {
@@ -99,16 +102,17 @@ class _Page:
         self._open: list[_Table] = []
         self._done: list[GridRow] = []
         self._tables: list[SheetInfo] = []
-        self._in_tables = self._outside = 0
+        self._shown = 0  # characters on the whole page, and in each table
+        self._shown_in: list[int] = []
 
     def survey(self) -> list[SheetInfo]:
         for _ in self._walk():
             self._done.clear()
         return self._tables
 
-    def share(self) -> float:
-        """How much of the page's text stands in tables."""
-        return self._in_tables / max(1, self._in_tables + self._outside)
+    def share(self, table: int) -> float:
+        """How much of the page's text stands in one table."""
+        return self._shown_in[table] / max(1, self._shown)
 
     def rows(self) -> Iterator[GridRow]:
         for _ in self._walk():
@@ -165,6 +169,7 @@ class _Page:
             raise BadInput("TOO_MANY_CELLS", f"The page has more than {_MOST_TABLES:,} tables")
         name = tag.attributes().get("id") or f"Table {number + 1}"
         self._tables.append(SheetInfo(name, number + 1))
+        self._shown_in.append(0)
         self._open.append(_Table(number))
         if len(self._open) > self._limits["nesting"]:
             raise BadInput("TOO_MANY_CELLS", "The tables of the page are nested too deeply")
@@ -180,11 +185,11 @@ class _Page:
 
     def _text(self, text: str) -> None:
         table = self._open[-1] if self._open else None
-        size = len(text) - text.count(" ") - text.count("\n")
+        size = 0 if text.isspace() else len(text) - text.count(" ") - text.count("\n")
+        self._shown += size
         if table is None or table.cell is None:
-            self._outside += 0 if text.isspace() else size
             return
-        self._in_tables += size
+        self._shown_in[table.number] += size
         table.cell.append(_SPACE.sub(" ", text))
         table.size += len(text)
         if table.size > self._limits["cell_bytes"]:
