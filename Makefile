@@ -12,9 +12,24 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-header --annotation-st
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
 COMPILE_OURS := $(COMPILE) --build-deps-for editable
 
+# Install commands this machine lacks, each given as command:package, where that can be done.
+define obtain
+missing=""; \
+for one in $(1); do \
+	command -v "$${one%%:*}" >/dev/null 2>&1 || missing="$$missing $${one##*:}"; \
+done; \
+if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	echo "Installing$$missing …"; \
+	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null 2>&1 \
+		&& missing=""; \
+fi; \
+if [ -n "$$missing" ]; then echo "Not installed:$$missing. Tests that need it are skipped."; fi
+endef
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-long tools bench lint types format lock ui ui-check clean
+.PHONY: help install up test test-long tools chromium bench lint types format lock ui ui-check clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -24,26 +39,19 @@ install: $(BASE) ## Make .venv with Penstock in it
 up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
 	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" exec $(BIN)/penstock up
 
-test: lint types ## All checks and all tests but the long ones
+test: lint types chromium ## All checks and all tests but the long ones
 	@echo "== Tests (pytest)"
 	@$(BIN)/pytest -n auto -m "not long"
 
-test-long: $(DEV) tools ## Soaks and chaos
+test-long: $(DEV) tools chromium ## Soaks and chaos
 	@echo "== Long tests (pytest)"
 	@$(BIN)/pytest -m long
 
+chromium: ## What browser tests need of this machine; without it they are skipped
+	@$(call obtain,chromium:chromium)
+
 tools: ## What some long tests need of this machine; without it they are skipped
-	@missing=""; \
-	for one in strace:strace faketime:faketime ip:iproute2; do \
-		command -v "$${one%%:*}" >/dev/null 2>&1 || missing="$$missing $${one##*:}"; \
-	done; \
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-		echo "Installing$$missing …"; \
-		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-			apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null 2>&1 \
-			&& missing=""; \
-	fi; \
-	if [ -n "$$missing" ]; then echo "Not installed:$$missing. Tests that need it are skipped."; fi
+	@$(call obtain,strace:strace faketime:faketime ip:iproute2)
 
 bench: $(DEV) ## Measure: all, or ONLY=name; QUICK=1 small, RECORD=1 writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(RECORD),--record) \

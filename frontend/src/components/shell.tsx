@@ -16,7 +16,8 @@ import { ShortcutHelp } from "./shortcut-help";
 import { cycleTheme, ThemeButton } from "./theme-button";
 import { UserMenu } from "./user-menu";
 
-const Palette = lazy(() => import("./palette"));
+const loadPalette = () => import("./palette");
+const Palette = lazy(loadPalette);
 
 export default function Shell() {
   const session = useSession();
@@ -26,6 +27,11 @@ export default function Shell() {
   const [help, setHelp] = useState(false);
   const pages = useMemo(() => NAV.filter((page) => page.shown?.(session) ?? true), [session]);
 
+  useEffect(() => {
+    // Loaded before it is asked for, so that no letter typed after Ctrl-K is lost.
+    const soon = setTimeout(() => void loadPalette(), 1000);
+    return () => clearTimeout(soon);
+  }, []);
   useEffect(() => {
     live.start();
     return () => live.end();

@@ -99,7 +99,8 @@ export interface paths {
         };
         /**
          * List items
-         * @description In row order, or what waits and runs by how long it was not touched.
+         * @description In the order of rows, or of changes for what is open or ended with a problem. A search ends a
+         *     page early, perhaps with nothing on it: go on while there is a `next`.
          */
         get: operations["list_items_api_jobs__job_id__items_get"];
         put?: never;
@@ -808,6 +809,365 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change your password
+         * @description With a session only. Everything else that is signed in as you is signed out; keys stay.
+         */
+        post: operations["change_password_api_users_me_password_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description Of all orgs or of one, oldest first.
+         */
+        get: operations["list_users_api_users_get"];
+        put?: never;
+        /**
+         * Create a user
+         * @description Without a password one is made, and shown in this answer only.
+         */
+        post: operations["create_user_api_users_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a user
+         * @description One user of any org.
+         */
+        get: operations["show_user_api_users__user_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Another role, or no access at all, from the next request on. The last admin stays one.
+         */
+        patch: operations["change_user_api_users__user_id__patch"];
+        trace?: never;
+    };
+    "/api/users/{user_id}/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset a password
+         * @description A new password, made and shown once unless you give it. Their sessions end.
+         */
+        post: operations["reset_password_api_users__user_id__password_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List keys
+         * @description Newest first, with those that are revoked or expired: your own, or with `userId` somebody
+         *     else's or everybody's, for admins.
+         */
+        get: operations["list_keys_api_keys_get"];
+        put?: never;
+        /**
+         * Create a key
+         * @description The key is shown in this answer only. It never may more than its user; a key of an admin
+         *     without the scope `admin` acts as a member of the admin's org.
+         */
+        post: operations["create_key_api_keys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key
+         * @description From this answer on no request with it is answered. Twice is the same as once.
+         */
+        delete: operations["revoke_key_api_keys__key_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/org": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show your org
+         * @description Its plan, and whether members see each other's jobs.
+         */
+        get: operations["show_org_api_org_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an org
+         * @description Yours or, with `org`, another one. Jobs that wait already stay in their lane.
+         */
+        patch: operations["change_org_api_org_patch"];
+        trace?: never;
+    };
+    "/api/orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List orgs
+         * @description All tenants, by name.
+         */
+        get: operations["list_orgs_api_orgs_get"];
+        put?: never;
+        /**
+         * Create an org
+         * @description A new tenant, without users at first.
+         */
+        post: operations["create_org_api_orgs_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description Every change, newest first, with what it was before and after.
+         */
+        get: operations["list_audit_api_audit_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Your org's, oldest first; every org's for an admin. Secrets are never shown again.
+         */
+        get: operations["list_webhooks_api_webhooks_get"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Events of the jobs you may see are posted to its URL from now on, signed with the secret that
+         *     this answer shows, once. The URL must lead to the public internet, or where the operator allows
+         *     it to.
+         */
+        post: operations["create_webhook_api_webhooks_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a webhook
+         * @description Where it posts to, which events, and how it fares.
+         */
+        get: operations["show_webhook_api_webhooks__webhook_id__get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Nothing is sent there any more, what is on its way included; its secret is forgotten.
+         */
+        delete: operations["delete_webhook_api_webhooks__webhook_id__delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description What is on its way goes to the new URL from its next try on. Enabling it takes up no event
+         *     that came while it was disabled.
+         */
+        patch: operations["change_webhook_api_webhooks__webhook_id__patch"];
+        trace?: never;
+    };
+    "/api/webhooks/{webhook_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook a new secret
+         * @description The new secret is shown this once. Until the overlap ends, requests carry a signature of
+         *     each, so that receivers can change over without missing any.
+         */
+        post: operations["rotate_secret_api_webhooks__webhook_id__rotate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test
+         * @description An event `webhook.test` goes the way of every other: signed, tried again, in the log.
+         */
+        post: operations["test_webhook_api_webhooks__webhook_id__test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description The log, newest first, for who made the webhook, for admins, and for all where an org shares
+         *     its jobs.
+         */
+        get: operations["list_deliveries_api_webhooks__webhook_id__deliveries_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a delivery
+         * @description With every try, what the receiver said, and what is posted.
+         */
+        get: operations["show_delivery_api_webhooks_deliveries__delivery_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again
+         * @description The same message under the same id, with all its tries; its dead letter is closed.
+         */
+        post: operations["redeliver_api_webhooks_deliveries__delivery_id__redeliver_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -931,6 +1291,39 @@ export interface components {
              */
             next: string;
         };
+        /** AuditEntry */
+        AuditEntry: {
+            /** Id */
+            id: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Org */
+            org: string | null;
+            /** Userid */
+            userId: number | null;
+            /** Email */
+            email: string | null;
+            /** Action */
+            action: string;
+            /** Target */
+            target: string;
+            /** Ip */
+            ip: string | null;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+        };
+        /** AuditPage */
+        AuditPage: {
+            /** Items */
+            items: components["schemas"]["AuditEntry"][];
+            /** Next */
+            next: string | null;
+        };
         /**
          * BulkAction
          * @enum {string}
@@ -1029,6 +1422,68 @@ export interface components {
             /** Skipped */
             skipped: number;
         };
+        /** DeliveryPage */
+        DeliveryPage: {
+            /** Items */
+            items: components["schemas"]["DeliveryShape"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** DeliveryReceipt */
+        DeliveryReceipt: {
+            /**
+             * Deliveryid
+             * Format: uuid
+             */
+            deliveryId: string;
+        };
+        /** DeliveryShape */
+        DeliveryShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Messageid
+             * @description The header `webhook-id`, the same on every try.
+             */
+            messageId: string;
+            /**
+             * Webhookid
+             * Format: uuid
+             */
+            webhookId: string;
+            /** Event */
+            event: string;
+            /**
+             * Jobid
+             * @description The job that the event is about.
+             */
+            jobId: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "pending" | "delivered" | "failed" | "dropped";
+            /** Tries */
+            tries: number;
+            /**
+             * Status
+             * @description What the receiver answered last.
+             */
+            status: number | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Settledat */
+            settledAt: string | null;
+        };
         /** EventPage */
         EventPage: {
             /** Items */
@@ -1097,6 +1552,64 @@ export interface components {
         Flags: {
             /** Globalpending */
             globalPending: boolean;
+        };
+        /** FullDelivery */
+        FullDelivery: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Messageid
+             * @description The header `webhook-id`, the same on every try.
+             */
+            messageId: string;
+            /**
+             * Webhookid
+             * Format: uuid
+             */
+            webhookId: string;
+            /** Event */
+            event: string;
+            /**
+             * Jobid
+             * @description The job that the event is about.
+             */
+            jobId: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "pending" | "delivered" | "failed" | "dropped";
+            /** Tries */
+            tries: number;
+            /**
+             * Status
+             * @description What the receiver answered last.
+             */
+            status: number | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Settledat */
+            settledAt: string | null;
+            /** Url */
+            url: string;
+            /** Nexttryat */
+            nextTryAt: string | null;
+            /**
+             * Attempts
+             * @description The latest tries, oldest first.
+             */
+            attempts: components["schemas"]["TryShape"][];
+            /**
+             * Payload
+             * @description What is posted; null once it is no longer kept.
+             */
+            payload: unknown;
         };
         /** FullJob */
         FullJob: {
@@ -1475,6 +1988,11 @@ export interface components {
             /** Jobtype */
             jobType: string;
             /**
+             * Dueat
+             * @description Waits until then, after a retry or for a limit.
+             */
+            dueAt: string | null;
+            /**
              * Updatedat
              * Format: date-time
              */
@@ -1560,6 +2078,45 @@ export interface components {
              * Format: date-time
              */
             updatedAt: string;
+        };
+        /** KeyPage */
+        KeyPage: {
+            /** Items */
+            items: components["schemas"]["KeyShape"][];
+            /** Next */
+            next: string | null;
+        };
+        /** KeyShape */
+        KeyShape: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Prefix
+             * @description How the key begins.
+             */
+            prefix: string;
+            /** Scopes */
+            scopes: ("read" | "write" | "admin")[];
+            /** Userid */
+            userId: number;
+            /** Email */
+            email: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Expiresat */
+            expiresAt: string | null;
+            /** Revokedat */
+            revokedAt: string | null;
+            /**
+             * Lastusedat
+             * @description To the minute.
+             */
+            lastUsedAt: string | null;
         };
         /** Kickoff */
         Kickoff: {
@@ -1810,6 +2367,130 @@ export interface components {
              */
             createdAt: string;
         };
+        /** MadeWebhook */
+        MadeWebhook: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Userid
+             * @description Who made it: it is told of the jobs they may see.
+             */
+            userId: number;
+            /** Url */
+            url: string;
+            /** Description */
+            description: string;
+            /** Events */
+            events: string[];
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Disabledreason
+             * @description If nobody did it on purpose.
+             */
+            disabledReason: string | null;
+            /**
+             * Oldsecretuntil
+             * @description Until then the old one signs, too.
+             */
+            oldSecretUntil: string | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /**
+             * Secret
+             * @description Shown this once; keep it where the receiver finds it.
+             */
+            secret: string;
+        };
+        /** NewKeyShape */
+        NewKeyShape: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Prefix
+             * @description How the key begins.
+             */
+            prefix: string;
+            /** Scopes */
+            scopes: ("read" | "write" | "admin")[];
+            /** Userid */
+            userId: number;
+            /** Email */
+            email: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Expiresat */
+            expiresAt: string | null;
+            /** Revokedat */
+            revokedAt: string | null;
+            /**
+             * Lastusedat
+             * @description To the minute.
+             */
+            lastUsedAt: string | null;
+            /**
+             * Key
+             * @description The key itself, shown this once.
+             */
+            key: string;
+        };
+        /** NewPassword */
+        NewPassword: {
+            /**
+             * Password
+             * @description Shown this once; null where you chose it.
+             */
+            password: string | null;
+        };
+        /** NewUserShape */
+        NewUserShape: {
+            /** Id */
+            id: number;
+            /** Email */
+            email: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "admin" | "member" | "viewer";
+            /** Org */
+            org: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Disabledat */
+            disabledAt: string | null;
+            /**
+             * Passwordchangedat
+             * @description Null: cannot sign in.
+             */
+            passwordChangedAt: string | null;
+            /**
+             * Password
+             * @description Shown this once; null where you chose it.
+             */
+            password: string | null;
+        };
         /** OperationPage */
         OperationPage: {
             /** Items */
@@ -1894,6 +2575,36 @@ export interface components {
             name: string;
             /** Plan */
             plan: string;
+        };
+        /** OrgPage */
+        OrgPage: {
+            /** Items */
+            items: components["schemas"]["OrgShape"][];
+        };
+        /** OrgShape */
+        OrgShape: {
+            /** Name */
+            name: string;
+            /**
+             * Plan
+             * @enum {string}
+             */
+            plan: "enterprise" | "premium" | "standard" | "basic" | "trial";
+            /**
+             * Maxslices
+             * @description Null: as many as any org.
+             */
+            maxSlices: number | null;
+            /**
+             * Sharedjobs
+             * @description Whether members see each other's jobs.
+             */
+            sharedJobs: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
         };
         /**
          * Origin
@@ -2347,6 +3058,34 @@ export interface components {
              */
             createdAt: string;
         };
+        /** TryError */
+        TryError: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
+        /** TryShape */
+        TryShape: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Status
+             * @description What the receiver answered; null: nothing.
+             */
+            status: number | null;
+            /** Ms */
+            ms: number;
+            error?: components["schemas"]["TryError"] | null;
+            /**
+             * Response
+             * @description The beginning of an answer that was no 2xx.
+             */
+            response?: string | null;
+        };
         /** Undone */
         Undone: {
             /**
@@ -2371,6 +3110,92 @@ export interface components {
              * @description There is more to undo: ask again.
              */
             more: boolean;
+        };
+        /** UserPage */
+        UserPage: {
+            /** Items */
+            items: components["schemas"]["UserShape"][];
+            /** Next */
+            next: string | null;
+        };
+        /** UserShape */
+        UserShape: {
+            /** Id */
+            id: number;
+            /** Email */
+            email: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "admin" | "member" | "viewer";
+            /** Org */
+            org: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Disabledat */
+            disabledAt: string | null;
+            /**
+             * Passwordchangedat
+             * @description Null: cannot sign in.
+             */
+            passwordChangedAt: string | null;
+        };
+        /** WebhookPage */
+        WebhookPage: {
+            /** Items */
+            items: components["schemas"]["WebhookShape"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** WebhookShape */
+        WebhookShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Userid
+             * @description Who made it: it is told of the jobs they may see.
+             */
+            userId: number;
+            /** Url */
+            url: string;
+            /** Description */
+            description: string;
+            /** Events */
+            events: string[];
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Disabledreason
+             * @description If nobody did it on purpose.
+             */
+            disabledReason: string | null;
+            /**
+             * Oldsecretuntil
+             * @description Until then the old one signs, too.
+             */
+            oldSecretUntil: string | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
         };
         /** WorkerPage */
         WorkerPage: {
@@ -2650,9 +3475,19 @@ export interface operations {
             query?: {
                 /** @description One or several, with commas; none: all. */
                 statuses?: components["schemas"]["ItemStatus"][];
-                /** @description `updated`: longest untouched first, of PENDING and PROCESSING only. */
-                sort?: "row" | "updated";
-                fromRow?: number;
+                /** @description Items with this error only. */
+                code?: string;
+                /** @description Items with this text in their input or result, capitals or not. */
+                q?: string;
+                /** @description Changed then or later. */
+                from?: string | null;
+                /** @description Changed before. */
+                to?: string | null;
+                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `-` turns the order round. */
+                sort?: "row" | "-row" | "updated" | "-updated";
+                /** @description First row to show. */
+                fromRow?: number | null;
+                /** @description With `q` at most 100. */
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -3846,6 +4681,724 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LaneShape"];
+                };
+            };
+        };
+    };
+    change_password_api_users_me_password_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Current
+                     * @description The one you have now.
+                     */
+                    current: string;
+                    /** New */
+                    new: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_users_api_users_get: {
+        parameters: {
+            query?: {
+                /** @description Of this org only. */
+                org?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserPage"];
+                };
+            };
+        };
+    };
+    create_user_api_users_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** Email */
+                    email: string;
+                    /**
+                     * Role
+                     * @default member
+                     * @enum {string}
+                     */
+                    role?: "admin" | "member" | "viewer";
+                    /**
+                     * Org
+                     * @description Its name; unset: your own.
+                     */
+                    org?: string | null;
+                    /**
+                     * Password
+                     * @description Unset: one is made and shown once.
+                     */
+                    password?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewUserShape"];
+                };
+            };
+        };
+    };
+    show_user_api_users__user_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's number. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserShape"];
+                };
+            };
+        };
+    };
+    change_user_api_users__user_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's number. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** Role */
+                    role?: ("admin" | "member" | "viewer") | null;
+                    /** Disabled */
+                    disabled?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserShape"];
+                };
+            };
+        };
+    };
+    reset_password_api_users__user_id__password_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's number. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Password
+                     * @description Unset: one is made and shown once.
+                     */
+                    password?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewPassword"];
+                };
+            };
+        };
+    };
+    list_keys_api_keys_get: {
+        parameters: {
+            query?: {
+                /** @description Anything but `me` is for admins. */
+                userId?: ("me" | "all") | number;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyPage"];
+                };
+            };
+        };
+    };
+    create_key_api_keys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Name
+                     * @description What it is for.
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Scopes
+                     * @description `read` is always in it; unset: all that the user may do.
+                     */
+                    scopes?: ("read" | "write" | "admin")[] | null;
+                    /**
+                     * Expiresat
+                     * @description Unset: it does not expire.
+                     */
+                    expiresAt?: string | null;
+                    /**
+                     * Userid
+                     * @description Somebody else, for admins.
+                     */
+                    userId?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKeyShape"];
+                };
+            };
+        };
+    };
+    revoke_key_api_keys__key_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key's number. */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    show_org_api_org_get: {
+        parameters: {
+            query?: {
+                /** @description Another one than yours, for admins. */
+                org?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgShape"];
+                };
+            };
+        };
+    };
+    change_org_api_org_patch: {
+        parameters: {
+            query?: {
+                /** @description Another one than yours, for admins. */
+                org?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** Sharedjobs */
+                    sharedJobs?: boolean | null;
+                    /** Plan */
+                    plan?: ("enterprise" | "premium" | "standard" | "basic" | "trial") | null;
+                    /**
+                     * Maxslices
+                     * @description Running slices it may hold; 0: as many as any org.
+                     */
+                    maxSlices?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgShape"];
+                };
+            };
+        };
+    };
+    list_orgs_api_orgs_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgPage"];
+                };
+            };
+        };
+    };
+    create_org_api_orgs_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Name
+                     * @description Letters, digits, `.`, `_` and `-`.
+                     */
+                    name: string;
+                    /**
+                     * Plan
+                     * @default standard
+                     * @enum {string}
+                     */
+                    plan?: "enterprise" | "premium" | "standard" | "basic" | "trial";
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgShape"];
+                };
+            };
+        };
+    };
+    list_audit_api_audit_get: {
+        parameters: {
+            query?: {
+                /** @description Of this org only. */
+                org?: string;
+                /** @description By this user only. */
+                userId?: number | null;
+                /** @description As `job.cancel`. */
+                action?: string;
+                /** @description As `job:ID`. */
+                target?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+        };
+    };
+    list_webhooks_api_webhooks_get: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+        };
+    };
+    create_webhook_api_webhooks_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Url
+                     * @description Where events are posted to: http or https.
+                     */
+                    url: string;
+                    /**
+                     * Description
+                     * @default
+                     */
+                    description?: string;
+                    /**
+                     * Events
+                     * @description Names of events, `job.*` or `*`; these leave out `job.progress`, which has to be named.
+                     * @default [
+                     *       "job.completed",
+                     *       "job.failed",
+                     *       "job.cancelled",
+                     *       "job.dead_lettered"
+                     *     ]
+                     */
+                    events?: string[];
+                    /**
+                     * Enabled
+                     * @default true
+                     */
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeWebhook"];
+                };
+            };
+        };
+    };
+    show_webhook_api_webhooks__webhook_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's id. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookShape"];
+                };
+            };
+        };
+    };
+    delete_webhook_api_webhooks__webhook_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's id. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    change_webhook_api_webhooks__webhook_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's id. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** Url */
+                    url?: string | null;
+                    /** Description */
+                    description?: string | null;
+                    /**
+                     * Events
+                     * @description Names of events, `job.*` or `*`; these leave out `job.progress`, which has to be named.
+                     */
+                    events?: string[] | null;
+                    /** Enabled */
+                    enabled?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookShape"];
+                };
+            };
+        };
+    };
+    rotate_secret_api_webhooks__webhook_id__rotate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's id. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Overlaphours
+                     * @description How long the old secret signs, too.
+                     * @default 24
+                     */
+                    overlapHours?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeWebhook"];
+                };
+            };
+        };
+    };
+    test_webhook_api_webhooks__webhook_id__test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook's id. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryReceipt"];
+                };
+            };
+        };
+    };
+    list_deliveries_api_webhooks__webhook_id__deliveries_get: {
+        parameters: {
+            query?: {
+                /** @description One or several, with commas; none: all. */
+                state?: ("waiting" | "pending" | "delivered" | "failed" | "dropped")[];
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The webhook's id. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+        };
+    };
+    show_delivery_api_webhooks_deliveries__delivery_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The delivery's id. */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FullDelivery"];
+                };
+            };
+        };
+    };
+    redeliver_api_webhooks_deliveries__delivery_id__redeliver_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The delivery's id. */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryReceipt"];
                 };
             };
         };

@@ -1,0 +1,127 @@
+"""Every page in both themes, wide and narrow, held to what assistive technology needs."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+from tests.browser.conftest import SAMPLE, Theme, Visit
+from tests.browser.house import House
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+_NOTHING_FADES = """document.getAnimations().every(
+    one => one.playState !== "running" || one.effect.getTiming().iterations === Infinity
+)"""
+PAGES = {
+    "/jobs": "Jobs",
+    "/new": "New job",
+    "/jobs/{job}": "sample.csv",
+    "/jobs/{job}?tab=errors": "sample.csv",
+    "/jobs/{job}?tab=pending": "sample.csv",
+    "/jobs/{job}?tab=events": "sample.csv",
+    "/jobs/{job}?tab=summary": "sample.csv",
+    "/jobs/{job}?row=18": "Row 18",
+}
+
+
+async def violations(page: Page) -> list[str]:
+    """By the rules of axe, with what breaks them."""
+    # A transition's colours are of neither end.
+    while not await page.evaluate(_NOTHING_FADES):
+        await page.wait_for_timeout(50)
+    await page.evaluate(AXE)
+    found: dict[str, Any] = await page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {one['help']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
+        for one in found["violations"]
+        for node in one["nodes"][:3]
+    ]
+
+
+@pytest.fixture(scope="module")
+def job(house: House) -> str:
+    job_id = house.upload(SAMPLE)
+    house.wait_for(job_id)
+    return job_id
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_every_page_is_accessible(visit: Visit, job: str, theme: Theme, width: int) -> None:
+    page = await visit("/jobs", role="admin", theme=theme, width=width)
+    told = {}
+    for path, heading in PAGES.items():
+        await page.goto(path.format(job=job))
+        await expect(page.get_by_role("heading", name=heading).first).to_be_visible()
+        if "tab=" not in path and "{job}" in path:
+            await expect(page.get_by_text("PS-1001").first).to_be_visible()
+        wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        told[path] = [*await violations(page), *(["wider than the window"] if wide > 0 else [])]
+    assert {path: found for path, found in told.items() if found} == {}
+
+
+async def test_the_way_in_is_accessible(visit: Visit) -> None:
+    page = await visit("/jobs")
+    await page.context.clear_cookies()
+    await page.goto("/login")
+    await expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    assert await violations(page) == []
+
+
+async def test_the_wizard_by_keyboard_alone(visit: Visit) -> None:
+    page = await visit("/jobs")
+    await expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    await page.keyboard.press("n")
+    await tab_to(page, "Try it with a sample file")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Read as")).to_be_visible()
+    for step in ("Columns", "Dry run", "Start"):
+        assert await violations(page) == []
+        await tab_to(page, step, last=True)
+        await page.keyboard.press("Enter")
+    await expect(page.get_by_text("What may be written")).to_be_visible()
+    await tab_to(page, "Check the file")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("link", name="Done 29")).to_be_visible()
+    await page.keyboard.press("e")
+    await expect(page.get_by_role("tab", name="Errors", selected=True)).to_be_visible()
+    await expect(page.get_by_role("row")).to_have_count(7)
+    await page.keyboard.press("j")
+    for _ in range(9):
+        await page.keyboard.press("ArrowDown")
+    for _ in range(2):
+        await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("dialog", name=re.compile("^Row "))).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Control+k")
+    await expect(page.get_by_role("combobox", name="Search or do")).to_be_focused()
+    await page.keyboard.type("go to jobs")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+
+
+async def test_shortcuts_are_told_and_can_be_turned_off(visit: Visit) -> None:
+    page = await visit("/jobs")
+    await expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    await page.keyboard.press("?")
+    await page.get_by_label("Single keys are shortcuts").uncheck()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("n")
+    await page.wait_for_timeout(200)
+    assert page.url.endswith("/jobs")
+
+
+async def tab_to(page: Page, name: str, *, last: bool = False) -> None:
+    """Tab until what has the focus is called so; ``last``: the last such thing on the page."""
+    wanted = page.get_by_role("button", name=name, exact=True)
+    wanted = wanted.last if last else wanted.first
+    await expect(wanted).to_be_enabled()
+    for _ in range(80):
+        if await wanted.evaluate("element => element === document.activeElement"):
+            return
+        await page.keyboard.press("Tab")
+    raise AssertionError(f"no way to {name} by the tab key")
