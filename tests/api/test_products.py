@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 from uuid import UUID
 
 import httpx2
+import orjson
 import pytest
+from python_calamine import CalamineWorkbook
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
+from penstock.api import product_files
 from penstock.api.product_shapes import (
     FullProduct,
     ListedProduct,
@@ -222,3 +227,40 @@ async def test_who_sees_a_history(caller: Caller, bench: Bench) -> None:
     refused(await client.get("/api/products/x/history"), 404, "NOT_FOUND")
     unknown = await client.get(f"/api/products/{UUID(int=7)}/history")
     refused(unknown, 404, "NOT_FOUND")
+
+
+async def test_the_catalog_as_a_file(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(product_files, "PAGE_PRODUCTS", 2)
+    job = await applied(client, bench, TOOLS, source="tools")
+    await applied(client, bench, b"SKU;Title;Colour\nX-1;=Saw;red\n", source="saws")
+
+    async def exported(query: str) -> httpx2.Response:
+        answer = await client.post(f"/api/products/export?{query}")
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    lines = list(csv.DictReader(io.StringIO((await exported("")).text, newline="")))
+    assert [line["sku"] for line in lines] == ["X-1", "T-1", "T-2", "T-3"]
+    assert lines[0]["title"] == "'=Saw"
+    assert (lines[1]["gtin"], lines[1]["price"]) == ("4006381333931", "9.90")
+    assert {line["status"] for line in lines} == {"published"}
+    documents = (await exported("format=json")).json()
+    saw = await one(client, sku="X-1")
+    assert {name: value for name, value in documents[0].items() if value is not None} == {
+        **saw.product, "status": "published", "updatedAt": documents[0]["updatedAt"],
+    }  # fmt: skip
+    for query, found in (
+        ("source=saws", {"X-1"}),
+        ("sku=T-2", {"T-2"}),
+        (f"jobId={job}", {"T-1", "T-2", "T-3"}),
+        ("q=hammer", {"T-1", "T-3"}),
+        ("status=unpublished", set()),
+    ):
+        answer = await exported(f"format=ndjson&{query}")
+        rows = [orjson.loads(line) for line in answer.content.splitlines()]
+        assert {row["identifiers"]["sku"] for row in rows} == found, query
+    sheet = CalamineWorkbook.from_filelike(io.BytesIO((await exported("format=xlsx")).content))
+    assert len(sheet.get_sheet_by_index(0).to_python()) == 5
+    refused(await client.post("/api/products/export?format=pdf"), 422, "INVALID_PARAMETERS")

@@ -137,6 +137,8 @@ TENANTS = [
     ("catalog.products_by_gtin", {"products_gtin"}),
     ("catalog.products_of_job", {"product_changes_pkey"}),
     ("catalog.listed_products", {"products_pkey"}),
+    ("catalog.whole_products", {"products_pkey"}),
+    ("catalog.products_in_order", {"products_org_id_source_source_id_key"}),
     ("catalog.get_product", {"products_pkey"}),
     ("events.all_events", {"events_of_org", "jobs_listed"}),
     ("catalog.product_history", {"product_changes_history", "products_pkey"}),

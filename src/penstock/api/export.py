@@ -19,14 +19,14 @@ from penstock.model.export import Pages
 
 router = APIRouter(tags=["items"])
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_CONTENT: dict[str, Any] = {one.media_type.split(";")[0]: {} for one in FORMATS.values()}
+EXPORTED: dict[str, Any] = {one.media_type.split(";")[0]: {} for one in FORMATS.values()}
 
 
 @router.post(
     "/jobs/{job_id}/export",
     summary="Export results",
     response_class=StreamingResponse,
-    responses={200: {"content": _CONTENT}},
+    responses={200: {"content": EXPORTED}},
 )
 async def export_job(
     api: ApiParts, who: Reader, job_id: JobId, query: Annotated[ExportQuery, Query()]

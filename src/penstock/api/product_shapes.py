@@ -9,7 +9,6 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
-from penstock.api.answers import stored
 from penstock.api.schemas import Shape
 from penstock.catalog.dedupe import Change, diff
 from penstock.store.database import from_json
@@ -38,6 +37,10 @@ class ProductsQuery(Shape):
 class ProductsPageQuery(ProductsQuery):
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
+
+
+class ProductsExportQuery(ProductsQuery):
+    format: str = Field("csv", description="`csv`, `xlsx`, `json` or `ndjson`.")
 
 
 class ListedProduct(Shape):
@@ -125,7 +128,7 @@ def listed(row: Any) -> dict[str, Any]:
         "title": row["title"],
         "brand": row["brand"],
         "category": row["category"],
-        "price": stored(row["price"]),
+        "price": from_json(row["price"]),
         "availability": row["stock"],
         "image": row["image"],
         "status": "published" if row["published"] else "unpublished",
@@ -140,7 +143,7 @@ def listed(row: Any) -> dict[str, Any]:
 def full(row: Any) -> dict[str, Any]:
     last = {"jobId": str(row["job_id"]), "rowNo": row["row_no"]}
     lineage = {field: origin(kept, last) for field, kept in from_json(row["lineage"]).items()}
-    return listed(row) | {"product": stored(row["data"]), "lineage": lineage}
+    return listed(row) | {"product": from_json(row["data"]), "lineage": lineage}
 
 
 def origin(kept: Any, last: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi.responses import StreamingResponse
 
 from penstock.api.access import ApiParts, Reader, parse_id
 from penstock.api.answers import answer
 from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.export import EXPORTED, attachment, pages_as
+from penstock.api.product_files import catalog_pieces
 from penstock.api.product_shapes import (
     FullProduct,
     HistoryQuery,
     ProductHistory,
     ProductPage,
+    ProductsExportQuery,
     ProductsPageQuery,
     ProductsQuery,
     change,
@@ -85,6 +90,29 @@ async def wanted_of(conn: Connection, who: Principal, query: ProductsQuery) -> c
         updated_before=query.updated_before,
         job_id=query.job_id,
     )
+
+
+@router.post(
+    "/products/export",
+    summary="Export products",
+    response_class=StreamingResponse,
+    responses={200: {"content": EXPORTED}},
+)
+async def export_products(
+    api: ApiParts, who: Reader, query: Annotated[ProductsExportQuery, Query()]
+) -> Response:
+    """The catalog, or what matches, as a file: as lines with a column per field, or in `json` and
+    `ndjson` as documents."""
+    pages = pages_as(query.format)
+
+    def opened() -> AbstractAsyncContextManager[Connection]:
+        return api.db.scoped(who.scope, readonly=True)
+
+    async with opened() as conn:
+        wanted = await wanted_of(conn, who, query)
+    headers = {"Content-Disposition": attachment("products", query.format)}
+    body = catalog_pieces(opened, wanted, pages)
+    return StreamingResponse(body, headers=headers, media_type=pages.media_type)
 
 
 @router.get(

@@ -368,11 +368,13 @@ class Undone(Shape):
     deleted: int = Field(description="Products that the job had made.")
     refused_count: int
     refused: list[Refusal] = Field(description="Changed since, left alone; the first 1,000.")
-    more: bool = Field(description="There is more to undo: ask again.")
+    more: bool = Field(description="There is more to undo: ask again, with `next` as `after`.")
+    next: UUID | None
 
 
 class UndoQuery(Shape):
     dry_run: bool = Field(False, description="Only say what would be undone.")
+    after: UUID | None = Field(None, description="`next` of the answer before.")
 
 
 class ColumnRuleShape(Shape):

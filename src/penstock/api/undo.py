@@ -10,7 +10,7 @@ from penstock.api.access import ApiParts, JobId, Writer, address_of
 from penstock.api.answers import answer
 from penstock.api.schemas import Undone, UndoQuery
 from penstock.api.shapes import load_job, state_of
-from penstock.engine.undo import undo
+from penstock.engine.undo import FIRST, undo
 from penstock.model.errors import PermanentError
 from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.store import accounts
@@ -29,7 +29,8 @@ async def undo_job(
 ) -> Response:
     """Every product exactly as it was before the job, products it made removed. One that was
     changed since is left alone and named under `refused`: undo the later job first, then this one
-    again. A very large job is undone in several calls: repeat while `more` is true. With `dryRun`
+    again. A very large job is undone in several calls: repeat while `more` is true, with `next` as
+    `after`. With `dryRun`
     nothing is changed, only told. To have it back, reprocess the job's rows from the start."""
     async with api.db.scoped(who.scope) as conn:
         job = await load_job(conn, job_id)
@@ -40,8 +41,11 @@ async def undo_job(
                 state=state_of(job),
             )
     done = await undo(
-        api.parts, lambda: api.db.scoped(who.scope), job_id, _SECONDS, dry_run=query.dry_run
-    )
+        api.parts, lambda: api.db.scoped(who.scope), job_id, _SECONDS, dry_run=query.dry_run,
+        after=query.after or FIRST,
+    )  # fmt: skip
+    last = done.pop("last")
+    done["next"] = str(last) if done["more"] else None
     if not query.dry_run:
         async with api.db.scoped(who.scope) as conn:
             told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}

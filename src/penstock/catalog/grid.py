@@ -34,6 +34,15 @@ def short_name(target: str) -> str:
 TARGETS = {short_name(target): target for target in _OUTPUT}
 
 
+# Of a whole catalog, in which each product may have any of them: as cells, and as documents.
+ALL_COLUMNS = [
+    *("id", "source"),
+    *(short_name(target) for target in _FIRST),
+    *(short_name(target) for target in _OUTPUT if target not in (*_FIRST, "id", "source")),
+]
+SECTIONS = list(dict.fromkeys(target.partition(".")[0] for target in _OUTPUT))
+
+
 def grid_columns(
     targets: Sequence[str], custom: Sequence[str], *, converts: bool = False
 ) -> list[str]:

@@ -16,17 +16,21 @@ from penstock.cli import (
     dead_letters,
     doctor,
     extract,
+    job_export,
     jobs,
     keys,
     lanes,
+    mend,
     migrate,
     preview,
+    products,
     profiles,
     rates,
     read,
     secrets,
     serve,
     top,
+    undo,
     users,
     webhooks,
 )
@@ -50,7 +54,12 @@ app.command("read")(read.read)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 jobs.app.command("clone")(clone.clone)
+jobs.app.command("remap")(mend.remap)
+jobs.app.command("undo")(undo.undo)
+jobs.app.command("export")(job_export.export)
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(mend.items, name="items")
+app.add_typer(products.app, name="products")
 app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(profiles.app, name="profiles")

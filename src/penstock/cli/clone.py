@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from penstock.cli import shown
+from penstock.cli.jobs import JobId
 
 
 def clone(
-    job_id: Annotated[UUID, typer.Argument(metavar="ID", help="The job's id.")],
+    job_id: JobId,
     priority: Annotated[
         int | None, typer.Option(min=0, max=100, help="Instead of the old job's; larger first.")
     ] = None,

@@ -69,11 +69,11 @@ def extract(
     from penstock.cli.errors import INTERRUPTED
     from penstock.cli.extraction import Wish, run_extraction
     from penstock.cli.jobs import ending_code
-    from penstock.cli.results import problem_pages
+    from penstock.cli.results import pages_for
 
     asked = asked_config(config, mapping or [], profile=profile, sheet=sheet, intent=intent)
     if errors is not None:
-        problem_pages(errors)
+        pages_for(errors)
     wish = Wish(file, _output(file, output, json), asked, quiet, errors)
     done = uvloop.run(run_extraction(wish))
     if json:

@@ -70,16 +70,33 @@ async def cloned(job_id: UUID, priority: int | None) -> str:
 
 
 async def reprocessed(job_id: UUID, selection: dict[str, Any]) -> dict[str, Any]:
-    """Reprocess to the last item, however many there are; answers as the API does."""
     async with connected() as penstock:
-        made: dict[str, Any] = await penstock.post(f"/api/jobs/{job_id}/reprocess", selection)
-        if made.get("operationId"):
-            operation = await penstock.to_the_end(made["operationId"])
-            job = await _job(penstock, job_id)
-            made |= {
-                "reprocessed": operation["items"], "leftOut": operation["itemsLeftOut"], "job": job,
-            }  # fmt: skip
-        return made
+        made = await penstock.post(f"/api/jobs/{job_id}/reprocess", selection)
+        return await _to_the_last(penstock, job_id, made)
+
+
+async def fixed(job_id: UUID, row_no: int, cells: dict[str, str]) -> dict[str, Any]:
+    async with connected() as penstock:
+        path = f"/api/jobs/{job_id}/items/{row_no}"
+        made = await penstock.client.call("PATCH", path, body={"input": cells})
+        return await _to_the_last(penstock, job_id, made)
+
+
+async def remapped(job_id: UUID, config: dict[str, Any]) -> dict[str, Any]:
+    async with connected() as penstock:
+        made = await penstock.post(f"/api/jobs/{job_id}/remap", {"config": config})
+        return await _to_the_last(penstock, job_id, made)
+
+
+async def _to_the_last(penstock: Penstock, job_id: UUID, made: dict[str, Any]) -> dict[str, Any]:
+    """All items reopened, however many there are; answers as the API does."""
+    if made.get("operationId"):
+        operation = await penstock.to_the_end(made["operationId"])
+        job = await _job(penstock, job_id)
+        made |= {
+            "reprocessed": operation["items"], "leftOut": operation["itemsLeftOut"], "job": job,
+        }  # fmt: skip
+    return made
 
 
 async def retried(since: datetime | None) -> dict[str, Any]:

@@ -99,15 +99,27 @@ async def write_problems(parts: Parts, job_id: UUID, output: Path) -> None:
     async with parts.db.acquire() as conn:
         job = await jobs.get_job(conn, job_id)
     with output_file(output) as write:
-        pieces = export_pieces(
-            parts, parts.db.acquire, job, Wanted("errors"), problem_pages(output)
-        )
+        pieces = export_pieces(parts, parts.db.acquire, job, Wanted("errors"), pages_for(output))
         async for piece in pieces:
             write(piece)
 
 
-def problem_pages(output: Path) -> type[Pages]:
-    found = FORMATS.get(output.suffix.removeprefix(".").casefold())
+def pages_for(output: Path, kind: str | None = None) -> type[Pages]:
+    """The format asked for, else the one that the name of the file ends in."""
+    found = FORMATS.get(kind or output.suffix.removeprefix(".").casefold())
     if found is None:
         raise CliError(USAGE, f"{output}: the name must end in .{', .'.join(FORMATS)}.")
     return found
+
+
+def output_place(output: Path, json: bool) -> Path | None:
+    """None is stdout. What is wrong with it is said before any work is done."""
+    if str(output) == "-":
+        if json:
+            raise CliError(USAGE, "With --json the rows need a file: -o FILE.")
+        return None
+    if output.is_dir():
+        raise CliError(USAGE, f"{output} is a folder; name a file with -o.")
+    if not output.parent.is_dir():
+        raise CliError(USAGE, f"There is no folder {output.parent} for the output.")
+    return output

@@ -137,20 +137,26 @@ class AsyncClient:
     ) -> Path:  # fmt: skip
         """Write a job's rows to a file, which is there whole or not at all."""
         path = Path(to)
-        call = calls.export(job_id, format=format, which=which, **filters)
         part = beside(path)
+        wanted = {"format": format, "which": which, **filters}
         try:
-            with request_of(call) as wanted, part.open("wb") as out:
-                async with self._http.stream(**wanted) as response:
-                    if response.status_code >= 400:
-                        await response.aread()
-                        raise error_of(response)
-                    async for chunk in response.aiter_bytes():
-                        out.write(chunk)
+            with part.open("wb") as out:
+                async for piece in self.pieces(f"/api/jobs/{job_id}/export", **wanted):
+                    out.write(piece)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
         return path
+
+    async def pieces(self, path: str, **options: Any) -> AsyncIterator[bytes]:
+        """Any export, such as ``/api/products/export``, as it comes in."""
+        with request_of(calls.export(path, **options)) as wanted:
+            async with self._http.stream(**wanted) as response:
+                if response.status_code >= 400:
+                    await response.aread()
+                    raise error_of(response)
+                async for piece in response.aiter_bytes():
+                    yield piece
 
     async def wait(
         self, job_id: JobRef, *, timeout: float | None = None, check: bool = False,

@@ -158,8 +158,7 @@ def clone(job_id: JobRef, changes: Mapping[str, Any]) -> Call[Receipt]:
     )  # fmt: skip
 
 
-def export(job_id: JobRef, **options: Any) -> Call[None]:
-    path = f"/api/jobs/{job_id}/export"
+def export(path: str, **options: Any) -> Call[None]:
     return Call("POST", path, _nothing, params=_given(options))
 
 

@@ -132,23 +132,27 @@ class Client:
     ) -> Path:  # fmt: skip
         """Write a job's rows to a file, which is there whole or not at all."""
         path = Path(to)
-        call = calls.export(job_id, format=format, which=which, **filters)
         part = beside(path)
+        wanted = {"format": format, "which": which, **filters}
         try:
-            with (
-                request_of(call) as wanted,
-                self._http.stream(**wanted) as response,
-                part.open("wb") as out,
-            ):
-                if response.status_code >= 400:
-                    response.read()
-                    raise error_of(response)
-                for chunk in response.iter_bytes():
-                    out.write(chunk)
+            with part.open("wb") as out:
+                for piece in self.pieces(f"/api/jobs/{job_id}/export", **wanted):
+                    out.write(piece)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
         return path
+
+    def pieces(self, path: str, **options: Any) -> Iterator[bytes]:
+        """Any export, such as ``/api/products/export``, as it comes in."""
+        with (
+            request_of(calls.export(path, **options)) as wanted,
+            self._http.stream(**wanted) as response,
+        ):
+            if response.status_code >= 400:
+                response.read()
+                raise error_of(response)
+            yield from response.iter_bytes()
 
     def wait(
         self, job_id: JobRef, *, timeout: float | None = None, check: bool = False,

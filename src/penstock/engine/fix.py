@@ -80,7 +80,8 @@ async def remap(
     pipeline = parts.pipeline(job["pipeline"])
     merged = {**from_json(job["config"]), **config}
     chosen = valid_config(pipeline, Order(job["pipeline"], merged))
-    pipeline.check_remap(parse_config(pipeline, job["config"]), chosen)
+    header = from_json(job["header"]) or ()
+    pipeline.check_remap(parse_config(pipeline, job["config"]), chosen, header)
     await store.set_config(
         conn, job, chosen.model_dump_json(by_alias=True, exclude_unset=True),
         stages_of(pipeline, chosen, None),

@@ -22,19 +22,20 @@ from penstock.store.products import Undone, undo_some
 
 _AT_ONCE = 500
 _MOST_SHOWN = 1000
-_FIRST = UUID(int=0)
+FIRST = UUID(int=0)
 
 Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
 async def undo(
-    parts: Parts, transaction: Transaction, job_id: UUID, seconds: float, *, dry_run: bool = False
+    parts: Parts, transaction: Transaction, job_id: UUID, seconds: float, *,
+    dry_run: bool = False, after: UUID = FIRST,
 ) -> dict[str, Any]:  # fmt: skip
     """Put back what a job did, in short transactions, for at most so long; `more` says that there
-    is more to undo. What is undone stays so, whatever happens in between. ``dry_run`` only says
-    what would happen."""
+    is more to undo, after the product named `last`. What is undone stays so, whatever happens in
+    between. ``dry_run`` only says what would happen."""
     deadline = time.monotonic() + seconds
-    total, after = Undone(), _FIRST
+    total = Undone()
     more = True
     while more and time.monotonic() < deadline:
         async with transaction() as conn:
@@ -55,6 +56,7 @@ async def undo(
         "refusedCount": len(total.refused),
         "refused": total.refused[:_MOST_SHOWN],
         "more": more,
+        "last": after,
     }
 
 

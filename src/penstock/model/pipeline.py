@@ -179,7 +179,7 @@ class Pipeline:
         """What grid and export show of a job, by what it learnt; None: the columns of the file."""
         return self.columns
 
-    def check_remap(self, before: Any, after: Any) -> None:
+    def check_remap(self, before: Any, after: Any, header: Sequence[str]) -> None:
         """Refuse a new configuration for rows that are stored already, where that cannot be."""
         raise BadInput("INVALID_PARAMETERS", f"Rows of {self.name} have no mapping to change.")
 

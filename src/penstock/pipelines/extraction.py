@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar, Literal
 
@@ -85,7 +85,10 @@ class Extraction(Pipeline):
     def check(self, head: bytes, size: int, name: str) -> None:
         check_head(head, size, name)
 
-    def check_remap(self, before: ExtractionConfig, after: ExtractionConfig) -> None:
+    def check_remap(
+        self, before: ExtractionConfig, after: ExtractionConfig, header: Sequence[str]
+    ) -> None:
+        check_mapping(header, after.mapping)
         if before.reading() != after.reading():
             raise BadInput(
                 "INVALID_PARAMETERS",

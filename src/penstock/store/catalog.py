@@ -155,3 +155,23 @@ async def history(
     """What jobs did to a product, the latest first, also to one that is no longer there."""
     moment, job_id = before or (FAR_AHEAD, FIRST_ID)
     return await conn.fetch(_sql.product_history, product_id, moment, job_id, most)
+
+
+async def whole(
+    conn: Connection, wanted: Wanted, after: Any, most: int
+) -> tuple[list[Any], Any | None]:
+    """The next products that are wanted, whole, out of ``most``, and where to go on (first: None).
+    In an order that changes do not disturb: an export takes long, and must miss nothing."""
+    if wanted.sku is None and wanted.gtin is None and wanted.job_id is None:
+        source, source_id = (wanted.source or "", "") if after is None else after
+        looked = await conn.fetch(
+            _sql.products_in_order, wanted.org_id, source, source_id, wanted.source, most
+        )
+    else:
+        looked = await _walk(conn, wanted, Place(id=after), most)
+    found = await _listed(conn, wanted, [row["id"] for row in looked], most)
+    rows = await conn.fetch(_sql.whole_products, [row["id"] for row in found])
+    if len(looked) < most:
+        return rows, None
+    last = looked[-1]
+    return rows, (last["source"], last["source_id"]) if "source" in last else last["id"]

@@ -67,3 +67,15 @@ LEFT JOIN LATERAL (
 LEFT JOIN products p ON p.id = c.product_id AND p.version = c.version
 WHERE c.product_id = $1 AND (c.changed_at, c.job_id) < ($2, $3)
 ORDER BY c.changed_at DESC, c.job_id DESC LIMIT $4
+
+-- name: products_in_order
+-- The next products of an org (or of one of its sources) in an order that no change disturbs.
+SELECT id, source, source_id FROM products
+WHERE org_id = $1 AND (source, source_id) > ($2, $3) AND ($4::text IS NULL OR source <= $4)
+ORDER BY source, source_id LIMIT $5
+
+-- name: whole_products
+-- Products in the order given.
+SELECT p.id, p.data, p.published, p.updated_at
+FROM unnest($1::uuid[]) WITH ORDINALITY AS w (id, place) JOIN products p ON p.id = w.id
+ORDER BY w.place
