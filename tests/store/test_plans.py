@@ -49,6 +49,10 @@ INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, even
 SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,
        'delivered', now() - n * interval '1 minute'
 FROM webhook_endpoints w, generate_series(1, 400) n;
+INSERT INTO audit (org_id, user_id, action, target)
+SELECT 1 + n % 50, 1 + n % 50, 'job.' || n % 40, 'job:' || n FROM generate_series(1, 20000) n;
+INSERT INTO sign_in_tries (subject)
+SELECT decode(md5((n % 500)::text), 'hex') FROM generate_series(1, 10000) n;
 ANALYZE;
 """
 
@@ -121,7 +125,17 @@ HOT = [
     ("webhooks.note_tries", {"webhook_deliveries_pkey"}),
     ("webhooks.drop_old_deliveries", {"webhook_deliveries_age", "webhook_deliveries_pkey"}),
 ]
+HOT += [
+    ("audits.of_all", {"audit_pkey"}),
+    ("audits.of_org", {"audit_listed"}),
+    ("audits.of_user", {"audit_of_user"}),
+    ("audits.of_action", {"audit_of_action"}),
+    ("audits.of_target", {"audit_of_target"}),
+    ("sessions.wait_for_try", {"sign_in_tries_recent"}),
+    ("sessions.forget_tries", {"sign_in_tries_age"}),
+]
 LARGE = (
+    *("audit", "sign_in_tries"),
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
     *("products", "product_changes"),
     "webhook_deliveries",
