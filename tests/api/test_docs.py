@@ -57,3 +57,12 @@ async def test_streams_can_be_watched_as_described(
     out, _ = await run_examples("howto/live.md", caller, port, bench, tmp_path)
     for line in (b"id: 1\nevent: job.queued\ndata: {", b"event: job.completed\n", b": beat\nid: "):
         assert line in out
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the examples use curl")
+async def test_people_are_let_in_as_described(
+    caller: Caller, port: int, bench: Bench, tmp_path: Path
+) -> None:
+    out, _ = await run_examples("howto/access.md", caller, port, bench, tmp_path)
+    for action in (b"user.create", b"user.change_password", b"key.revoke", b"session.delete"):
+        assert action in out
