@@ -28,6 +28,7 @@ from penstock.model.ports import (
     Fetch,
     KnownProduct,
     Log,
+    Missing,
     Receivers,
     Tally,
     Winner,
@@ -87,6 +88,12 @@ class TrialCatalog:
 
     async def tally(self, job_id: UUID) -> Tally:
         return Tally({}, {})
+
+    async def missing(self, job_id: UUID, most: int) -> Missing:
+        return Missing(0, 0, ())
+
+    async def unnamed_rows(self, job_id: UUID) -> int:
+        return 0
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         return {row: self.rows[row] for row in rows if row in self.rows}

@@ -33,6 +33,7 @@ TENANT_TABLES = {
         "products",
         "product_changes",
         "job_keys",
+        "job_missing",
         "profiles",
         "rates",
         "installation",

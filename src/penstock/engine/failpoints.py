@@ -36,6 +36,9 @@ NAMES = frozenset(
         # Some products of a job are put back.
         "undo_before_commit",
         "undo_after_commit",
+        # Some products that a file lacks are found, and taken off the shelf if asked.
+        "missing_before_commit",
+        "missing_after_commit",
         # Events became deliveries.
         "outbox_before_commit",
         "outbox_after_commit",

@@ -7,6 +7,7 @@ from typing import Any
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry, skip_reason
+from penstock.engine.missing import find_missing
 from penstock.engine.parts import Parts
 from penstock.model.errors import ItemError
 from penstock.store import jobs, slices
@@ -25,7 +26,11 @@ async def finish(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> N
             return
         ctx = stage_context(parts, stop, parts.settings.item_timeout_ms / 1000, parts.log)
         job = parts.job(row)
-        summary = await parts.pipeline(job.pipeline).summarize(job, ctx)
+        pipeline = parts.pipeline(job.pipeline)
+        for effect in await pipeline.last_effects(job, ctx):
+            if not await find_missing(parts, lease.id, job, effect):
+                return
+        summary = await pipeline.summarize(job, ctx)
         parts.failpoints.reach("in_finish")
         async with parts.db.transaction() as conn:
             if not await slices.take(conn, [lease.id]):

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from penstock.engine.parts import Parts
 from penstock.model.export import (
+    MISSING_COLUMNS,
     REASON,
     REPORT_COLUMNS,
     ExportRow,
@@ -23,6 +24,7 @@ from penstock.model.export import (
 )
 from penstock.model.states import ItemStatus
 from penstock.store import export as store
+from penstock.store import missing
 from penstock.store.database import Connection, from_json
 
 PAGE_ROWS = 2000
@@ -69,6 +71,10 @@ async def result_pages(
     """The rows up to the last one there is now, at least one page. Short transactions: one that
     stays open for a whole export slows every claim down."""
     asked = wanted or Wanted()
+    if asked.which == "missing":
+        async for page in _missing_pages(opened, job_id):
+            yield page
+        return
     statuses = asked.statuses or (() if asked.which == "all" else PROBLEMS)
     if not statuses and (asked.code is not None or asked.q):
         statuses = tuple(ItemStatus)
@@ -89,12 +95,23 @@ async def result_pages(
         yield []
 
 
+async def _missing_pages(opened: OpenConnection, job_id: UUID) -> AsyncGenerator[list[Any], None]:
+    after: str | None = ""
+    while after is not None:
+        async with opened() as conn:
+            page = await missing.some(conn, job_id, after, PAGE_ROWS)
+        yield page
+        after = page[-1]["source_id"] if len(page) == PAGE_ROWS else None
+
+
 def export_columns(
     parts: Parts, job: Any, wanted: Wanted, first_page: Sequence[Any]
 ) -> Sequence[str]:
     match wanted.which:
         case "errors":
             return REPORT_COLUMNS
+        case "missing":
+            return MISSING_COLUMNS
         case "original-with-errors":
             columns = _original_columns(job, first_page)
             return [*columns, _free(REASON, columns)]
@@ -104,6 +121,11 @@ def export_columns(
 
 def export_rows(wanted: Wanted, columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
     """The rows of a page as they go into the file."""
+    if wanted.which == "missing":
+        for row in page:
+            off = "yes" if row["unpublished"] else "no"
+            yield ExportRow([row["source_id"], row["sku"], row["gtin"], row["title"], off])
+        return
     for row in page:
         error = from_json(row["error"])
         noticed = from_json(row["problems"])

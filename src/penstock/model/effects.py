@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
+# Longer names of rows and products would not fit into the index that keeps them.
+LONGEST_NAME = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Emit:
@@ -61,3 +64,13 @@ class NoteDelivery:
 
 
 Effect = Emit | NameRow | NoteDelivery | UpsertProduct
+
+
+@dataclass(frozen=True, slots=True)
+class FindMissing:
+    """An effect of a job as a whole, once all its rows have ended: products of this source that no
+    row named (`seen:id:…`, `seen:sku:…`, `seen:gtin:…`) are listed with the job, and taken off the
+    shelf if asked."""
+
+    source: str
+    unpublish: bool = False

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-Which = Literal["all", "errors", "original-with-errors"]
+Which = Literal["all", "errors", "original-with-errors", "missing"]
 REPORT_COLUMNS = ("Row", "Status", "Severity", "Code", "Column", "Value", "Message")
 REASON = "Reason"
+MISSING_COLUMNS = ("Source id", "SKU", "GTIN", "Title", "Unpublished")
 
 
 class Pages(Protocol):

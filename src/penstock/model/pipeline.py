@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentError, Waiting
 from penstock.model.outcomes import Fail, Outcome, Retry, in_text
 from penstock.model.policy import RetryPolicy
@@ -198,6 +199,10 @@ class Pipeline:
     ) -> Mapping[str, Any]:
         """What the whole input teaches; stages find it in ``job.context``."""
         return {}
+
+    async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
+        """What is to be changed once all items are terminal, before the summary is made."""
+        return ()
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         """The job's summary, once all items are terminal."""

@@ -90,6 +90,15 @@ class Tally:
     problems: Mapping[str, Sequence[Mapping[str, Any]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Products that a job's file lacks, how many of them are off the shelf now, and the first."""
+
+    count: int
+    unpublished: int
+    first: Sequence[Mapping[str, Any]]
+
+
 class Catalog(Protocol):
     """What stages may know of products and of the job's other rows. Changes are effects."""
 
@@ -114,6 +123,12 @@ class Catalog(Protocol):
 
     async def tally(self, job_id: UUID) -> Tally:
         """Over all rows of the job, for its summary."""
+
+    async def missing(self, job_id: UUID, most: int) -> Missing:
+        """What was found to be missing from the job's file."""
+
+    async def unnamed_rows(self, job_id: UUID) -> int:
+        """How many rows of the job did not say which product they are."""
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """What earlier stages made of other rows of the job."""

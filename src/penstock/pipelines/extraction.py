@@ -14,18 +14,20 @@ from penstock.catalog.plan import compile_plan
 from penstock.catalog.profile import Contract, Key, Winner
 from penstock.catalog.validate import compile_validator
 from penstock.formats.reading import check_head
+from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context
 from penstock.pipelines import preview as looking
 from penstock.pipelines.file_rows import ReadingConfig, batches_of_file, what_was_read
+from penstock.pipelines.product_missing import missing_of, why_not_unpublish
 from penstock.pipelines.product_plan import (
     check_mapping,
     choose_profile,
     learnt,
     today,
 )
-from penstock.pipelines.product_stages import apply, extract, match
+from penstock.pipelines.product_stages import apply, extract, match, source_of
 from penstock.pipelines.product_summary import summary_of
 
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
@@ -50,10 +52,15 @@ class ExtractionConfig(ReadingConfig):
     contract: Contract | None = None
     winner: Winner | None = None
     key: Key | None = None
+    missing: Literal["report", "unpublish"] | None = Field(
+        None, description="Products of the same source that the file lacks: told, or unpublished."
+    )
 
     @model_validator(mode="after")
     def _makes_a_profile(self) -> ExtractionConfig:
         """What no file could fit is refused before there is a job."""
+        if self.missing == "unpublish" and self.intent == "check":
+            raise ValueError("missing: a check writes nothing; ask for `report`, or set `intent`")
         columns = {name: {"target": target} for name, target in (self.mapping or {}).items()}
         asked: dict[str, Any] = {"name": "asked", "columns": columns, "currency": self.currency}
         asked |= {"required": self.required, "rules": self.rules}
@@ -121,8 +128,17 @@ class Extraction(Pipeline):
             header, stats, profile, proposal, origin, rates, job.config.base_currency
         )
 
+    async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
+        if job.config.missing is None:
+            return ()
+        refused = await why_not_unpublish(job, ctx)
+        return [FindMissing(source_of(job), job.config.missing == "unpublish" and not refused)]
+
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        return summary_of(job, await ctx.catalog.tally(job.id))
+        summary = summary_of(job, await ctx.catalog.tally(job.id))
+        if job.config.missing is not None:
+            summary["missing"] = await missing_of(job, ctx)
+        return summary
 
     async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         return await looking.preview(job, ctx)

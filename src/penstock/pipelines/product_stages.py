@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from penstock.catalog.dedupe import completeness, diff, key_of
+from penstock.catalog.dedupe import Change, completeness, diff, key_of
 from penstock.catalog.grid import MATCH, flatten, merged, shown_name
 from penstock.catalog.gtin import match_key
 from penstock.catalog.normalise import normalise
@@ -14,7 +14,7 @@ from penstock.catalog.plan import Plan
 from penstock.catalog.row import NormalisedRow, RowProblem
 from penstock.catalog.validate import Validator
 from penstock.catalog.variants import Member, group
-from penstock.model.effects import Effect, NameRow, UpsertProduct
+from penstock.model.effects import LONGEST_NAME, Effect, NameRow, UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
@@ -23,7 +23,6 @@ from penstock.pipelines.product_plan import plan_of, profile_of
 
 _MOST_CHANGES = 50
 _MOST_PROBLEMS = 50
-_LONGEST_KEY = 500
 DEFAULT_SOURCE = "file"
 GROUP = "variants.group"
 # Rows of one product; more are no variants but a column that means something else.
@@ -56,13 +55,15 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
+    seen = _seen(row) if item.job.config.missing else []
     if verdict == "valid":
-        return Advance(kept, result, effects=_names(row, plan))
+        return Advance(kept, result, effects=_names(row, plan, seen))
+    effects = [NameRow(seen)] if seen else []
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
     if verdict == "discarded":
-        return Skip(first.message, result, code=first.code, normalized=kept)
+        return Skip(first.message, result, code=first.code, normalized=kept, effects=effects)
     error = ItemError(first.code, first.message, first.column, first.value)
-    return Fail(error, result, kept)
+    return Fail(error, result, kept, effects=effects)
 
 
 def _told(problem: RowProblem) -> dict[str, object]:
@@ -81,7 +82,24 @@ def _still_unsaid(
     return [dict(one) for one in noticed if one["code"] not in said]
 
 
-def _names(row: NormalisedRow, plan: Plan) -> list[Effect]:
+def _seen(row: NormalisedRow) -> list[str]:
+    """By which a product of the catalog is known to be in the file, whatever became of the row."""
+    product = row.product
+    names = product.get("identifiers", {})
+    found = [("id", product.get("sourceId")), ("sku", names.get("sku"))]
+    if "gtin" in names:
+        found.append(("gtin", match_key(names["gtin"])))
+    keys = [f"seen:{kind}:{name}"[:LONGEST_NAME] for kind, name in found if name]
+    if row.continues:
+        keys.append("seen:part")
+    return keys
+
+
+def source_of(job: Job) -> str:
+    return profile_of(job).source or DEFAULT_SOURCE
+
+
+def _names(row: NormalisedRow, plan: Plan, seen: Sequence[str]) -> list[Effect]:
     """By which other rows find this one: as the same product, or as part or parent of theirs."""
     profile = plan.profile
     keys = []
@@ -92,7 +110,7 @@ def _names(row: NormalisedRow, plan: Plan) -> list[Effect]:
         keys.append(f"group:{row.group}")
     elif GROUP in plan.targets:
         keys += [f"parent:{name}" for name in _own_names(row.product)]
-    named = list(dict.fromkeys(one[:_LONGEST_KEY] for one in keys))
+    named = list(dict.fromkeys((*(one[:LONGEST_NAME] for one in keys), *seen)))
     return [NameRow(named, completeness(row.product))] if named else []
 
 
@@ -166,6 +184,9 @@ def compared(
     existing = known.of(product)
     before = None if existing is None else existing.data
     state, changes = diff(before, product, blanks_count=job.config.intent == "replace")
+    if existing is not None and not existing.published and job.config.missing == "unpublish":
+        # It was missing once, and is back.
+        state, changes = "changed", [*changes, Change("published", False, True)]
     return state, [change._asdict() for change in changes[:_MOST_CHANGES]], existing
 
 
@@ -181,7 +202,7 @@ async def _with_variants(
         for one in alone.values()
         for name in ([one["group"]["name"]] if "group" in one else _own_names(one["product"]))
     }
-    keys = [f"{kind}:{name}"[:_LONGEST_KEY] for name in families for kind in ("group", "parent")]
+    keys = [f"{kind}:{name}"[:LONGEST_NAME] for name in families for kind in ("group", "parent")]
     named = await ctx.catalog.rows_named(job.id, keys, MOST_VARIANTS)
     rows = {row for members in named.values() for row in members}
     # Rows of the same family may be in other slices: their documents are read, not changed.
@@ -209,12 +230,12 @@ async def _duplicates(job: Job, products: Mapping[int, Any], ctx: Context) -> di
     profile = profile_of(job)
     keys = {row: key_of(product, profile.key) for row, product in products.items()}
     wanted = sorted(
-        {f"{profile.key}:{key}"[:_LONGEST_KEY] for key in keys.values() if key is not None}
+        {f"{profile.key}:{key}"[:LONGEST_NAME] for key in keys.values() if key is not None}
     )
     kept = await ctx.catalog.row_to_keep(job.id, wanted, profile.winner)
     losers = {}
     for row, key in keys.items():
-        winner = kept.get(f"{profile.key}:{key}"[:_LONGEST_KEY], row)
+        winner = kept.get(f"{profile.key}:{key}"[:LONGEST_NAME], row)
         if key is not None and winner != row:
             losers[row] = winner
     return losers
@@ -240,7 +261,7 @@ class Known:
 
 
 async def known_products(job: Job, products: Sequence[Mapping[str, Any]], ctx: Context) -> Known:
-    source = profile_of(job).source or DEFAULT_SOURCE
+    source = source_of(job)
     names = [product.get("identifiers", {}) for product in products]
     found = await ctx.catalog.find(
         job.org_id,

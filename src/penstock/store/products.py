@@ -11,8 +11,8 @@ from uuid import UUID
 
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.ids import new_id
-from penstock.model.ports import KnownProduct, Tally, Winner
-from penstock.store import profiles
+from penstock.model.ports import KnownProduct, Missing, Tally, Winner
+from penstock.store import missing, profiles
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
 
@@ -192,6 +192,17 @@ class StoredCatalog:
         for found in by_column.values():
             found.sort(key=lambda one: -one["count"])
         return Tally(dict(states), by_column)
+
+    async def missing(self, job_id: UUID, most: int) -> Missing:
+        async with self._db.acquire() as conn:
+            count, unpublished = await missing.counts(conn, job_id)
+            first = await missing.some(conn, job_id, "", most)
+        return Missing(count, unpublished, [dict(row) for row in first])
+
+    async def unnamed_rows(self, job_id: UUID) -> int:
+        async with self._db.acquire() as conn:
+            total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
+            return await missing.unnamed_rows(conn, job_id, total)
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         async with self._db.acquire() as conn:

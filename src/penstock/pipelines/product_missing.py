@@ -1,0 +1,44 @@
+"""Products of the catalog that a supplier's file lacks: what is said of them, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.model.pipeline import Job
+from penstock.model.ports import Context
+
+_MOST_EXAMPLES = 10
+# Of a record with this problem no row came at all.
+_LOST = "INVALID_JSON"
+
+
+async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
+    """Why nothing may be concluded from what the file lacks; None if it may."""
+    reading = job.context.get("reading", {})
+    if not job.counters.get("total"):
+        return "The file has no rows."
+    if any(one["code"] == _LOST for one in reading.get("problems", ())):
+        return "Parts of the file could not be read."
+    unnamed = await ctx.catalog.unnamed_rows(job.id)
+    if unnamed:
+        return f"{unnamed:,} rows do not say which product they are."
+    return None
+
+
+async def missing_of(job: Job, ctx: Context) -> dict[str, Any]:
+    """For the summary; the whole list is an export of its own."""
+    found = await ctx.catalog.missing(job.id, _MOST_EXAMPLES)
+    refused = await why_not_unpublish(job, ctx)
+    told: dict[str, Any] = {
+        "mode": job.config.missing,
+        "count": found.count,
+        "unpublished": found.unpublished,
+        "examples": [
+            {"sourceId": one["source_id"], "sku": one["sku"], "title": one["title"]}
+            for one in found.first
+        ],
+    }
+    if refused:
+        # What is reported may be in the rows that nobody could tell.
+        told["incomplete"] = refused
+    return told

@@ -1,0 +1,71 @@
+"""Products that a file lacks: found by what its rows call themselves, listed with the job, and
+taken off the shelf where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from penstock.model.effects import LONGEST_NAME
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("missing")
+_products = load("products")
+AT_ONCE = 1000
+_ROWS_AT_ONCE = 20_000
+# A change that no row made.
+_NO_ROW = 0
+
+
+async def forget(conn: Connection, job_id: UUID) -> None:
+    await conn.execute(_sql.forget_missing, job_id)
+
+
+async def look_at_some(
+    conn: Connection, org_id: int, job_id: UUID, source: str, after: str, *, unpublish: bool
+) -> str | None:
+    """The next products of the source; answers where to go on, None at the end."""
+    page = await conn.fetch(
+        _sql.page_of_source, job_id, org_id, source, after, AT_ONCE, LONGEST_NAME
+    )
+    absent = [row["source_id"] for row in page if row["absent"]]
+    if absent and unpublish:
+        await _take_off(conn, org_id, job_id, source, absent)
+    if absent:
+        await conn.execute(_sql.note_missing, job_id, org_id, source, absent)
+    return page[-1]["source_id"] if len(page) == AT_ONCE else None
+
+
+async def _take_off(
+    conn: Connection, org_id: int, job_id: UUID, source: str, absent: Sequence[str]
+) -> None:
+    locked = await conn.fetch(_sql.lock_absent, org_id, source, absent)
+    written = await conn.fetch(_sql.unpublish, [row["id"] for row in locked])
+    versions = {row["id"]: row["version"] for row in written}
+    if locked:
+        await conn.execute(
+            _products.keep_images, job_id, org_id, [row["id"] for row in locked],
+            [_NO_ROW] * len(locked), [row["image"] for row in locked],
+            [versions[row["id"]] for row in locked],
+        )  # fmt: skip
+
+
+async def counts(conn: Connection, job_id: UUID) -> tuple[int, int]:
+    """How many are missing, and how many of them are off the shelf."""
+    row = await conn.fetchrow(_sql.count_missing, job_id)
+    assert row is not None
+    return row["missing"], row["unpublished"]
+
+
+async def some(conn: Connection, job_id: UUID, after: str, most: int) -> list[Any]:
+    return await conn.fetch(_sql.list_missing, job_id, after, most)
+
+
+async def unnamed_rows(conn: Connection, job_id: UUID, total: int) -> int:
+    """In ranges, so that no statement takes long over a large job."""
+    found = 0
+    for start in range(0, total, _ROWS_AT_ONCE):
+        found += await conn.fetchval(_sql.unnamed_rows, job_id, start, start + _ROWS_AT_ONCE)
+    return found

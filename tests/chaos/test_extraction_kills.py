@@ -1,0 +1,64 @@
+"""Workers that are killed over a supplier's file, wherever they are."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+from tests.chaos.crew import Crew
+from tests.checker.polling import until
+from tests.extraction.support import ended, send_file
+from tests.fixtures import Bench
+
+_ROWS = 2500
+HEAD = b"sku,title,price\n"
+ALL = HEAD + b"".join(b"A%05d,Thing %d,1.00\n" % (n, n) for n in range(_ROWS))
+
+
+async def until_done(bench: Bench, *jobs: object) -> None:
+    async def done() -> bool:
+        async with bench.parts.db.acquire() as conn:
+            left = "SELECT count(*) FROM jobs WHERE state NOT IN ('done', 'failed', 'cancelled')"
+            return not await conn.fetchval(left)
+
+    await until(done, "the jobs to end", timeout=60)
+
+
+@pytest.mark.parametrize("place", ["missing_before_commit", "missing_after_commit"])
+async def test_a_worker_is_killed_while_it_unpublishes(
+    bench: Bench, crew: Crew, place: str
+) -> None:
+    settings: dict[str, Any] = {"intent": "merge", "source": "acme", "currency": "EUR"}
+    first = await send_file(bench, ALL, **settings)
+    await bench.work(first)
+    job_id = await send_file(
+        bench, HEAD + b"A00001,Thing 1,1.00\n", missing="unpublish", **settings
+    )
+    victim = crew.start(f"{place}:kill:2")
+    assert await victim.dies(60) == -signal.SIGKILL
+    crew.start()
+    await until_done(bench)
+    job = await ended(bench, job_id)
+    assert job["summary"]["missing"]["unpublished"] == _ROWS - 1
+    async with bench.parts.db.acquire() as conn:
+        on_shelf = await conn.fetchval("SELECT count(*) FROM products WHERE published")
+        images = await conn.fetchval(
+            "SELECT count(*) FROM product_changes WHERE job_id = $1"
+            " AND (before->>'published')::boolean", job_id,
+        )  # fmt: skip
+    assert (on_shelf, images) == (1, _ROWS - 1)
+
+
+async def test_a_worker_is_killed_while_columns_are_judged(bench: Bench, crew: Crew) -> None:
+    """The statistics are those of the whole file, however often the reading began."""
+    job_id = await send_file(bench, ALL)
+    for _ in range(2):
+        victim = crew.start("between_batches:kill:2", ingest_max_rows=200)
+        assert await victim.dies(60) == -signal.SIGKILL
+    crew.start()
+    await until_done(bench)
+    job = await ended(bench, job_id)
+    sku = next(one for one in job["summary"]["columns"] if one["column"] == "sku")
+    assert (job["total"], sku["fill"]) == (_ROWS, 1.0)
+    assert abs(sku["distinct"] - _ROWS) < 0.2 * _ROWS
