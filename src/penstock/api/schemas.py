@@ -327,8 +327,8 @@ class ExportQuery(Shape):
     format: str = Field("csv", description="`csv`, `xlsx`, `json` or `ndjson`.")
     which: Which = Field(
         "all",
-        description="All results, one line per problem, the supplier's own rows with it, or products"
-        " that the file lacks.",
+        description="All results, one line per problem, the supplier's own rows with it, or"
+        " products that the file lacks.",
     )
     statuses: Annotated[list[ItemStatus], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="Rows of these only, one or several, with commas."
