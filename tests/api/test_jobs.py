@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -12,7 +14,9 @@ from tests.api.test_files import files_on_disk, rows_of
 from tests.fixtures import Bench
 
 from penstock.api.schemas import FullJob, JobPage, Receipt
+from penstock.model.ids import first_id_of
 from penstock.settings import Settings
+from penstock.store import jobs as store_jobs
 from penstock.store.database import Database
 
 
@@ -281,3 +285,53 @@ async def test_jobs_are_found_by_state_and_pipeline(
     for cursor in ("x", "%00", "a" * 600, "W10", first + "x", "é"):
         refused(await client.get(f"/api/jobs?after={cursor}"), 400, "INVALID_CURSOR")
     refused(await client.get(f"/api/jobs?state=done&after={first}"), 400, "INVALID_CURSOR")
+
+
+async def test_jobs_are_found_by_name_owner_and_time_and_left_out(
+    client: httpx2.AsyncClient, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_jobs, "_LOOKED_AT", 2)
+    spring, summer = [await submit_noop(client, name=f"{one} List 100%") for one in ("Spring", "X")]
+    colleague, viewer = await caller(email="b@acme"), await caller(role="viewer")
+    theirs = await submit_noop(colleague, name="spring")
+    await client.post(f"/api/jobs/{summer}/pause")
+
+    async def found(query: str, who: httpx2.AsyncClient = viewer) -> list[str]:
+        page = shaped(JobPage, await who.get(f"/api/jobs?{query}"))
+        assert page.next is None
+        return [str(job.id) for job in page.items]
+
+    assert await found("") == [theirs, summer, spring]
+    assert await found("q=SPRING") == [theirs, spring]
+    assert await found("q=100%25") == [summer, spring]
+    assert await found("q=_") == []
+    assert await found("notState=paused") == [theirs, spring]
+    assert await found("notState=paused,queued") == []
+    assert await found("userId=me") == []
+    assert await found("userId=me", client) == [summer, spring]
+    one = shaped(FullJob, await client.get(f"/api/jobs/{spring}"))
+    assert one.owner == "member@acme"
+    assert await found(f"userId={one.user_id}") == [summer, spring]
+    assert await found("to=2030-01-01T00:00:00Z") == [theirs, summer, spring]
+    for query in ("userId=you", "userId=0", "notState=nope", "from=yesterday", "q=%00"):
+        refused(await client.get(f"/api/jobs?{query}"), 422, "INVALID_PARAMETERS")
+
+
+async def test_jobs_of_a_time_are_found_by_their_ids(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    """Where they begin is known without looking through all that came after."""
+    old, new = await submit_noop(client), await submit_noop(client)
+    made = first_id_of(datetime(2026, 1, 5, tzinfo=UTC))
+    async with bench.parts.db.acquire() as conn:
+        await conn.execute("ALTER TABLE job_stages DROP CONSTRAINT job_stages_job_id_fkey")
+        await conn.execute(
+            "UPDATE jobs SET id = $2, created_at = '2026-01-05' WHERE id = $1", UUID(old), made
+        )
+    for query, right in (
+        ("from=2026-01-05T00:00:00Z&to=2026-01-06T00:00:00Z", [str(made)]),
+        ("to=2026-01-05T00:00:00Z", []),
+        ("from=2026-01-06T00:00:00Z", [new]),
+    ):
+        page = shaped(JobPage, await client.get(f"/api/jobs?{query}"))
+        assert [str(job.id) for job in page.items] == right

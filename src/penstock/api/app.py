@@ -22,6 +22,7 @@ from penstock.api import (
     keys,
     metrics,
     orgs,
+    pending,
     products,
     profiles,
     queues,
@@ -52,7 +53,7 @@ until it is null.
 """
 
 _RESOURCES = (
-    *(files, jobs, items, control, clone, fix, undo, profiles, export, events),
+    *(files, jobs, items, pending, control, clone, fix, undo, profiles, export, events),
     products,
     dead_letters,
     bulk,

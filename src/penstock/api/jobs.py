@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
+from structlog.contextvars import bound_contextvars
 
 from penstock.api.access import ApiParts, JobId, Reader, Writer
 from penstock.api.answers import answer
@@ -14,6 +15,7 @@ from penstock.api.intake import accept, look_into, receipt_answer
 from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Preview, Receipt
 from penstock.api.shapes import job_shape, load_job_shape
 from penstock.store import jobs
+from penstock.store.jobs import Listed
 
 router = APIRouter(tags=["jobs"])
 
@@ -66,23 +68,26 @@ async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
 
 @router.get("/jobs", summary="List jobs", responses={200: {"model": JobPage}})
 async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Query()]) -> Response:
-    """Newest first: your own, your org's where it shares them, every org's for an admin."""
-    this_list = f"jobs {sorted(query.state)} {query.pipeline}"
+    """Newest first: your own, your org's where it shares them, every org's for an admin. A page
+    that takes long ends early, perhaps with nothing on it: go on while there is a `next`."""
+    wanted = Listed(
+        states=sorted(query.state) or None,
+        not_states=sorted(query.not_state) or None,
+        pipeline=query.pipeline or None,
+        text=query.q.lower() or None,
+        user_id=who.user_id if query.user_id == "me" else query.user_id,
+        since=query.since,
+        until=query.until,
+    )
+    this_list = f"jobs {wanted}"
     after = None
     if query.after:
         [after] = from_cursor(query.after, this_list, UUID)
-    async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await jobs.list_jobs(
-            conn,
-            after=after,
-            states=query.state or None,
-            pipeline=query.pipeline or None,
-            limit=query.page_size + 1,
-        )
-    page = rows[: query.page_size]
-    more = len(rows) > len(page)
-    following = to_cursor(this_list, str(page[-1]["id"])) if more else None
-    return answer({"items": [job_shape(row) for row in page], "next": following})
+    with bound_contextvars(after=str(after)):
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            rows, more = await jobs.list_jobs(conn, wanted, after, query.page_size)
+    following = None if more is None else to_cursor(this_list, str(more))
+    return answer({"items": [job_shape(row) for row in rows], "next": following})
 
 
 @router.get("/jobs/{job_id}", summary="Show a job", responses={200: {"model": FullJob}})

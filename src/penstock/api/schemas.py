@@ -77,6 +77,7 @@ class JobShape(Shape):
     lane_paused: bool = Field(description="Its lane stands still: an admin paused it.")
     org: str
     user_id: int
+    owner: str | None = Field(description="E-mail address of who submitted it.")
     file: FileShape | None
     config: dict[str, Any]
     counters: Counters
@@ -275,7 +276,21 @@ class JobsQuery(Shape):
     state: Annotated[list[ShownState], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="One or several, with commas."
     )
+    not_state: Annotated[list[ShownState], BeforeValidator(split_commas)] = Field(
+        default_factory=list, description="Not in these, one or several, with commas."
+    )
     pipeline: str = Field("", pattern=r"^[A-Za-z0-9_.-]*$", max_length=64)
+    q: str = Field(
+        "",
+        max_length=200,
+        pattern=PRINTABLE,
+        description="With this in the name, capitals or not.",
+    )
+    user_id: Literal["me"] | Annotated[int, Field(ge=1, le=2**63 - 1)] | None = Field(
+        None, description="Of this user only, by id, or `me`."
+    )
+    since: Moment | None = Field(None, alias="from", description="Created then or later.")
+    until: Moment | None = Field(None, alias="to", description="Created before.")
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 

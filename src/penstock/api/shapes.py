@@ -51,6 +51,7 @@ def job_shape(row: Any) -> dict[str, Any]:
         "lanePaused": row["lane_paused"],
         "org": row["org"],
         "userId": row["user_id"],
+        "owner": row["owner"],
         "file": _file_shape(row),
         "config": stored(row["config"]),
         "counters": {

@@ -22,6 +22,7 @@ from penstock.cli import (
     lanes,
     mend,
     migrate,
+    pending,
     preview,
     products,
     profiles,
@@ -48,6 +49,7 @@ app.command("up")(serve.up)
 app.command("api")(serve.api)
 app.command("worker")(serve.worker)
 app.command("top")(top.top)
+app.command("pending")(pending.pending)
 app.command("extract")(extract.extract)
 app.command("preview")(preview.preview)
 app.command("read")(read.read)

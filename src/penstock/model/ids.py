@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import datetime
 from uuid import UUID
 
 
@@ -15,3 +16,8 @@ def new_id() -> UUID:
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62
     return UUID(int=value)
+
+
+def first_id_of(moment: datetime) -> UUID:
+    """No id made then or later sorts before it."""
+    return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)

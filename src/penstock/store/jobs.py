@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import astuple, dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 
 from penstock.model.errors import NotThere
+from penstock.model.ids import first_id_of
 from penstock.model.pipeline import Row
 from penstock.store.database import Connection, from_json, to_json
 from penstock.store.moves import final_counts, write_events
@@ -23,6 +25,10 @@ _ingest = load("ingest")
 _settle = load("settle")
 INGEST, FINISH = -1, 1000
 _COUNTABLE = 20_001
+_NEWEST, _OLDEST = UUID(int=2**128 - 1), UUID(int=0)
+_CLOCKS = timedelta(days=1)
+_LOOKED_AT = 2000
+_PATIENCE_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +91,48 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
     return await conn.fetchrow(_sql.get_job, job_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Which jobs; states as people see them, so ``paused`` and ``delayed`` too."""
+
+    states: Sequence[str] | None = None
+    not_states: Sequence[str] | None = None
+    pipeline: str | None = None
+    text: str | None = None
+    user_id: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 async def list_jobs(
-    conn: Connection,
-    *,
-    after: UUID | None = None,
-    states: Sequence[str] | None = None,
-    pipeline: str | None = None,
-    limit: int = 50,
-) -> list[Any]:
-    """Newest first; ``states`` as people see them, so ``paused`` and ``delayed`` too."""
-    return await conn.fetch(_sql.list_jobs, after, states, pipeline, limit)
+    conn: Connection, wanted: Listed, after: UUID | None, size: int
+) -> tuple[list[Any], UUID | None]:
+    """Newest first, and where to go on. What few jobs fit is looked for a while: then the page ends
+    where it got to."""
+    place, oldest = after or _NEWEST, _OLDEST
+    if wanted.until is not None:
+        # Ids sort by when they were made, by the clock of whoever made them.
+        place = min(place, first_id_of(wanted.until + _CLOCKS))
+    if wanted.since is not None:
+        oldest = first_id_of(wanted.since - _CLOCKS)
+    filters = astuple(wanted)
+    window = size + 1 if wanted == Listed() else _LOOKED_AT
+    ids: list[UUID] = []
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        found = await conn.fetchrow(
+            _sql.walk_listed, place, oldest, window, size + 1 - len(ids), *filters
+        )
+        assert found is not None
+        ids += found["ids"]
+        if len(ids) > size:
+            following = ids[size - 1]
+        elif found["place"] is not None and time.monotonic() < until:
+            place = found["place"]
+            continue
+        else:
+            following = found["place"]
+        return await conn.fetch(_sql.listed_jobs, ids[:size]), following
 
 
 async def errors_of(conn: Connection, job_id: UUID) -> dict[str, int]:

@@ -26,27 +26,50 @@ INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($2, $1, 1, 'job.qu
 -- name: get_job
 -- One job as the API shows it.
 SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org, o.plan,
+       u.email AS owner,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed,
        EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
+LEFT JOIN users u ON u.id = j.user_id
 WHERE j.id = $1
 
--- name: list_jobs
--- Newest first, by keyset; states as people see them (`model.states.shown_state`).
-SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
+-- name: walk_listed
+-- Of the next so many jobs, newest first, those that fit; and the last of them, where there may be
+-- more. States are as people see them (`model.states.shown_state`).
+WITH walked AS MATERIALIZED (
+    SELECT j.id, j.state, j.paused, j.due_at, j.pipeline, j.name, j.user_id, j.created_at FROM jobs j
+    WHERE j.id < $1 AND j.id >= $2
+    ORDER BY j.id DESC LIMIT $3
+), fitting AS (
+    SELECT w.id FROM walked w
+    CROSS JOIN LATERAL (SELECT CASE
+        WHEN w.paused AND w.state IN ('queued', 'running') THEN 'paused'
+        WHEN w.state = 'queued' AND w.due_at > now() THEN 'delayed'
+        ELSE w.state END) AS shown (state)
+    WHERE ($5::text[] IS NULL OR shown.state = ANY ($5)) AND ($6::text[] IS NULL OR shown.state <> ALL ($6))
+      AND ($7::text IS NULL OR w.pipeline = $7) AND ($8::text IS NULL OR position($8 IN lower(w.name)) > 0)
+      AND ($9::bigint IS NULL OR w.user_id = $9)
+      AND ($10::timestamptz IS NULL OR w.created_at >= $10)
+      AND ($11::timestamptz IS NULL OR w.created_at < $11)
+)
+SELECT ARRAY(SELECT id FROM fitting ORDER BY id DESC LIMIT $4) AS ids,
+       (SELECT id FROM walked ORDER BY id DESC OFFSET $3 - 1 LIMIT 1) AS place
+
+-- name: listed_jobs
+-- Jobs as a list shows them, newest first: without what they learnt of their file.
+SELECT j.id, j.pipeline, j.name, j.state, j.paused, j.priority, j.lane, j.user_id, j.config, j.total,
+       j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.percent, j.stage, j.summary,
+       j.last_error, j.attempts, j.created_at, j.due_at, j.started_at, j.finished_at, j.updated_at,
+       j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org,
+       u.email AS owner,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed,
        EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused
-FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
-WHERE ($1::uuid IS NULL OR j.id < $1)
-  AND ($2::text[] IS NULL OR CASE
-        WHEN j.paused AND j.state IN ('queued', 'running') THEN 'paused'
-        WHEN j.state = 'queued' AND j.due_at > now() THEN 'delayed'
-        ELSE j.state END = ANY ($2))
-  AND ($3::text IS NULL OR j.pipeline = $3)
+FROM unnest($1::uuid[]) AS wanted (id) JOIN jobs j ON j.id = wanted.id
+JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
+LEFT JOIN users u ON u.id = j.user_id
 ORDER BY j.id DESC
-LIMIT $4
 
 -- name: job_errors
 -- How often each error code ended an item of the job.

@@ -1,0 +1,182 @@
+"""Open rows of all one's jobs in one list, where the installation shows it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator, Field
+from structlog.contextvars import bound_contextvars
+
+from penstock.api.access import ApiParts, Reader
+from penstock.api.answers import answer
+from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.schemas import Moment, Shape, split_commas
+from penstock.api.shapes import state_of
+from penstock.model.errors import NotAllowed, NotThere
+from penstock.model.states import ItemStatus
+from penstock.store import pending
+from penstock.store.accounts import Principal
+from penstock.store.items import OPEN
+from penstock.store.pending import START, Place, Wanted
+
+router = APIRouter(tags=["pending"])
+OpenStatus = Literal[ItemStatus.PENDING, ItemStatus.PROCESSING]
+
+
+class InputSummary(Shape):
+    title: str | None
+    brand: str | None
+    sku: str | None
+
+
+class RowProgress(Shape):
+    percent: float
+    rows_done: int
+    rows_total: int
+
+
+class PendingRow(Shape):
+    id: str = Field(description="`<jobId>:<rowNo>`")
+    job_id: UUID
+    job_name: str
+    job_state: str
+    job_type: str
+    row_no: int
+    org: str
+    user_id: int
+    status: OpenStatus
+    attempts: int
+    error_code: str | None = Field(description="Of the try before.")
+    due_at: datetime | None = Field(description="Waits until then, after a retry or for a limit.")
+    locked_by: str | None
+    locked_at: datetime | None
+    input_summary: InputSummary
+    updated_at: datetime
+    progress: RowProgress = Field(description="Of its job.")
+
+
+class OpenCounts(Shape):
+    """By the counters that jobs keep; nothing is counted for it."""
+
+    pending: int
+    processing: int
+
+
+class OldestRow(Shape):
+    job_id: UUID
+    job_name: str
+    job_type: str
+    updated_at: datetime
+    age_ms: int = Field(description="How long its oldest open row was not touched.")
+
+
+class PendingPage(Shape):
+    items: list[PendingRow]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    counts: OpenCounts | None = Field(description="On the first page.")
+    oldest: list[OldestRow] | None = Field(
+        description="On the first page: the ten jobs whose rows have waited longest."
+    )
+
+
+class PendingQuery(Shape):
+    statuses: Annotated[list[OpenStatus], BeforeValidator(split_commas)] = Field(
+        default_factory=list, description="PENDING, PROCESSING or, without it, both."
+    )
+    user_id: Literal["me", "all"] = Field("me", description="`all` is for admins.")
+    job_type: str = Field("", pattern=r"^[A-Za-z0-9_.-]*$", max_length=64)
+    job_id: UUID | None = None
+    since: Moment | None = Field(None, alias="from", description="Changed then or later.")
+    until: Moment | None = Field(None, alias="to", description="Changed before.")
+    page_size: int = Field(100, ge=1, le=500)
+    after: str = Field("", description="`next` of the page before.")
+
+
+@router.get("/pending", summary="List open rows", responses={200: {"model": PendingPage}})
+async def list_pending(
+    api: ApiParts, who: Reader, query: Annotated[PendingQuery, Query()]
+) -> Response:
+    """What waits and runs, of all your jobs (of everybody's, for an admin who asks for it), longest
+    untouched first. Only where `PENSTOCK_GLOBAL_PENDING` is on."""
+    if not api.parts.settings.global_pending:
+        raise NotThere(
+            "FEATURE_DISABLED",
+            "This list is switched off here: PENSTOCK_GLOBAL_PENDING. The items of one job are at "
+            "/api/jobs/{id}/items.",
+        )
+    wanted = _wanted(who, query)
+    span = f"{query.since} {query.until}"
+    this_list = f"pending {who.user_id} {sorted(wanted.statuses)} {wanted.jobs} {span}"
+    after = START
+    if query.after:
+        after = Place(*from_cursor(query.after, this_list, datetime, UUID, int))
+    counts, oldest = None, None
+    with bound_contextvars(after=f"{after.updated_at.isoformat()} {after.job_id} {after.row_no}"):
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            rows, more = await pending.page(conn, wanted, after, query.page_size)
+            if not query.after:
+                counts = dict(await pending.counts(conn, wanted))
+                oldest = [oldest_shape(row) for row in await pending.oldest(conn, wanted)]
+    following = None
+    if more is not None:
+        following = to_cursor(this_list, more.updated_at, str(more.job_id), more.row_no)
+    return answer(
+        {
+            "items": [row_shape(row) for row in rows],
+            "next": following,
+            "counts": counts,
+            "oldest": oldest,
+        }
+    )
+
+
+def _wanted(who: Principal, query: PendingQuery) -> Wanted:
+    if query.user_id == "all" and who.role != "admin":
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may list everybody's rows.")
+    return Wanted(
+        user_id=None if query.user_id == "all" else who.user_id,
+        statuses=frozenset(query.statuses) or OPEN,
+        job_type=query.job_type or None,
+        job_id=query.job_id,
+        since=query.since,
+        until=query.until,
+    )
+
+
+def row_shape(row: Any) -> dict[str, Any]:
+    return {
+        "id": f"{row['job_id']}:{row['row_no']}",
+        "jobId": str(row["job_id"]),
+        "jobName": row["job_name"],
+        "jobState": state_of(row),
+        "jobType": row["job_type"],
+        "rowNo": row["row_no"],
+        "org": row["org"],
+        "userId": row["user_id"],
+        "status": row["status"],
+        "attempts": row["attempts"],
+        "errorCode": row["code"],
+        "dueAt": row["due_at"],
+        "lockedBy": row["locked_by"],
+        "lockedAt": row["locked_at"],
+        "inputSummary": {name: row[name] for name in ("title", "brand", "sku")},
+        "updatedAt": row["updated_at"],
+        "progress": {
+            "percent": round(row["percent"], 1),
+            "rowsDone": row["total"] - row["pending"] - row["processing"],
+            "rowsTotal": row["total"],
+        },
+    }
+
+
+def oldest_shape(row: Any) -> dict[str, Any]:
+    return {
+        "jobId": str(row["id"]),
+        "jobName": row["name"],
+        "jobType": row["pipeline"],
+        "updatedAt": row["updated_at"],
+        "ageMs": row["age_ms"],
+    }
