@@ -8,6 +8,7 @@ from penstock.catalog.codes import CODES
 from penstock.catalog.fields import FIELDS
 from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES, RetryRule
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
+from penstock.model.webhooks import TRIES
 from penstock.settings import Settings
 
 NOTE = "<!-- Written by docs/generate.py from the code; change it there. -->\n\n"
@@ -77,6 +78,7 @@ def errors_page() -> str:
     lines += [f"| {code} | {_rule(rule)} |" for code, rule in DEFAULT_RULES.items()]
     lines.append(f"| NOT_FOUND (a lookup without a match) | {_rule(NOT_FOUND)} |")
     lines.append(f"| a whole job (ingest, finish) | {_rule(JOB)} |")
+    lines.append(f"| a delivery of a webhook, whatever failed | {_rule(TRIES)} |")
     lines += [f"| {code} | 0 | permanent |" for code in sorted(PERMANENT_CODES)]
     return NOTE + "\n".join(lines) + "\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -10,7 +11,8 @@ import pytest
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
-from tests.engine.receiving import Receiver, deliveries, receiving, subscribe
+from tests.checker.told import untold
+from tests.engine.receiving import Receiver, all_due, deliveries, receiving, subscribe
 
 from penstock.settings import Settings
 
@@ -78,3 +80,31 @@ async def test_each_event_becomes_one_delivery_whoever_dies(
     assert sorted((one["jobId"], one["event"]) for one in told.values()) == sorted(
         (str(job_id), event) for job_id in jobs for event in ("job.queued", "job.completed")
     )
+
+
+async def test_kills_and_a_bad_receiver_at_once(
+    ordeal: Ordeal, crew: Crew, receiver: Receiver
+) -> None:
+    """Workers die at every turn and the receiver is down half of the time: each event still comes
+    to a 2xx under one id."""
+    chance = random.Random(15)
+    made = await subscribe(ordeal.parts, ordeal.who, receiver.url, "job.queued", "job.completed")
+    receiver.plan = [chance.choice(["500 Oops", "204 Fine", "302 Found"]) for _ in range(60)]
+    jobs = []
+    for turn in range(5):
+        jobs += [await ordeal.send(1) for _ in range(4)]
+        place = chance.choice(["outbox_before_commit", "outbox_after_commit", "before_commit"])
+        victim = crew.start(f"{place}:kill:{1 + turn % 2}")
+        await all_due(ordeal.parts)
+        assert await victim.dies(timeout=40) == -signal.SIGKILL
+    crew.start()
+    await ordeal.ended(*jobs)
+
+    async def delivered() -> bool:
+        await all_due(ordeal.parts)
+        states = [row["state"] for row in await deliveries(ordeal.parts, made.id)]
+        return states.count("delivered") == 2 * len(jobs)
+
+    await until(delivered, "all deliveries", timeout=60)
+    async with ordeal.parts.db.acquire() as conn:
+        assert await untold(conn, made.id, receiver.got) == []

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,8 @@ class Got:
 
     headers: dict[str, str]
     body: bytes
+    # The status that the receiver gave.
+    answered: str = ""
 
     @property
     def id(self) -> str:
@@ -44,6 +47,7 @@ class Receiver:
     headers: str = ""
     body: bytes = b""
     plan: list[str] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
     # Cleared, it keeps senders waiting.
     lets_go: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -53,14 +57,15 @@ class Receiver:
 
     @property
     def got(self) -> list[Got]:
-        return [_read(raw) for raw in self.seen.requests]
+        said = chain(self.answered, repeat(""))
+        return [_read(raw, status) for raw, status in zip(self.seen.requests, said, strict=False)]
 
 
-def _read(raw: bytes) -> Got:
+def _read(raw: bytes, status: str) -> Got:
     head, _, body = raw.partition(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")[1:]
     pairs = (line.partition(": ") for line in lines)
-    return Got({name.lower(): value for name, _, value in pairs}, body)
+    return Got({name.lower(): value for name, _, value in pairs}, body, status)
 
 
 @asynccontextmanager
@@ -69,6 +74,8 @@ async def receiving() -> AsyncIterator[Receiver]:
 
     async def handle(request: bytes, writer: asyncio.StreamWriter) -> None:
         status = receiver.plan.pop(0) if receiver.plan else receiver.status
+        # In the order in which requests came, however long each is kept waiting.
+        receiver.answered.append(status)
         await receiver.lets_go.wait()
         await answering(status, receiver.headers, receiver.body)(request, writer)
 
