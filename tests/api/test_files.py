@@ -184,6 +184,29 @@ async def test_media_types_are_cleaned(client: httpx2.AsyncClient) -> None:
         assert shaped(StoredFile, answer, 201).media_type == kept
 
 
+PICTURES = {
+    "image/png": b"\x89PNG\r\n\x1a\n....",
+    "image/jpeg": b"\xff\xd8\xff\xe0....",
+    "image/webp": b"RIFF1234WEBPVP8 ",
+}
+
+
+async def test_pictures_are_what_they_call_themselves(
+    client: httpx2.AsyncClient, settings: Settings
+) -> None:
+    for content in (b"<svg xmlns='x'><script/></svg>", b"  <!DOCTYPE html><p>", b"nothing", b""):
+        for name, kind in (("a.jpg", "text/csv"), ("a", "image/png"), ("a.PNG", "image/png")):
+            answer = await client.post("/api/files", files={"file": (name, content, kind)})
+            refused(answer, 415, "UNSUPPORTED_TYPE")
+    assert files_on_disk(settings) == []
+    for kind, content in PICTURES.items():
+        answer = await client.post("/api/files", files={"file": ("a.jpg", content, "image/gif")})
+        assert shaped(StoredFile, answer, 201).media_type == kind
+    page = {"file": ("a.csv", b"<html><script>", "text/csv")}
+    kept = shaped(StoredFile, await client.post("/api/files", files=page), 201)
+    assert kept.media_type == "text/html"
+
+
 async def test_a_body_that_stops_coming_is_given_up(
     client: httpx2.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,7 +103,7 @@ async def test_other_origins_are_named(parts: Parts, api_db: Database) -> None:
 
 async def test_problems_of_the_router(client: httpx2.AsyncClient) -> None:
     assert (await client.get("/")).json()["openapi"] == "/openapi.json"
-    for path in ("/api", "/api/", "/api/jobs/", "/docs", "/redoc", "/api/jobs/a/b/c"):
+    for path in ("/api", "/api/", "/api/jobs/", "/docs/", "/redoc", "/api/jobs/a/b/c"):
         problem = refused(await client.get(path), 404, "NOT_FOUND")
         assert problem.instance == path
     odd = await client.get("/api/%00%ff%0a?x", headers={"Host": "["})
@@ -211,7 +211,6 @@ async def test_the_document_describes_every_route(app: FastAPI, client: httpx2.A
                 ("/api", "/metrics")
             )
             assert ("security" in operation) != open_to_all, path
-            assert "422" not in operation["responses"]
 
 
 def test_what_routes_depend_on_runs_in_the_loop() -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.blobs.local import HEAD_BYTES, LocalBlobs, _named_errors
+from penstock.blobs.disk import HEAD_BYTES, named_errors
+from penstock.blobs.local import LocalBlobs
 from penstock.model.errors import BadInput, NotThere, TransientError
 
 LIMIT = 100 * 1024 * 1024
@@ -140,7 +141,7 @@ def test_a_full_disk_has_a_name() -> None:
     """/dev/full answers every write with ENOSPC."""
     with (
         pytest.raises(TransientError) as refused,
-        _named_errors(),
+        named_errors(),
         Path("/dev/full").open("wb", buffering=0) as full,
     ):
         full.write(b"x")

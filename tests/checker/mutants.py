@@ -325,7 +325,7 @@ def submit_drops_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def keys_are_forgotten(patch: pytest.MonkeyPatch, db: Database) -> None:
-    async def add_key(*args: Any) -> None:
+    async def add_key(*args: Any, **kwargs: Any) -> None:
         return None
 
     patch.setattr(jobs, "add_key", add_key)
@@ -333,8 +333,8 @@ def keys_are_forgotten(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def keys_are_not_looked_up(patch: pytest.MonkeyPatch, db: Database) -> None:
     rewrite(patch, "jobs", "find_key", "AND key = $3", "AND key = $3 AND false")
-    rewrite(patch, "jobs", "add_key", "VALUES ($1, $2, $3, $4, $5, $6)",
-            "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, user_id, key)"
+    rewrite(patch, "jobs", "add_key", "$8::jsonb)",
+            "$8::jsonb) ON CONFLICT (org_id, user_id, key)"
             " DO UPDATE SET job_id = excluded.job_id, response = excluded.response")  # fmt: skip
 
 

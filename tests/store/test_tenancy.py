@@ -22,6 +22,7 @@ TENANT_TABLES = {
         "audit",
         "files",
         "idempotency_keys",
+        "uploads",
         "workers",
         "intake",
     ),

@@ -14,6 +14,7 @@ from penstock.api import (
     dead_letters,
     events,
     export,
+    extraction,
     files,
     fix,
     health,
@@ -26,19 +27,21 @@ from penstock.api import (
     products,
     profiles,
     queues,
+    reference,
     session,
     undo,
     users,
+    uploads,
     webhooks,
 )
 from penstock.api.access import Api, principal
 from penstock.api.cors import cross_origin
 from penstock.api.cursors import signing
+from penstock.api.document import describe, operation_id
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
 from penstock.api.identify import Door
 from penstock.api.live import Live
-from penstock.api.schemas import Problem
 from penstock.api.tail import Tail
 from penstock.engine.parts import Parts
 from penstock.store.database import Database
@@ -53,7 +56,8 @@ until it is null.
 """
 
 _RESOURCES = (
-    *(files, jobs, items, pending, control, clone, fix, undo, profiles, export, events),
+    *(files, uploads, jobs, extraction, items, pending, control, clone, fix, undo, profiles),
+    *(export, events),
     products,
     dead_letters,
     bulk,
@@ -73,12 +77,9 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses={
-            "default": {
-                "description": "What went wrong",
-                "content": {"application/problem+json": {"schema": Problem.model_json_schema()}},
-            }
-        },
+        generate_unique_id_function=operation_id,
+        # Told in full by `describe`; without it FastAPI would tell of answers that are never given.
+        responses={"default": {"description": "A problem"}},
     )
     app.state.api = Api(parts, api_db, Door(parts.settings, api_db))
     app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
@@ -97,4 +98,6 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.include_router(session.router, prefix="/api")
     app.include_router(health.router)
     app.include_router(metrics.router, dependencies=[Depends(principal)])
+    app.include_router(reference.router)
+    describe(app)
     return app

@@ -12,6 +12,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.api.answers import strict_json
+from penstock.api.codes import fails
 from penstock.api.errors import invalid
 from penstock.model.errors import BadInput, TransientError
 
@@ -44,9 +45,15 @@ async def paced(request: Request) -> AsyncGenerator[bytes, None]:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 piece = await anext(stream, None)
         except TimeoutError:
-            raise TransientError("REQUEST_TIMEOUT", "The body came too slowly.") from None
+            raise TransientError(
+                "REQUEST_TIMEOUT",
+                "The body came too slowly. Send it again; /api/uploads goes on where a slow line"
+                " broke off.",
+            ) from None
         except ClientDisconnect as error:
-            raise BadInput("BODY_INCOMPLETE", "The body ended early.") from error
+            raise BadInput(
+                "BODY_INCOMPLETE", "The body ended early. Send the request again."
+            ) from error
         if piece is None:
             return
         received += len(piece)
@@ -58,6 +65,27 @@ def body_of(kind: type[BaseModel]) -> dict[str, Any]:
     schema = kind.model_json_schema()
     content = {"application/json": {"schema": _inlined(schema, schema.pop("$defs", {}))}}
     return {"requestBody": {"content": content}}
+
+
+def job_bodies(kind: type[BaseModel], *named: str) -> dict[str, Any]:
+    """A job's order as JSON, or as a form with the file itself instead of what is ``named``."""
+    order = body_of(kind)["requestBody"]["content"]["application/json"]["schema"]
+    fields = {name: shape for name, shape in order["properties"].items() if name not in named}
+    fields["config"] = {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "description": "A JSON object, as text.",
+    }
+    form = {
+        "type": "object",
+        "properties": {"file": {"type": "string", "format": "binary"}, **fields},
+        "additionalProperties": False,
+    }
+    content = {"multipart/form-data": {"schema": form}, "application/json": {"schema": order}}
+    return {"requestBody": {"required": True, "content": content}} | fails(
+        *("FILE_NOT_FOUND", "UNSUPPORTED_TYPE", "EMPTY_FILE", "NO_ROWS", "INVALID_CONFIG"),
+        *("PATH_NOT_ALLOWED", "QUEUE_FULL", "BLOB_UNAVAILABLE"),
+    )
 
 
 def _inlined(schema: Any, known: dict[str, Any]) -> Any:
@@ -96,7 +124,10 @@ async def read_text(request: Request) -> str:
 
 async def _whole(request: Request) -> bytes:
     too_large = BadInput(
-        "BODY_TOO_LARGE", f"The body is larger than {JSON_BYTES:,} bytes.", limit=JSON_BYTES
+        "BODY_TOO_LARGE",
+        f"The body is larger than {JSON_BYTES:,} bytes. Rows belong into a file: upload it, and"
+        " name it in the body.",
+        limit=JSON_BYTES,
     )
     if declared_length(request) > JSON_BYTES:
         raise too_large

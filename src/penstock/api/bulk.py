@@ -14,6 +14,7 @@ from penstock.api.answers import answer
 from penstock.api.bodies import body_of, order_of
 from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.errors import invalid
+from penstock.api.once import IdempotencyKey, once
 from penstock.api.orders import (
     PARAMS,
     BulkCount,
@@ -56,14 +57,17 @@ OperationId = Annotated[UUID, Depends(_operation_id)]
     responses={200: {"model": BulkCount}, 202: {"model": BulkReceipt}},
     openapi_extra=body_of(BulkOrder),
 )
-async def start_operation(request: Request, api: ApiParts, who: Writer) -> Response:
+async def start_operation(
+    request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
+) -> Response:
     """One action on all jobs that match and that you may change, made before this request. It goes
     on in the background, job by job; what is in no state for the action is left out. With `dryRun`
     the jobs are only counted."""
     order = await order_of(request, BulkOrder)
     params = _params(order)
     wanted = order.filter.wanted()
-    async with api.db.scoped(who.scope) as conn:
+
+    async def act(conn: Connection) -> Response:
         reach = bulk.reach_of(who, await _org_id(conn, who, order.filter.org))
         if order.dry_run:
             counted = await bulk.count(conn, reach, wanted)
@@ -71,12 +75,14 @@ async def start_operation(request: Request, api: ApiParts, who: Writer) -> Respo
         operation_id, counted = await bulk.start(
             conn, who, order.action, wanted, params, reach=reach, ip=address_of(request)
         )
-    receipt = {
-        "operationId": str(operation_id),
-        "matched": counted.count,
-        "capped": counted.capped,
-    }
-    return answer(receipt, 202, {"Location": f"/api/bulk/{operation_id}"})
+        receipt = {
+            "operationId": str(operation_id),
+            "matched": counted.count,
+            "capped": counted.capped,
+        }
+        return answer(receipt, 202, {"Location": f"/api/bulk/{operation_id}"})
+
+    return await once(request, api, who, ["bulk", order.model_dump(mode="json")], act)
 
 
 @router.get("/bulk", summary="List operations", responses={200: {"model": OperationPage}})

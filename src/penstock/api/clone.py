@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from penstock.api.access import ApiParts, JobId, Writer, address_of
 from penstock.api.bodies import body_of, order_of
-from penstock.api.intake import idempotency_key, receipt_answer
+from penstock.api.intake import receipt_answer
+from penstock.api.once import IdempotencyKey, idempotency_key
 from penstock.api.schemas import Priority, Receipt, Shape
 from penstock.api.shapes import load_job
 from penstock.engine.clone import Copy, clone
@@ -38,10 +39,7 @@ async def clone_job(
     api: ApiParts,
     who: Writer,
     job_id: JobId,
-    _: Annotated[
-        str | None,
-        Header(alias="Idempotency-Key", description="The same key makes the same job only once."),
-    ] = None,
+    _: IdempotencyKey = None,
 ) -> Response:
     """The same pipeline, config, file and name as a new job of yours, in whatever state the old one
     is. The body may be left out."""

@@ -28,11 +28,13 @@ from penstock.api.letter_shapes import (
     group_shape,
     letter_shape,
 )
+from penstock.api.once import IdempotencyKey, once
 from penstock.api.schemas import Receipt
 from penstock.engine import dead_letters as engine
 from penstock.engine.dead_letters import Asked, Done
 from penstock.store import dead_letters
 from penstock.store.accounts import Principal
+from penstock.store.database import Connection
 from penstock.store.dead_letters import Place
 
 router = APIRouter(tags=["dead letters"])
@@ -93,7 +95,7 @@ async def list_groups(
     responses=_BULK,
     openapi_extra=body_of(BulkReprocessOrder),
 )
-async def reprocess_all(request: Request, api: ApiParts, who: Writer) -> Response:
+async def reprocess_letters(request: Request, api: ApiParts, who: Writer) -> Response:
     """Each letter becomes a new job. Up to 1,000 letters a call: while `more`, call again."""
     asked = await order_of(request, BulkReprocessOrder)
     which, this_list = asked.matching(), f"reprocess {asked.matching()}"
@@ -112,7 +114,7 @@ async def reprocess_all(request: Request, api: ApiParts, who: Writer) -> Respons
     responses=_BULK,
     openapi_extra=body_of(BulkDiscardOrder),
 )
-async def discard_all(request: Request, api: ApiParts, who: Writer) -> Response:
+async def discard_letters(request: Request, api: ApiParts, who: Writer) -> Response:
     """With a reason. Up to 1,000 letters a call: while `more`, call again."""
     asked = await order_of(request, BulkDiscardOrder)
     which, this_list = asked.matching(), f"discard {asked.matching()}"
@@ -141,13 +143,22 @@ async def show_letter(api: ApiParts, who: Reader, letter_id: LetterId) -> Respon
     summary="Run a dead letter's job again",
     responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
 )
-async def reprocess(request: Request, api: ApiParts, who: Writer, letter_id: LetterId) -> Response:
+async def reprocess_letter(
+    request: Request, api: ApiParts, who: Writer, letter_id: LetterId, _: IdempotencyKey = None
+) -> Response:
     """As a new job of the same user, at priority 10. A letter is run again once."""
     asked = Asked(who, address_of(request))
-    async with api.db.scoped(who.scope) as conn:
+    lanes: list[str] = []
+
+    async def act(conn: Connection) -> Response:
         receipt = await engine.reprocess(api.parts, conn, asked, letter_id)
-    await api.parts.broker.wake(receipt.lane)
-    return receipt_answer(receipt)
+        lanes.append(receipt.lane)
+        return receipt_answer(receipt)
+
+    made = await once(request, api, who, ["letter", letter_id], act)
+    for lane in lanes:
+        await api.parts.broker.wake(lane)
+    return made
 
 
 @router.post(
@@ -156,7 +167,9 @@ async def reprocess(request: Request, api: ApiParts, who: Writer, letter_id: Let
     responses={200: {"model": FullLetter}},
     openapi_extra=body_of(DiscardOrder),
 )
-async def discard(request: Request, api: ApiParts, who: Writer, letter_id: LetterId) -> Response:
+async def discard_letter(
+    request: Request, api: ApiParts, who: Writer, letter_id: LetterId
+) -> Response:
     """It stays to be read until its time is up, and is never run again."""
     order = await order_of(request, DiscardOrder)
     async with api.db.scoped(who.scope) as conn:

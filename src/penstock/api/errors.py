@@ -76,7 +76,7 @@ def problem(
     sent = dict(headers or {})
     if status == 401:
         sent["WWW-Authenticate"] = 'Bearer realm="penstock"'
-    if status in (429, 503, 507):
+    if status in (423, 429, 503, 507):
         wait_ms = error.retry_after_ms or _RETRY_SECONDS * 1000
         sent["Retry-After"] = str(math.ceil(wait_ms / 1000))
     body = problem_of(error, quote(request.scope["path"]), request.state.request_id)

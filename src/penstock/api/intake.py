@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,7 +15,9 @@ from penstock.api.answers import strict_json
 from penstock.api.bodies import content_type, json_object
 from penstock.api.errors import invalid
 from penstock.api.forms import FILE, Form, received_form
-from penstock.api.schemas import JobOrder
+from penstock.api.once import REPLAYED, idempotency_key
+from penstock.api.paths import taken_in
+from penstock.api.schemas import ExtractionOrder, JobOrder
 from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.engine.uploads import Upload, keep_upload
@@ -23,25 +26,18 @@ from penstock.store import accounts
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
-FORM_FIELDS = frozenset({FILE, "pipeline", "config", "priority", "name"})
-_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+AnyOrder = type[JobOrder] | type[ExtractionOrder]
 
 
-async def accept(request: Request, api: Api, who: Principal) -> Receipt:
+async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = JobOrder) -> Receipt:
     """The job, committed, and a worker told of it."""
-    kind, _ = content_type(request)
     key = idempotency_key(request)
     await _turn_away(api, who, key)
-    if kind == "multipart/form-data":
-        async with received_form(request, api.parts, FORM_FIELDS) as form:
+    async with _asked(request, api, who, kind) as (asked, upload):
+        if upload is not None:
             api.parts.failpoints.reach("after_upload")
-            order = _order(request, _of_form(form), key, form.upload)
-            receipt = await _submit(api, who, order, form.upload)
-    elif kind == "application/json":
-        order = _order(request, _valid(await json_object(request)), key, None)
-        receipt = await _submit(api, who, order, None)
-    else:
-        raise BadInput("UNSUPPORTED_TYPE", "Send multipart/form-data or application/json.")
+        order = _order(request, asked, key, upload)
+        receipt = await _submit(api, who, order, upload)
     api.parts.failpoints.reach("after_submit")
     if not receipt.replayed:
         await api.parts.broker.wake(receipt.lane)
@@ -51,22 +47,40 @@ async def accept(request: Request, api: Api, who: Principal) -> Receipt:
 async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any]:
     """A preview of the job that was asked for. A file that came with it is kept for a day, so that
     the job itself can be made of it without sending it again."""
-    kind, _ = content_type(request)
-    if kind == "multipart/form-data":
-        async with received_form(request, api.parts, FORM_FIELDS) as form:
-            order = _order(request, _of_form(form), None, form.upload)
-            async with api.db.scoped(who.scope) as conn:
-                if form.upload is not None:
-                    await keep_upload(api.parts, conn, who, form.upload, order.ip)
-                job = await prepare_preview(api.parts, conn, who, order)
-    elif kind == "application/json":
-        order = _order(request, _valid(await json_object(request)), None, None)
-        async with api.db.scoped(who.scope, readonly=True) as conn:
+    async with _asked(request, api, who, JobOrder) as (asked, upload):
+        order = _order(request, asked, None, upload)
+        async with api.db.scoped(who.scope, readonly=upload is None) as conn:
+            if upload is not None:
+                await keep_upload(api.parts, conn, who, upload, order.ip)
             job = await prepare_preview(api.parts, conn, who, order)
-    else:
-        raise BadInput("UNSUPPORTED_TYPE", "Send multipart/form-data or application/json.")
     found = await preview(api.parts, job)
     return {"fileId": None if job.file is None else str(job.file.id), **found}
+
+
+@asynccontextmanager
+async def _asked(
+    request: Request, api: Api, who: Principal, kind: AnyOrder
+) -> AsyncIterator[tuple[JobOrder, Upload | None]]:
+    """What is asked for, and the file that came with it or was named by its path; an error leaves
+    nothing of it behind."""
+    sent, _ = content_type(request)
+    if sent == "multipart/form-data":
+        allowed = frozenset({FILE, "config", *kind.model_fields} - {"file_id", "upload_id", "path"})
+        async with received_form(request, api.parts, allowed) as form:
+            yield _of_form(form, kind), form.upload
+    elif sent == "application/json":
+        asked = _valid(await json_object(request), kind)
+        if asked.path is None:
+            yield asked, None
+        else:
+            async with taken_in(api.parts, who, asked.path) as upload:
+                yield asked, upload
+    else:
+        raise BadInput(
+            "UNSUPPORTED_TYPE",
+            "Send the file itself as multipart/form-data (curl: -F file=@goods.csv), or"
+            " application/json that names one.",
+        )
 
 
 async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
@@ -87,7 +101,7 @@ def receipt_answer(receipt: Receipt) -> Response:
     """`202`, where the job is to be found, and whether it was asked for before."""
     headers = {"Location": f"/api/jobs/{receipt.job_id}"}
     if receipt.replayed:
-        headers["Idempotency-Replayed"] = "true"
+        headers |= REPLAYED
     return Response(receipt.body, 202, headers, media_type="application/json")
 
 
@@ -131,24 +145,15 @@ def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | 
     )
 
 
-def _of_form(form: Form) -> JobOrder:
+def _of_form(form: Form, kind: AnyOrder) -> JobOrder:
     given: dict[str, Any] = dict(form.fields)
     if "config" in given:
         given["config"] = strict_json(given["config"].encode(), "The field 'config'")
-    return _valid(given)
+    return _valid(given, kind)
 
 
-def _valid(given: dict[str, Any]) -> JobOrder:
+def _valid(given: dict[str, Any], kind: AnyOrder) -> JobOrder:
     try:
-        return JobOrder.model_validate(given)
+        return kind.model_validate(given).job_order()
     except ValidationError as error:
         raise invalid(error.errors(include_url=False)) from error
-
-
-def idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
-    if key is not None and not _KEY.fullmatch(key):
-        raise BadInput(
-            "INVALID_IDEMPOTENCY_KEY", "Idempotency-Key must be 1 to 255 printable characters."
-        )
-    return key

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from structlog.contextvars import bound_contextvars
 
 from penstock.api.access import ApiParts, JobId, Reader, Writer
 from penstock.api.answers import answer
+from penstock.api.bodies import job_bodies
 from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.intake import accept, look_into, receipt_answer
+from penstock.api.once import IdempotencyKey
 from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Preview, Receipt
 from penstock.api.shapes import job_shape, load_job_shape
 from penstock.store import jobs
@@ -20,37 +22,22 @@ from penstock.store.jobs import Listed
 router = APIRouter(tags=["jobs"])
 
 
-def _bodies() -> dict[str, Any]:
-    order = JobOrder.model_json_schema()
-    fields = {name: shape for name, shape in order["properties"].items() if name != "fileId"}
-    fields["config"] = {"type": "string", "description": "A JSON object, as text."}
-    form = {
-        "type": "object",
-        "properties": {"file": {"type": "string", "format": "binary"}, **fields},
-        "additionalProperties": False,
-    }
-    content = {"multipart/form-data": {"schema": form}, "application/json": {"schema": order}}
-    return {"requestBody": {"required": True, "content": content}}
-
-
 @router.post(
     "/jobs",
     status_code=202,
     summary="Create a job",
     responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
-    openapi_extra=_bodies(),
+    openapi_extra=job_bodies(JobOrder, "fileId", "path"),
 )
 async def create_job(
     request: Request,
     api: ApiParts,
     who: Writer,
-    _: Annotated[
-        str | None,
-        Header(alias="Idempotency-Key", description="The same key makes the same job only once."),
-    ] = None,
+    _: IdempotencyKey = None,
 ) -> Response:
-    """As a form with the file itself, or as JSON with the id of one uploaded before. Nothing that
-    was accepted is lost, and nothing of what was refused stays."""
+    """As a form with the file itself, or as JSON with the id of one uploaded before (or its path on
+    the server, where that is open to you). Nothing that was accepted is lost, and nothing of what
+    was refused stays."""
     return receipt_answer(await accept(request, api, who))
 
 
@@ -58,7 +45,7 @@ async def create_job(
     "/jobs/preview",
     summary="Preview a job",
     responses={200: {"model": Preview}},
-    openapi_extra=_bodies(),
+    openapi_extra=job_bodies(JobOrder, "fileId", "path"),
 )
 async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
     """What was detected, what each column means, the first 200 rows as they would come out, and

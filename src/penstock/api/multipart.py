@@ -39,6 +39,7 @@ class PartReader:
         self._pieces = pieces
         self._events: deque[PartHead | bytes | None] = deque()
         self._parts = 0
+        self._read = 0
         self._outside = 0
         self._ended = False
         self._field = b""
@@ -61,7 +62,10 @@ class PartReader:
                 max_header_size=HEADER_BYTES,
             )
         except FormParserError as error:
-            raise bad_multipart(f"The boundary cannot be used: {error}.") from error
+            raise bad_multipart(
+                "The boundary in the Content-Type header cannot be used. Let your HTTP library make"
+                " the form and its header together."
+            ) from error
 
     async def parts(self) -> AsyncGenerator[PartHead, None]:
         """Each part's head; its bytes must be read with `data` before the next."""
@@ -97,7 +101,12 @@ class PartReader:
         try:
             self._parser.write(piece)
         except FormParserError as error:
-            raise bad_multipart(f"The form cannot be read: {error}.") from error
+            raise bad_multipart(
+                f"The form is broken after byte {self._read:,}: its parts, their headers and the"
+                " boundary between them do not fit. Let your HTTP library make the form and its"
+                " header together (curl: -F file=@goods.csv)."
+            ) from error
+        self._read += len(piece)
         if was_ended or not self._parts:
             self._outside += len(piece)
             if self._outside > OUTSIDE_BYTES:

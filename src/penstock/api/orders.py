@@ -66,13 +66,15 @@ class ReprocessOrder(Shape):
 class FixOrder(Shape):
     """Cells by the names of their columns."""
 
-    input: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(min_length=1)
+    input: dict[str, Annotated[str, Field(max_length=100_000)]] = Field(
+        min_length=1, examples=[{"price": "9.95"}]
+    )
 
 
 class RemapOrder(Shape):
     """Options of the job's pipeline that change; the others stay."""
 
-    config: dict[str, Any] = Field(min_length=1)
+    config: dict[str, Any] = Field(min_length=1, examples=[{"currency": "EUR"}])
 
 
 class Reprocessed(Shape):
@@ -93,7 +95,7 @@ class RetriedJobs(Shape):
 class BulkFilter(Shape):
     """Jobs that match all that is given."""
 
-    states: list[ShownState] | None = Field(None, min_length=1)
+    states: list[ShownState] | None = Field(None, min_length=1, examples=[["queued", "paused"]])
     pipeline: _Word | None = None
     lane: _Word | None = None
     user_id: Annotated[StrictInt, Field(ge=1, le=2**62)] | None = None

@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictInt,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
@@ -24,6 +25,7 @@ from penstock.model.export import Which
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
 
+SOME_ID = "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
 ShownState = Literal[
     "queued", "delayed", "running", "paused", "cancelling", "done", "failed", "cancelled"
 ]
@@ -43,6 +45,16 @@ class FileShape(Shape):
 
 class StoredFile(FileShape):
     created_at: datetime
+
+
+class UploadShape(Shape):
+    id: UUID
+    name: str
+    length: int = Field(description="Bytes of the whole file.")
+    offset: int = Field(description="Bytes that are there.")
+    file_id: UUID | None = Field(description="The file, once the upload is whole.")
+    created_at: datetime
+    expires_at: datetime = Field(description="What is not whole by then is removed.")
 
 
 class Counters(Shape):
@@ -247,10 +259,74 @@ class JobOrder(Shape):
     """What a new job is asked for with."""
 
     pipeline: str = "extraction"
-    config: dict[str, Any] = Field(default_factory=dict, description="As the pipeline knows it.")
+    config: dict[str, Any] = Field(
+        default_factory=dict,
+        description="As the pipeline knows it.",
+        examples=[{"intent": "merge", "currency": "EUR"}],
+    )
     priority: Priority = DEFAULT_PRIORITY
     name: str = Field("", max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")
-    file_id: UUID | None = Field(None, description="A file uploaded before.")
+    file_id: UUID | None = Field(None, description="A file uploaded before.", examples=[SOME_ID])
+    path: str | None = Field(
+        None,
+        min_length=1,
+        max_length=4096,
+        description="Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.",
+    )
+
+    @model_validator(mode="after")
+    def _one_file(self) -> JobOrder:
+        if self.file_id is not None and self.path is not None:
+            raise ValueError("give `fileId` or `path`, not both")
+        return self
+
+    def job_order(self) -> JobOrder:
+        return self
+
+
+class ExtractionOrder(Shape):
+    """A job of the pipeline `extraction`, in the words of its older call."""
+
+    upload_id: UUID | None = Field(None, description="A file uploaded before.", examples=[SOME_ID])
+    config: dict[str, Any] = Field(default_factory=dict, description="As `extraction` knows it.")
+    priority: Priority = DEFAULT_PRIORITY
+
+    def job_order(self) -> JobOrder:
+        return JobOrder.model_validate(
+            {"config": self.config, "priority": self.priority, "fileId": self.upload_id}
+        )
+
+
+class ExtractionProgress(Shape):
+    percent_complete: float
+    current_step: str | None
+    rows_processed: int
+    rows_total: int
+    elapsed_ms: int
+    estimated_remaining_ms: int | None
+
+
+class ExtractionError(Shape):
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class ExtractionJob(Shape):
+    """A job as its older call shows it."""
+
+    job_id: UUID
+    upload_id: UUID | None
+    status: Literal["queued", "processing", "completed", "failed", "cancelled"]
+    priority: int
+    progress: ExtractionProgress
+    retry_count: int
+    result_ref: str | None = Field(description="Where the results are, once there are all.")
+    summary: dict[str, Any] | None
+    error: ExtractionError | None
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
 
 
 def split_commas(given: Any) -> Any:

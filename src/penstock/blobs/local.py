@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import hashlib
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from penstock.model.errors import BadInput, NotThere, TransientError, Unavailable
+from penstock.blobs.disk import (
+    HEAD_BYTES,
+    WRITE_BYTES,
+    LocalBlob,
+    named_errors,
+    remove_old,
+    sync_folder,
+)
+from penstock.blobs.partial import LocalPartials
+from penstock.model.errors import NotThere, file_too_large
 
-HEAD_BYTES = 64 * 1024
-# Chunks are gathered up to this, so that a thread is asked once per MiB and not per chunk.
-WRITE_BYTES = 1024 * 1024
 KEY = re.compile(r"[0-9a-f]{64}")
 _HOME = re.compile(r"[0-9a-f]{2}")
 _OWNER = "installation"
-
-
-@dataclass(frozen=True, slots=True)
-class LocalBlob:
-    sha256: str
-    size: int
-    head: bytes
-
-    @property
-    def key(self) -> str:
-        return self.sha256
 
 
 class LocalBlobs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._temporary = folder / "tmp"
+        self.partials = LocalPartials(folder / "partial", folder)
 
     async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:
         """Store the bytes durably. Until then there is only a temporary file, gone on any error."""
@@ -49,9 +43,7 @@ class LocalBlobs:
             async for chunk in chunks:
                 gathered += chunk
                 if upload.size + len(gathered) > limit:
-                    raise BadInput(
-                        "FILE_TOO_LARGE", f"The file is larger than {limit:,} bytes.", limit=limit
-                    )
+                    raise file_too_large(limit)
                 if len(gathered) >= WRITE_BYTES:
                     await asyncio.to_thread(upload.write, gathered)
                     gathered = bytearray()
@@ -75,9 +67,7 @@ class LocalBlobs:
 
     async def remove(self, key: str, older_than_seconds: float = 0) -> bool:
         """Only for a blob that nothing refers to; one that is gone already is no error."""
-        return await asyncio.to_thread(
-            _remove_old, self.path(key), time.time() - older_than_seconds
-        )
+        return await asyncio.to_thread(remove_old, self.path(key), time.time() - older_than_seconds)
 
     async def keys(self, after: str, most: int) -> Sequence[str]:
         """The next keys in order, to look through all blobs in chunks."""
@@ -99,7 +89,7 @@ class LocalBlobs:
         return await asyncio.to_thread(self._belong_to, installation)
 
     def _belong_to(self, installation: str) -> bool:
-        with _named_errors():
+        with named_errors():
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with contextlib.suppress(FileExistsError), (self._folder / _OWNER).open("x") as file:
                 file.write(installation)
@@ -110,7 +100,8 @@ class LocalBlobs:
         return await asyncio.to_thread(self._sweep, time.time() - older_than_seconds)
 
     def _sweep(self, before: float) -> int:
-        return sum(_remove_old(path, before) for path in self._temporary.glob("*"))
+        half_made = sum(remove_old(path, before) for path in self._temporary.glob("*"))
+        return half_made + self.partials.sweep(before)
 
 
 class _Upload:
@@ -121,7 +112,7 @@ class _Upload:
         self._head = b""
         self._hash = hashlib.sha256()
         self._path = folder / uuid4().hex
-        with _named_errors():
+        with named_errors():
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             # Buffered for its lock: closing waits for a write that a cancelled upload left behind.
@@ -132,21 +123,21 @@ class _Upload:
             self._head += bytes(data[: HEAD_BYTES - len(self._head)])
         self.size += len(data)
         self._hash.update(data)
-        with _named_errors():
+        with named_errors():
             self._file.write(data)
 
     def finish(self, data: bytes | bytearray, root: Path) -> LocalBlob:
         self.write(data)
         blob = LocalBlob(self._hash.hexdigest(), self.size, self._head)
         home = root / blob.key[:2]
-        with _named_errors():
+        with named_errors():
             with self._file:
                 self._file.flush()
                 os.fsync(self._file.fileno())
             home.mkdir(exist_ok=True, mode=0o700)
             self._path.replace(home / blob.key)
-            _sync_folder(home)
-            _sync_folder(root)
+            sync_folder(home)
+            sync_folder(root)
         return blob
 
     def discard(self) -> None:
@@ -163,38 +154,10 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _remove_old(path: Path, before: float) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        if path.stat().st_mtime <= before:
-            path.unlink()
-            return True
-    return False
-
-
 def _read_head(path: Path) -> bytes:
-    with _named_errors():
+    with named_errors():
         try:
             with path.open("rb") as file:
                 return file.read(HEAD_BYTES)
         except FileNotFoundError as error:
             raise NotThere("FILE_NOT_FOUND", "The file's content is gone") from error
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
-@contextlib.contextmanager
-def _named_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise TransientError("STORAGE_FULL", "There is no space left for files") from error
-        raise Unavailable(
-            "BLOB_UNAVAILABLE", f"Files cannot be stored: {error.strerror}"
-        ) from error

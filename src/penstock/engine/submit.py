@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,10 +11,11 @@ from uuid import UUID
 import orjson
 from pydantic import ValidationError
 
+from penstock.engine.idempotency import Answer, digest_of, remember, replay
 from penstock.engine.parts import Parts, first_problem
 from penstock.engine.queue_glance import Queue
 from penstock.model.backpressure import Admission, admission, retry_after_ms
-from penstock.model.errors import BadInput, NotThere, PermanentError, Unavailable
+from penstock.model.errors import BadInput, NotThere, Unavailable
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
 from penstock.model.ids import new_id
 from penstock.model.pipeline import MOST_INLINE_ROWS, Pipeline, Row
@@ -64,9 +64,9 @@ async def submit(
     digest = _digest(order)
     key_of = asks or who
     if order.idempotency_key is not None:
-        replay = await _replay(conn, key_of, order.idempotency_key, digest)
-        if replay is not None:
-            return replay
+        known = await replay(conn, key_of, order.idempotency_key, digest)
+        if known is not None:
+            return Receipt(UUID(orjson.loads(known.body)["jobId"]), known.body, "", replayed=True)
     pipeline = parts.pipeline(order.pipeline)
     if pipeline.internal:
         raise BadInput("INVALID_PARAMETERS", f"Jobs of {pipeline.name} are not submitted.")
@@ -92,9 +92,8 @@ async def submit(
         answer["delayedUntil"] = job.due_at
     body = orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
     if order.idempotency_key is not None:
-        await jobs.add_key(
-            conn, key_of.org_id, key_of.user_id, order.idempotency_key, digest, job.id, body
-        )
+        accepted = Answer(202, body)
+        await remember(conn, key_of, order.idempotency_key, digest, accepted, job.id)
     return Receipt(job.id, body, job.lane)
 
 
@@ -220,19 +219,4 @@ def _digest(order: Order) -> bytes:
     meaning = [order.pipeline, order.config, file, order.priority, order.name, str(order.due_at)]
     if order.made_from:
         meaning.append(order.made_from)
-    return hashlib.sha256(orjson.dumps(meaning, option=orjson.OPT_SORT_KEYS)).digest()
-
-
-async def _replay(conn: Connection, who: Principal, key: str, digest: bytes) -> Receipt | None:
-    if not await jobs.try_key(conn, who.org_id, who.user_id, key):
-        raise PermanentError(
-            "IDEMPOTENCY_CONFLICT", "A request with this Idempotency-Key is still under way."
-        )
-    known = await jobs.find_key(conn, who.org_id, who.user_id, key)
-    if known is None:
-        return None
-    if known[0] != digest:
-        raise PermanentError(
-            "IDEMPOTENCY_MISMATCH", "This Idempotency-Key was used for a different request."
-        )
-    return Receipt(UUID(orjson.loads(known[1])["jobId"]), known[1], "", replayed=True)
+    return digest_of(meaning)

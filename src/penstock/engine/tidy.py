@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from penstock.engine.parts import Parts
 from penstock.settings import Settings
-from penstock.store import jobs, orphans, sessions, workers
+from penstock.store import jobs, orphans, sessions, uploads, workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Tidier:
         if not await self._parts.blobs.belong_to(str(installation)):
             self._parts.log.warning("the blobs are another installation's: orphans are left alone")
             return Tidied()
-        half_made = await self._parts.blobs.sweep(self._seconds)
+        half_made = await self._drop_uploads() + await self._parts.blobs.sweep(self._seconds)
         tidied = Tidied(half_made, await self._drop_files(), await self._drop_blobs())
         if tidied != Tidied():
             self._parts.log.info(
@@ -57,6 +57,14 @@ class Tidier:
                 half_made=tidied.half_made, files=tidied.files, blobs=tidied.blobs,
             )  # fmt: skip
         return tidied
+
+    async def _drop_uploads(self) -> int:
+        """Uploads in several requests that ran out before they were whole, or long after."""
+        async with self._parts.db.transaction() as conn:
+            gone = await uploads.drop_expired(conn, self._config.files_at_once)
+        for upload_id in gone:
+            await self._parts.blobs.partials.remove(upload_id.hex)
+        return len(gone)
 
     async def _drop_files(self) -> int:
         """Uploads that no job has used."""

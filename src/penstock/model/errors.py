@@ -80,6 +80,15 @@ class BadInput(PermanentError):
     pass
 
 
+def file_too_large(limit: int) -> BadInput:
+    return BadInput(
+        "FILE_TOO_LARGE",
+        f"The file is larger than {limit:,} bytes, the most that is taken here. Split it, send it"
+        " compressed (gzip or zip), or have PENSTOCK_MAX_FILE_BYTES raised.",
+        limit=limit,
+    )
+
+
 class NotThere(PermanentError):
     pass
 

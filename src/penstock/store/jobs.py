@@ -177,23 +177,17 @@ async def try_key(conn: Connection, org_id: int, user_id: int, key: str) -> bool
     return bool(await conn.fetchval(_sql.try_key, f"{org_id}:{user_id}:{key}"))
 
 
-async def find_key(
-    conn: Connection, org_id: int, user_id: int, key: str
-) -> tuple[bytes, str] | None:
-    row = await conn.fetchrow(_sql.find_key, org_id, user_id, key)
-    return None if row is None else (row["request_hash"], row["response"])
+async def find_key(conn: Connection, org_id: int, user_id: int, key: str) -> Any:
+    return await conn.fetchrow(_sql.find_key, org_id, user_id, key)
 
 
 async def add_key(
-    conn: Connection,
-    org_id: int,
-    user_id: int,
-    key: str,
-    digest: bytes,
-    job_id: UUID,
-    response: str,
-) -> None:
-    await conn.execute(_sql.add_key, org_id, user_id, key, digest, job_id, response)
+    conn: Connection, org_id: int, user_id: int, key: str, digest: bytes, *, response: str,
+    status: int, headers: Mapping[str, str], job_id: UUID | None,
+) -> None:  # fmt: skip
+    await conn.execute(
+        _sql.add_key, org_id, user_id, key, digest, job_id, response, status, to_json(headers)
+    )
 
 
 async def pause(conn: Connection, job_id: UUID) -> str | None:

@@ -261,9 +261,11 @@ CREATE TABLE idempotency_keys (
     user_id      bigint NOT NULL REFERENCES users,
     key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
     request_hash bytea NOT NULL,
-    job_id       uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    job_id       uuid REFERENCES jobs ON DELETE CASCADE,
     response     text NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
+    status       smallint NOT NULL DEFAULT 202,
+    headers      jsonb NOT NULL DEFAULT '{}',
     PRIMARY KEY (org_id, user_id, key)
 );
 
@@ -985,3 +987,26 @@ CREATE POLICY all_orgs ON webhook_deliveries TO penstock_admin USING (true);
 
 GRANT SELECT, INSERT, UPDATE ON webhook_endpoints, webhook_deliveries
     TO penstock_api, penstock_admin;
+
+-- Files that come in several requests. The upload's id becomes the file's; how far it is, is on disk.
+CREATE TABLE uploads (
+    id          uuid PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    user_id     bigint NOT NULL REFERENCES users,
+    name        text NOT NULL,
+    media_type  text NOT NULL,
+    length      bigint NOT NULL CHECK (length >= 0),
+    metadata    text NOT NULL DEFAULT '',
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL,
+    finished_at timestamptz
+);
+
+CREATE INDEX uploads_expiry ON uploads (expires_at);
+
+ALTER TABLE uploads ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON uploads TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON uploads TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE (finished_at), DELETE ON uploads TO penstock_api, penstock_admin;

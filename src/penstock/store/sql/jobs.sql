@@ -87,7 +87,8 @@ SELECT greatest($1::timestamptz, now() + $2 * interval '1 millisecond')
 
 -- name: find_key
 -- What was answered to this idempotency key.
-SELECT request_hash, response FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
+SELECT request_hash, response, status, headers
+FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
 
 -- name: try_key
 -- Two requests with one key at the same time: the second is told so.
@@ -95,8 +96,8 @@ SELECT pg_try_advisory_xact_lock(hashtextextended('penstock.key:' || current_sch
 
 -- name: add_key
 -- Remember the answer.
-INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, job_id, response)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, job_id, response, status, headers)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)
 
 -- name: add_audit
 -- Who changed what.

@@ -1,0 +1,103 @@
+"""Which errors a call can answer with: what its route says, and what follows from what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+MARK = "x-codes"
+_JSON_BODY = ("INVALID_JSON", "BODY_TOO_LARGE", "UNKNOWN_FIELD", "INVALID_PARAMETERS")
+_FORM = ("BAD_MULTIPART", "FILE_TOO_LARGE", "BAD_FILENAME", "BLOB_UNAVAILABLE")
+_BODY = ("BODY_INCOMPLETE", "REQUEST_TIMEOUT")
+_KEYED = ("INVALID_IDEMPOTENCY_KEY", "IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_MISMATCH")
+
+MEANINGS = {
+    "ALREADY_EXISTS": "There is one of that name already.",
+    "API_RATE_LIMIT": "Too many requests. Wait as long as `Retry-After` says.",
+    "AUTHENTICATION_FAILED": "No key, or one that is unknown, revoked or expired.",
+    "BAD_CHECKSUM_HEADER": "`Upload-Checksum` cannot be read.",
+    "BAD_FILENAME": "The file has no name, or one with a path, control characters or too long.",
+    "BAD_MULTIPART": "The form is broken, or has a part too many.",
+    "BAD_REQUEST": "This is no HTTP request.",
+    "BLOB_UNAVAILABLE": "Files cannot be stored at the moment.",
+    "BODY_INCOMPLETE": "The body ended early.",
+    "BODY_TOO_LARGE": "JSON of more than 1 MiB. Rows belong into a file.",
+    "CHECKSUM_MISMATCH": "The bytes are not those of `Upload-Checksum`; none were kept.",
+    "CSRF_FAILED": "A change made with a session came without its token.",
+    "DB_UNAVAILABLE": "The database does not answer. Try again.",
+    "EMPTY_FILE": "The file is empty.",
+    "FILE_NOT_FOUND": "There is no such file, or it is someone else's.",
+    "FILE_TOO_LARGE": "More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.",
+    "HEADERS_TOO_LARGE": "Address and headers of more than 64 KiB.",
+    "IDEMPOTENCY_CONFLICT": "A request with this key is still under way.",
+    "IDEMPOTENCY_MISMATCH": "The key was used for another request.",
+    "INSUFFICIENT_PERMISSIONS": "Your role may not do this.",
+    "INTERNAL_ERROR": "A bug on our side; the log tells more under the request's id.",
+    "INVALID_CONFIG": "The pipeline does not take this configuration.",
+    "INVALID_CURSOR": "`after` is no cursor of this list.",
+    "INVALID_IDEMPOTENCY_KEY": "Not 1 to 255 printable characters.",
+    "INVALID_JSON": "No JSON, or JSON that means several things: doubled keys, NaN, NUL.",
+    "INVALID_PARAMETERS": "A parameter or a field has a value that cannot be.",
+    "INVALID_SORT": "This order does not go with the other parameters.",
+    "INVALID_STATE": "What it is about is in no state for this.",
+    "METHOD_NOT_ALLOWED": "The address knows other methods.",
+    "NOT_FOUND": "There is nothing there, or it is someone else's.",
+    "NO_ROWS": "The file has a header and nothing else.",
+    "OFFSET_MISMATCH": "The upload is at another place; `error.details.offset` says where.",
+    "PATH_NOT_ALLOWED": "The path is in no folder that is open to you, or leads through a link.",
+    "QUEUE_FULL": "No more jobs are taken for now. Wait as long as `Retry-After` says.",
+    "RATE_LIMITED": "Too many requests or tries. Wait as long as `Retry-After` says.",
+    "REQUEST_TIMEOUT": "The headers or the body came too slowly.",
+    "STORAGE_FULL": "The server's disk is full.",
+    "UNKNOWN_FIELD": "There is no field or parameter of this name.",
+    "UNSUPPORTED_TUS_VERSION": "`Tus-Resumable` must be 1.0.0.",
+    "UNSUPPORTED_TYPE": "The body or the file is of a type that is not taken here.",
+    "UNSUPPORTED_VERSION": "There is no such `Penstock-Version`.",
+    "UPLOAD_BUSY": "Another request is writing to this upload.",
+    "WRONG_PASSWORD": "The present password is another one.",
+}
+
+
+def fails(*codes: str) -> dict[str, Any]:
+    """Beside those that follow from a route's parameters and body, for `openapi_extra`."""
+    return {MARK: sorted(codes)}
+
+
+def codes_of(path: str, method: str, operation: dict[str, Any], asks_role: bool) -> set[str]:
+    """Of one operation of the document, from which the mark is taken."""
+    codes = {*operation.pop(MARK, ()), "UNSUPPORTED_VERSION", "INTERNAL_ERROR"}
+    if path == "/health":
+        return codes
+    codes.add("DB_UNAVAILABLE")
+    if "security" in operation:
+        codes |= {"AUTHENTICATION_FAILED", "RATE_LIMITED"}
+        if method not in ("get", "head", "options"):
+            codes.add("CSRF_FAILED")
+    if asks_role:
+        codes.add("INSUFFICIENT_PERMISSIONS")
+    if method not in ("get", "head", "options"):
+        codes.add("STORAGE_FULL")
+    return codes | set(_by_parameters(operation)) | set(_by_body(operation))
+
+
+def _by_parameters(operation: dict[str, Any]) -> Iterator[str]:
+    for one in operation.get("parameters", ()):
+        match one.get("in"), one.get("name"):
+            case "path", _:
+                yield "NOT_FOUND"
+            case "query", name:
+                yield from ("INVALID_PARAMETERS", "UNKNOWN_FIELD")
+                if name == "after":
+                    yield "INVALID_CURSOR"
+            case "header", "Idempotency-Key":
+                yield from _KEYED
+
+
+def _by_body(operation: dict[str, Any]) -> Iterator[str]:
+    content = operation.get("requestBody", {}).get("content", {})
+    if content:
+        yield from _BODY
+    if "application/json" in content:
+        yield from _JSON_BODY
+    if "multipart/form-data" in content:
+        yield from (*_FORM, "UNKNOWN_FIELD", "INVALID_PARAMETERS", "UNSUPPORTED_TYPE")

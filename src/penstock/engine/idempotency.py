@@ -1,0 +1,66 @@
+"""The same request twice is done once: its answer is remembered with what it did, in one
+transaction, under the key its caller gave it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from penstock.model.errors import PermanentError
+from penstock.store import jobs
+from penstock.store.accounts import Principal
+from penstock.store.database import Connection, from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered, to be repeated to the byte."""
+
+    status: int
+    body: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def digest_of(meaning: Sequence[Any]) -> bytes:
+    """What tells one request from another."""
+    raw = orjson.dumps(meaning, option=orjson.OPT_SORT_KEYS, default=str)
+    return hashlib.sha256(raw).digest()
+
+
+async def replay(conn: Connection, who: Principal, key: str, digest: bytes) -> Answer | None:
+    """The answer to this request, if it was made before; until the transaction ends nobody else
+    answers one with this key."""
+    if not await jobs.try_key(conn, who.org_id, who.user_id, key):
+        raise PermanentError(
+            "IDEMPOTENCY_CONFLICT",
+            "A request with this Idempotency-Key is still under way. Wait for its answer, or send"
+            " this one again in a moment.",
+        )
+    known = await jobs.find_key(conn, who.org_id, who.user_id, key)
+    if known is None:
+        return None
+    if known["request_hash"] != digest:
+        raise PermanentError(
+            "IDEMPOTENCY_MISMATCH",
+            "This Idempotency-Key was used for a different request. Use a new key for a new one.",
+        )
+    return Answer(known["status"], known["response"], from_json(known["headers"]))
+
+
+async def remember(
+    conn: Connection,
+    who: Principal,
+    key: str,
+    digest: bytes,
+    answer: Answer,
+    job_id: UUID | None = None,
+) -> None:
+    await jobs.add_key(
+        conn, who.org_id, who.user_id, key, digest, response=answer.body, status=answer.status,
+        headers=answer.headers, job_id=job_id,
+    )  # fmt: skip

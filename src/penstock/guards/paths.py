@@ -1,0 +1,63 @@
+"""Files of the server's own that a caller may name: only under the folders that are open to them,
+and through no symbolic link, whoever puts one there in between."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from penstock.model.errors import BadInput, NotThere
+
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def open_under(roots: Sequence[str], path: str) -> int:
+    """A descriptor of the regular file, absolute or relative to one of ``roots``."""
+    if not roots:
+        raise _refused("This server takes no files by path (PENSTOCK_IMPORT_ROOTS names no folder)")
+    wanted = PurePosixPath(path)
+    if "\0" in path or ".." in wanted.parts or not wanted.name:
+        raise _refused("A path holds no `..` and names a file")
+    for root in roots:
+        if not wanted.is_absolute():
+            steps = wanted.parts
+        elif wanted.is_relative_to(root):
+            steps = wanted.relative_to(root).parts
+        else:
+            continue
+        try:
+            return _walk(root, steps)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            # A symbolic link on the way, or a file that we may not read.
+            raise _refused(f"{path} is a link, or cannot be read: {error.strerror}") from error
+    if wanted.is_absolute() and not any(wanted.is_relative_to(root) for root in roots):
+        raise _refused(f"{path} is in none of the folders that are open to you")
+    raise NotThere("FILE_NOT_FOUND", f"There is no file {path} on the server.")
+
+
+def _walk(root: str, steps: Sequence[str]) -> int:
+    """From folder to folder by descriptor, so that nothing can be exchanged on the way."""
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for step in steps[:-1]:
+            inner = os.open(step, _PLAIN | os.O_DIRECTORY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        # A pipe would wait for its other end.
+        number = os.open(steps[-1], _PLAIN | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise _refused("The path is no regular file")
+    return number
+
+
+def _refused(why: str) -> BadInput:
+    return BadInput(
+        "PATH_NOT_ALLOWED", f"{why}. Upload the file instead, or ask whoever runs this."
+    )

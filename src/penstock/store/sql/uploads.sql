@@ -1,0 +1,23 @@
+-- name: add_upload
+-- A file of which nothing is there yet.
+INSERT INTO uploads (id, org_id, user_id, name, media_type, length, metadata, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 hour') RETURNING expires_at
+
+-- name: get_upload
+-- One that has not run out.
+SELECT id, org_id, user_id, name, media_type, length, metadata, created_at, expires_at, finished_at
+FROM uploads WHERE id = $1 AND expires_at > now()
+
+-- name: finish_upload
+-- It is whole, and a file from now on; of several who find it so, one says it.
+UPDATE uploads SET finished_at = now() WHERE id = $1 AND finished_at IS NULL RETURNING id
+
+-- name: drop_upload
+-- It is not wanted any more.
+DELETE FROM uploads WHERE id = $1 RETURNING id
+
+-- name: expired_uploads
+-- Uploads that ran out, some at a time.
+DELETE FROM uploads WHERE id IN (
+    SELECT id FROM uploads WHERE expires_at <= now() ORDER BY expires_at LIMIT $1)
+RETURNING id

@@ -1,0 +1,39 @@
+"""Files on their way in several requests."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("uploads")
+
+
+async def add(
+    conn: Connection, upload_id: UUID, org_id: int, user_id: int, *, name: str, media_type: str,
+    length: int, metadata: str, hours: float,
+) -> datetime:  # fmt: skip
+    """Answers when it runs out."""
+    expires_at: datetime = await conn.fetchval(
+        _sql.add_upload, upload_id, org_id, user_id, name, media_type, length, metadata, hours
+    )
+    return expires_at
+
+
+async def get(conn: Connection, upload_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.get_upload, upload_id)
+
+
+async def finish(conn: Connection, upload_id: UUID) -> bool:
+    return await conn.fetchval(_sql.finish_upload, upload_id) is not None
+
+
+async def drop(conn: Connection, upload_id: UUID) -> bool:
+    return await conn.fetchval(_sql.drop_upload, upload_id) is not None
+
+
+async def drop_expired(conn: Connection, most: int) -> list[UUID]:
+    return [row["id"] for row in await conn.fetch(_sql.expired_uploads, most)]
