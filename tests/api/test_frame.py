@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import httpx2
 import pytest
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import PlainTextResponse
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
@@ -76,8 +76,10 @@ async def test_calls_that_will_go_say_so(parts: Parts) -> None:
 
     going = Deprecation(date(2026, 11, 1), date(2027, 11, 1), "/new")
     app = FastAPI()
-    app.add_api_route("/old/{one}", old)
-    app.add_middleware(Frame, log=parts.log, deprecated={("GET", "/old/{one}"): going})
+    inner = APIRouter()
+    inner.add_api_route("/{one}", old)
+    app.include_router(inner, prefix="/old")
+    app.add_middleware(Frame, log=parts.log, deprecated={"old": going})
     async with client_of(app, None) as nobody:
         answer = await nobody.get("/old/1")
     assert answer.headers["deprecation"] == "@1793491200"

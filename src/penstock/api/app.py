@@ -37,12 +37,13 @@ from penstock.api import (
 from penstock.api.access import Api, principal
 from penstock.api.cors import cross_origin
 from penstock.api.cursors import signing
-from penstock.api.document import describe, operation_id
+from penstock.api.document import describe
 from penstock.api.errors import handle_errors
 from penstock.api.frame import Frame
 from penstock.api.identify import Door
 from penstock.api.live import Live
 from penstock.api.tail import Tail
+from penstock.api.versions import operation_id
 from penstock.engine.parts import Parts
 from penstock.store.database import Database
 from penstock.web.serving import Web

@@ -12,7 +12,6 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.api.answers import strict_json
-from penstock.api.codes import fails
 from penstock.api.errors import invalid
 from penstock.model.errors import BadInput, TransientError
 
@@ -82,10 +81,7 @@ def job_bodies(kind: type[BaseModel], *named: str) -> dict[str, Any]:
         "additionalProperties": False,
     }
     content = {"multipart/form-data": {"schema": form}, "application/json": {"schema": order}}
-    return {"requestBody": {"required": True, "content": content}} | fails(
-        *("FILE_NOT_FOUND", "UNSUPPORTED_TYPE", "EMPTY_FILE", "NO_ROWS", "INVALID_CONFIG"),
-        *("PATH_NOT_ALLOWED", "QUEUE_FULL", "BLOB_UNAVAILABLE"),
-    )
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _inlined(schema: Any, known: dict[str, Any]) -> Any:

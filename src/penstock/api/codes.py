@@ -1,15 +1,54 @@
-"""Which errors a call can answer with: what its route says, and what follows from what it takes."""
+"""Which errors a call can answer with: those that follow from what it takes, and its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-MARK = "x-codes"
 _JSON_BODY = ("INVALID_JSON", "BODY_TOO_LARGE", "UNKNOWN_FIELD", "INVALID_PARAMETERS")
 _FORM = ("BAD_MULTIPART", "FILE_TOO_LARGE", "BAD_FILENAME", "BLOB_UNAVAILABLE")
 _BODY = ("BODY_INCOMPLETE", "REQUEST_TIMEOUT")
 _KEYED = ("INVALID_IDEMPOTENCY_KEY", "IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_MISMATCH")
+
+_JOB = (
+    *("FILE_NOT_FOUND", "UNSUPPORTED_TYPE", "EMPTY_FILE", "NO_ROWS", "INVALID_CONFIG"),
+    *("PATH_NOT_ALLOWED", "QUEUE_FULL", "BLOB_UNAVAILABLE", "INVALID_PARAMETERS"),
+)
+_TUS = ("UNSUPPORTED_TUS_VERSION", "UPLOAD_BUSY", "UNSUPPORTED_TYPE")
+_PIECE = (
+    *("FILE_TOO_LARGE", "CHECKSUM_MISMATCH", "BAD_CHECKSUM_HEADER", "INVALID_PARAMETERS"),
+    *("OFFSET_MISMATCH", "BLOB_UNAVAILABLE"),
+)
+_STATE = ("INVALID_STATE",)
+# By operation id.
+OWN: dict[str, tuple[str, ...]] = {
+    "beginUpload": (*_TUS, *_PIECE, "BAD_FILENAME"),
+    "askOffset": (*_TUS, "BLOB_UNAVAILABLE"),
+    "showUpload": ("UPLOAD_BUSY", "UNSUPPORTED_TYPE", "BLOB_UNAVAILABLE"),
+    "continueUpload": (*_TUS, *_PIECE),
+    "giveUpUpload": _TUS,
+    "createJob": _JOB,
+    "previewJob": _JOB,
+    "createExtractionJob": _JOB,
+    "cloneJob": _JOB,
+    "pauseJob": _STATE,
+    "resumeJob": _STATE,
+    "cancelJob": _STATE,
+    "setPriority": _STATE,
+    "reprocess": _STATE,
+    "kickoffJob": _STATE,
+    "undoJob": _STATE,
+    "fixItem": (*_STATE, "INVALID_CONFIG"),
+    "remapJob": (*_STATE, "INVALID_CONFIG"),
+    "listItems": ("INVALID_SORT",),
+    "saveProfile": ("UNSUPPORTED_TYPE", "INVALID_CONFIG"),
+    "abortOperation": _STATE,
+    "reprocessLetter": (*_STATE, *_JOB),
+    "reprocessLetters": ("INVALID_CURSOR",),
+    "discardLetters": ("INVALID_CURSOR",),
+    "discardLetter": _STATE,
+    "createSession": ("AUTHENTICATION_FAILED", "RATE_LIMITED", "UNSUPPORTED_TYPE"),
+}
 
 MEANINGS = {
     "ALREADY_EXISTS": "There is one of that name already.",
@@ -58,14 +97,9 @@ MEANINGS = {
 }
 
 
-def fails(*codes: str) -> dict[str, Any]:
-    """Beside those that follow from a route's parameters and body, for `openapi_extra`."""
-    return {MARK: sorted(codes)}
-
-
 def codes_of(path: str, method: str, operation: dict[str, Any], asks_role: bool) -> set[str]:
-    """Of one operation of the document, from which the mark is taken."""
-    codes = {*operation.pop(MARK, ()), "UNSUPPORTED_VERSION", "INTERNAL_ERROR"}
+    """Of one operation of the document."""
+    codes = {*OWN.get(operation["operationId"], ()), "UNSUPPORTED_VERSION", "INTERNAL_ERROR"}
     if path == "/health":
         return codes
     codes.add("DB_UNAVAILABLE")
@@ -87,7 +121,7 @@ def _by_parameters(operation: dict[str, Any]) -> Iterator[str]:
                 yield "NOT_FOUND"
             case "query", name:
                 yield from ("INVALID_PARAMETERS", "UNKNOWN_FIELD")
-                if name == "after":
+                if name in ("after", "since"):
                     yield "INVALID_CURSOR"
             case "header", "Idempotency-Key":
                 yield from _KEYED

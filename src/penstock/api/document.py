@@ -9,13 +9,12 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
-from pydantic.alias_generators import to_camel
 
 from penstock.api.codes import MEANINGS, codes_of
 from penstock.api.errors import STATUSES
 from penstock.api.examples import example_of
 from penstock.api.schemas import Problem
-from penstock.api.versions import CURRENT, DEPRECATED, HEADER, VERSIONS
+from penstock.api.versions import CURRENT, DEPRECATED, HEADER, VERSIONS, operation_id
 
 _PROBLEM = "application/problem+json"
 _VERSION = {
@@ -45,11 +44,6 @@ TAGS = {
 }
 
 
-def operation_id(route: APIRoute) -> str:
-    """The name of the function, which is what people call it."""
-    return to_camel(route.name)
-
-
 def describe(app: FastAPI) -> None:
     """Complete the document on its first reading; it stays the same from then on."""
     plain = app.openapi
@@ -71,17 +65,18 @@ def _complete(app: FastAPI, document: dict[str, Any]) -> None:
     parts["parameters"] = {"Version": _VERSION}
     used = {tag for _, _, one in _operations(document) for tag in one.get("tags", ())}
     document["tags"] = [
-        {"name": tag, "description": TAGS.get(tag, tag.capitalize())} for tag in [*TAGS, *sorted(used - {*TAGS})]
+        {"name": tag, "description": TAGS.get(tag, tag.capitalize())}
+        for tag in [*TAGS, *sorted(used - {*TAGS})]
         if tag in used
     ]  # fmt: skip
     roles, named = _role_asking(app), set[str]()
     for path, method, operation in _operations(document):
-        codes = codes_of(path, method, operation, (method.upper(), path) in roles)
+        codes = codes_of(path, method, operation, operation["operationId"] in roles)
         operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/Version"})
         _add_problems(operation, codes)
         named |= codes
         _add_examples(operation, known)
-        going = DEPRECATED.get((method.upper(), path))
+        going = DEPRECATED.get(operation["operationId"])
         if going is not None:
             operation["deprecated"] = True
             operation["description"] += (
@@ -101,14 +96,22 @@ def _problem_schemas() -> dict[str, Any]:
     return {**problem.pop("$defs"), "Problem": problem}
 
 
-def _role_asking(app: FastAPI) -> set[tuple[str, str]]:
-    """Routes that not every role may call."""
+def _role_asking(app: FastAPI) -> set[str]:
+    """Operations that not every role may call."""
     return {
-        (method, route.path)
-        for route in app.routes
-        if isinstance(route, APIRoute) and {"_writer", "_admin"} & set(_called(route.dependant))
-        for method in route.methods or ()
+        operation_id(route)
+        for route in _routes(app)
+        if {"_writer", "_admin"} & set(_called(route.dependant))
     }
+
+
+def _routes(router: Any) -> Iterator[APIRoute]:
+    """Those of the routers inside, too."""
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            yield route
+        elif hasattr(route, "original_router"):
+            yield from _routes(route.original_router)
 
 
 def _called(dependant: Dependant) -> Iterator[str]:

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request, Response
 from penstock.api.access import ApiParts, JobId, Reader, Writer, no_such_job
 from penstock.api.answers import answer
 from penstock.api.bodies import job_bodies
-from penstock.api.codes import fails
 from penstock.api.intake import accept, receipt_answer
 from penstock.api.once import IdempotencyKey
 from penstock.api.schemas import ExtractionJob, ExtractionOrder, Receipt
@@ -41,7 +40,6 @@ async def create_extraction_job(
     "/jobs/{job_id}",
     summary="Show an extraction job",
     responses={200: {"model": ExtractionJob}},
-    openapi_extra=fails(),
 )
 async def show_extraction_job(api: ApiParts, who: Reader, job_id: JobId) -> Response:
     """The job with its progress. `GET /api/jobs/{id}` tells more."""

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request, Response
 
 from penstock.api.access import ApiParts, Writer, address_of
 from penstock.api.answers import answer
-from penstock.api.codes import fails
 from penstock.api.forms import FILE, received_form
 from penstock.api.multipart import bad_multipart
 from penstock.api.once import IdempotencyKey, idempotency_key, once
@@ -37,7 +36,7 @@ _FORM = {
     status_code=201,
     summary="Upload a file",
     responses={201: {"model": StoredFile}},
-    openapi_extra=_FORM | fails("UNSUPPORTED_TYPE"),
+    openapi_extra=_FORM,
 )
 async def create_file(
     request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None

@@ -12,7 +12,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
 from penstock.api.errors import problem
-from penstock.api.versions import CURRENT, DEPRECATED, HEADER, Deprecations, version_of
+from penstock.api.versions import (
+    CURRENT,
+    DEPRECATED,
+    HEADER,
+    Deprecations,
+    operation_id,
+    version_of,
+)
 from penstock.model.errors import BadInput, Unforeseen
 from penstock.model.ports import Log
 
@@ -81,7 +88,7 @@ class Frame:
             headers.setdefault(name, value)
         if scope["scheme"] == "https":
             headers.setdefault("Strict-Transport-Security", _HSTS)
-        going = self._deprecated.get((scope["method"], getattr(scope.get("route"), "path", "")))
-        if going is not None:
-            for name, value in going.headers().items():
+        if self._deprecated and "route" in scope:
+            going = self._deprecated.get(operation_id(scope["route"]))
+            for name, value in going.headers().items() if going is not None else ():
                 headers[name] = value

@@ -16,7 +16,6 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from penstock.api.access import Api, ApiParts, Reader, Writer, parse_id
 from penstock.api.answers import answer
 from penstock.api.bodies import content_type, paced
-from penstock.api.codes import fails
 from penstock.api.forms import safe_name
 from penstock.api.media_types import media_type_of
 from penstock.api.once import IdempotencyKey, once
@@ -111,13 +110,8 @@ async def describe_uploads(api: ApiParts, who: Reader) -> Response:
     dependencies=_SPEAKS_TUS,
     response_class=Response,
     responses={201: {"headers": {**_HEADERS, "Location": {"schema": {"type": "string"}}}}},
-    openapi_extra=_BYTES
-    | fails(
-        "UNSUPPORTED_TUS_VERSION", "FILE_TOO_LARGE", "BAD_FILENAME", "INVALID_PARAMETERS",
-        "UNSUPPORTED_TYPE", "CHECKSUM_MISMATCH", "BAD_CHECKSUM_HEADER", "BODY_INCOMPLETE",
-        "REQUEST_TIMEOUT", "UPLOAD_BUSY",
-    ),
-)  # fmt: skip
+    openapi_extra=_BYTES,
+)
 async def begin_upload(
     request: Request,
     api: ApiParts,
@@ -162,7 +156,6 @@ async def begin_upload(
     dependencies=_SPEAKS_TUS,
     response_class=Response,
     responses={200: {"headers": {**_HEADERS, "Upload-Length": {"schema": {"type": "integer"}}}}},
-    openapi_extra=fails("UNSUPPORTED_TUS_VERSION", "UPLOAD_BUSY", "UNSUPPORTED_TYPE"),
 )
 async def ask_offset(api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
     """`Upload-Offset` is how many bytes are there: go on with the next one."""
@@ -177,7 +170,6 @@ async def ask_offset(api: ApiParts, who: Reader, upload_id: UploadId) -> Respons
     "/uploads/{upload_id}",
     summary="Show an upload",
     responses={200: {"model": UploadShape}},
-    openapi_extra=fails("UPLOAD_BUSY", "UNSUPPORTED_TYPE"),
 )
 async def show_upload(api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
     """How far it is, as JSON; `fileId` once it is whole."""
@@ -201,13 +193,8 @@ async def show_upload(api: ApiParts, who: Reader, upload_id: UploadId) -> Respon
     dependencies=_SPEAKS_TUS,
     response_class=Response,
     responses={204: {"headers": _HEADERS}},
-    openapi_extra={"requestBody": {**_BYTES["requestBody"], "required": True}}
-    | fails(
-        "UNSUPPORTED_TUS_VERSION", "UNSUPPORTED_TYPE", "OFFSET_MISMATCH", "UPLOAD_BUSY",
-        "FILE_TOO_LARGE", "CHECKSUM_MISMATCH", "BAD_CHECKSUM_HEADER", "INVALID_PARAMETERS",
-        "BODY_INCOMPLETE", "REQUEST_TIMEOUT",
-    ),
-)  # fmt: skip
+    openapi_extra={"requestBody": {**_BYTES["requestBody"], "required": True}},
+)
 async def continue_upload(
     request: Request,
     api: ApiParts,
@@ -237,7 +224,6 @@ async def continue_upload(
     summary="Give an upload up",
     dependencies=_SPEAKS_TUS,
     response_class=Response,
-    openapi_extra=fails("UNSUPPORTED_TUS_VERSION", "UPLOAD_BUSY"),
 )
 async def give_up_upload(api: ApiParts, who: Writer, upload_id: UploadId) -> Response:
     """What is there is removed. A file that was whole stays as long as a job uses it."""

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
+from typing import Any
+
+from pydantic.alias_generators import to_camel
 
 from penstock.model.errors import BadInput
 
@@ -50,6 +53,11 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-# By method and path, as the document writes them: ("POST", "/api/jobs/{job_id}/pause").
-Deprecations = Mapping[tuple[str, str], Deprecation]
+def operation_id(route: Any) -> str:
+    """What the document calls a route: its function's name."""
+    return to_camel(route.name)
+
+
+# By operation id, as the document has it: "pauseJob".
+Deprecations = Mapping[str, Deprecation]
 DEPRECATED: Deprecations = {}
