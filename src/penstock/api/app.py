@@ -30,8 +30,8 @@ from penstock.api import (
     reference,
     session,
     undo,
-    users,
     uploads,
+    users,
     webhooks,
 )
 from penstock.api.access import Api, principal

@@ -3,6 +3,7 @@ called, else of its type."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,7 +76,7 @@ def _text(schema: Mapping[str, Any]) -> str:
         case "date":
             return _TIME[:10]
         case _:
-            return "text"
+            return "text".ljust(schema.get("minLength", 0), "…")
 
 
 def _resolved(schema: Any, known: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -92,8 +93,13 @@ def _first(schemas: Any, known: Mapping[str, Any]) -> Any:
 
 
 def _fits(value: Any, schema: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
-    kinds = {_resolved(one, known).get("type") for one in schema.get("anyOf", (schema,))}
-    constrained = schema.keys() & {"pattern", "format", "maxLength", "enum"}
-    if isinstance(value, str):
-        return "string" in kinds and not constrained - {"maxLength"}
-    return bool(kinds & {"number"})
+    kinds = [_resolved(one, known) for one in schema.get("anyOf", (schema,))]
+    if not isinstance(value, str):
+        return any(kind.get("type") == "number" for kind in kinds)
+    return any(
+        kind.get("type") == "string"
+        and not kind.keys() & {"format", "enum"}
+        and re.search(kind.get("pattern", ""), value)
+        and len(value) >= kind.get("minLength", 0)
+        for kind in kinds
+    )
