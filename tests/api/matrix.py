@@ -96,6 +96,7 @@ WEBSOCKETS: frozenset[str] = frozenset()
 # Changes that are none, with the reason; all others are written down.
 CHANGES_NOTHING = {
     "POST /api/jobs/{job_id}/export": "it only reads",
+    "POST /api/products/export": "it only reads",
     "DELETE /api/session": "a key has no session to end",
     "POST /api/session": "nobody was let in",
     "POST /api/users/me/password": "not with a key",

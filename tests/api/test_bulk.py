@@ -12,8 +12,11 @@ from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
 from penstock.api.orders import BulkCount, BulkReceipt, OperationPage, OperationShape, RetriedJobs
-from penstock.engine import retry_failed
+from penstock.engine import bulk, reprocess, retry_failed
 from penstock.engine.bulk_service import BulkService
+from penstock.engine.reconcile import Reconciler
+from penstock.model.reprocess import Selection
+from penstock.store import accounts
 from penstock.store.database import Database
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -171,3 +174,61 @@ async def test_what_failed_runs_again(
         refused(await client.post(f"{address}?{query}"), 422, "INVALID_PARAMETERS")
     viewer = await caller(role="viewer")
     refused(await viewer.post(address), 403, "INSUFFICIENT_PERMISSIONS")
+
+
+async def test_many_jobs_are_cloned(caller: Caller, bench: Bench) -> None:
+    client, other = await caller(), await caller("other")
+    jobs = [await submit_noop(client, items=n) for n in (1, 2, 3)]
+    await submit_noop(other, items=4)
+    await bench.work()
+    params = {"priority": "high", "config": {"failEvery": 1}}
+    receipt = await started(client, "clone", filter={"states": ["done"]}, params=params)
+    made = await ran(client, bench, receipt)
+    assert (made.state, made.matched, made.changed, made.failed) == ("done", 3, 3, 0)
+    listed = (await client.get("/api/jobs")).json()["items"]
+    clones = [job for job in listed if job["id"] not in jobs]
+    assert [(job["state"], job["priority"], job["config"]) for job in clones] == [
+        ("queued", 10, {"items": n, "failEvery": 1}) for n in (3, 2, 1)
+    ]
+    async with bench.parts.db.acquire() as conn:
+        audited = "SELECT count(*) FROM audit WHERE action = 'job.clone'"
+        assert await conn.fetchval(audited) == 3
+    unknown = await ask(client, "clone", filter={"all": True}, params={"colour": "red"})
+    refused(unknown, 422, "UNKNOWN_FIELD")
+
+
+async def test_a_job_that_an_abort_could_not_reach_is_let_go(
+    client: httpx2.AsyncClient, bench: Bench, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The asker may see the operation, but no longer the job that it was reopening."""
+    job = await submit_noop(client, items=20, config={"items": 20, "failEvery": 1})
+    await bench.work()
+    monkeypatch.setattr(reprocess, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(reprocess, "CHUNK", 4)
+    async with db.transaction() as conn:
+        made = await bulk.reprocess_job(bench.parts, conn, bench.who, UUID(job), Selection())
+    assert made.operation_id is not None
+    colleague = await principal_of(db, "colleague@acme")
+    async with db.acquire() as conn:
+        await conn.execute("UPDATE jobs SET user_id = $1 WHERE id = $2", colleague, UUID(job))
+    answer = await client.post(f"/api/bulk/{made.operation_id}/abort")
+    assert answer.json()["state"] == "aborted"
+    assert (await kept_by(db, job)) == made.operation_id
+    done = await Reconciler(bench.parts).run_once()
+    assert done.let_go == (UUID(job),)
+    assert (await kept_by(db, job)) is None
+    assert (await Reconciler(bench.parts).run_once()).let_go == ()
+    await bench.work()
+    assert (await bench.job(UUID(job)))["state"] == "done"
+
+
+async def principal_of(db: Database, email: str) -> int:
+    async with db.acquire() as conn:
+        org = await accounts.ensure_org(conn, "acme")
+        return int((await accounts.ensure_user(conn, org["id"], email, "member"))["id"])
+
+
+async def kept_by(db: Database, job: str) -> UUID | None:
+    async with db.acquire() as conn:
+        held: UUID | None = await conn.fetchval("SELECT reopening FROM jobs WHERE id = $1", job)
+    return held

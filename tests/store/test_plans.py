@@ -80,6 +80,7 @@ HOT = [
     ("reprocess.named_window", {"job_items_pkey"}),
     ("reprocess.reopen_items", {"job_items_pkey"}),
     ("reprocess.failures_since", {"jobs_failures"}),
+    ("reconcile.abandoned_jobs", {"jobs_reopening"}),
     ("bulk.walk_jobs", {"jobs_listed", "jobs_pkey"}),
     ("items.items_by_row", {"job_items_pkey"}),
     ("items.rows_up", {"job_items_pkey"}),

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
 
 from penstock.api.access import ApiParts, JobId, Writer, address_of
 from penstock.api.bodies import body_of, order_of
 from penstock.api.intake import receipt_answer
 from penstock.api.once import IdempotencyKey, idempotency_key
-from penstock.api.schemas import Priority, Receipt, Shape
+from penstock.api.orders import CloneOrder
+from penstock.api.schemas import Receipt
 from penstock.api.shapes import load_job
 from penstock.engine.clone import Copy, clone
 
 router = APIRouter(tags=["control"])
-
-
-class CloneOrder(Shape):
-    """What shall be different; all else is as the old job has it."""
-
-    priority: Priority | None = None
-    config: dict[str, Any] = Field(
-        default_factory=dict, description="Fields that take the place of the old job's."
-    )
 
 
 @router.post(

@@ -77,6 +77,15 @@ class RemapOrder(Shape):
     config: dict[str, Any] = Field(min_length=1, examples=[{"currency": "EUR"}])
 
 
+class CloneOrder(Shape):
+    """What shall be different; all else is as the old job has it."""
+
+    priority: Priority | None = None
+    config: dict[str, Any] = Field(
+        default_factory=dict, description="Fields that take the place of the old job's."
+    )
+
+
 class Reprocessed(Shape):
     reprocessed: int = Field(description="Items that wait again.")
     left_out: int = Field(description="Meant, but not in a state for it or without tries left.")
@@ -136,6 +145,7 @@ PARAMS: dict[BulkAction, type[BaseModel]] = {
     BulkAction.CANCEL: NoParams,
     BulkAction.PRIORITY: PriorityOrder,
     BulkAction.REPROCESS: ReprocessOrder,
+    BulkAction.CLONE: CloneOrder,
 }
 
 
@@ -144,7 +154,7 @@ class BulkOrder(Shape):
     filter: BulkFilter
     params: dict[str, Any] = Field(
         default_factory=dict,
-        description="Of `priority` and `reprocess`, as the body of that call on one job.",
+        description="Of `priority`, `reprocess` and `clone`, as the body of that call on one job.",
     )
     dry_run: bool = Field(False, description="Only count.")
 

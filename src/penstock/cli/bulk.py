@@ -48,7 +48,8 @@ Jobs = Annotated[
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All jobs of all orgs.")]
 Priority = Annotated[
-    str | None, typer.Option(metavar="N", help="For `priority`: 0 to 100, high, medium, low.")
+    str | None,
+    typer.Option(metavar="N", help="Of `priority` and `clone`: 0 to 100, high, medium, low."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]

@@ -33,10 +33,12 @@ def params_of(
     action: BulkAction, priority: str | None, statuses: Sequence[Any], codes: Sequence[str], *,
     from_start: bool, keep_attempts: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    if (priority is not None) != (action is BulkAction.PRIORITY):
-        raise CliError(USAGE, "--priority goes with `priority`, and `priority` with --priority.")
-    if action is BulkAction.PRIORITY:
-        return {"priority": priority_of(priority or "")}
+    if action is BulkAction.PRIORITY and priority is None:
+        raise CliError(USAGE, "`priority` goes with --priority N.")
+    if priority is not None:
+        if action not in (BulkAction.PRIORITY, BulkAction.CLONE):
+            raise CliError(USAGE, "--priority goes with `priority` and `clone`.")
+        return {"priority": priority_of(priority)}
     if action is BulkAction.REPROCESS:
         return {
             "statuses": [one.value for one in statuses],

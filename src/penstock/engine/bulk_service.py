@@ -16,12 +16,14 @@ from uuid import UUID
 
 from penstock.engine import ending, reprocess
 from penstock.engine.bulk import WALK, seen_state
+from penstock.engine.clone import Copy, clone
 from penstock.engine.parts import Parts
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.bulk import BulkAction
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.reprocess import Selection
 from penstock.store import accounts, bulk, jobs
+from penstock.store.accounts import Principal
 from penstock.store.bulk import Operation
 from penstock.store.database import Connection
 
@@ -144,6 +146,8 @@ class _Turn:
                     await self._audit(conn, operation, before)
                     await bulk.begin_target(conn, operation.id, job_id, begun.rest, begun.asked_at)
                     return
+            elif operation.action is BulkAction.CLONE:
+                self._wake = await self._clone(conn, operation, before)
             else:
                 self._wake = await _change(conn, job_id, operation)
         except PermanentError as refused:
@@ -151,12 +155,21 @@ class _Turn:
             if refused.code != "INVALID_STATE":
                 raise
         changed = self._wake is not None
-        if changed:
+        # A clone is written down as every clone is.
+        if changed and operation.action is not BulkAction.CLONE:
             await self._audit(conn, operation, before)
         await bulk.note(
             conn, operation.id, job_id, changed=changed, left_out=not changed, items=items,
             items_left_out=left_out,
         )  # fmt: skip
+
+    async def _clone(self, conn: Connection, operation: Operation, job: Any) -> str:
+        """In the name of who asked for the operation, as if they had asked for this one alone."""
+        asks = Principal(operation.user_id, operation.org_id, "", "member", job["org"], job["plan"])
+        copy = Copy(
+            operation.params.get("priority"), operation.params.get("config") or {}, operation.ip
+        )
+        return (await clone(self._parts, conn, asks, job, copy)).lane
 
     async def _audit(self, conn: Connection, operation: Operation, before: Any) -> None:
         after = await jobs.get_job(conn, before["id"])
@@ -219,5 +232,5 @@ async def _change(conn: Connection, job_id: UUID, operation: Operation) -> str |
             return await ending.cancel(conn, job_id)
         case BulkAction.PRIORITY:
             return await jobs.set_priority(conn, job_id, operation.params["priority"])
-        case BulkAction.REPROCESS:
-            raise AssertionError("reprocessing has a way of its own")
+        case BulkAction.REPROCESS | BulkAction.CLONE:
+            raise AssertionError(f"{operation.action} has a way of its own")

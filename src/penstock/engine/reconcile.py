@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 import asyncpg
 
 from penstock.engine import ending
 from penstock.engine.parts import Parts
+from penstock.engine.reprocess import let_go
 from penstock.model.errors import ItemError
 from penstock.settings import Settings
 from penstock.store import claims, reconcile
@@ -34,6 +36,7 @@ class ReconcilerConfig:
 class Reconciled:
     overdue: tuple[UUID, ...] = ()
     mended: tuple[UUID, ...] = ()
+    let_go: tuple[UUID, ...] = ()
 
 
 class Reconciler:
@@ -48,9 +51,15 @@ class Reconciler:
         async with self._parts.db.acquire() as conn:
             late = await reconcile.overdue(conn, self._config.job_limit_ms, None, _MOST_AT_ONCE)
             stuck = await reconcile.stuck(conn, self._config.stuck_ms, _MOST_AT_ONCE)
+            kept = await reconcile.abandoned(conn, _MOST_AT_ONCE)
         failed = [job.job_id for job in late if await self._safely(self._end, job.job_id)]
         mended = [job_id for job_id in stuck if await self._safely(self._mend, job_id)]
-        return Reconciled(tuple(failed), tuple(mended))
+        freed = [
+            job_id
+            for job_id, holder in kept.items()
+            if await self._safely(partial(self._let_go, holder), job_id)
+        ]
+        return Reconciled(tuple(failed), tuple(mended), tuple(freed))
 
     async def _safely(self, step: Callable[[UUID], Awaitable[bool]], job_id: UUID) -> bool:
         """One job that resists must not keep the others."""
@@ -84,6 +93,13 @@ class Reconciler:
         if lane is not None:
             await self._parts.broker.wake(lane)
         return lane is not None
+
+    async def _let_go(self, holder: UUID, job_id: UUID) -> bool:
+        """Its operation was aborted by someone who could no longer see the job."""
+        async with self._parts.db.transaction() as conn:
+            await let_go(conn, job_id, holder)
+        self._parts.log.warning("job was let go", job=str(job_id), operation=str(holder))
+        return True
 
     async def _mend(self, job_id: UUID) -> bool:
         async with self._parts.db.transaction() as conn:

@@ -16,6 +16,7 @@ class BulkAction(StrEnum):
     CANCEL = "cancel"
     PRIORITY = "priority"
     REPROCESS = "reprocess"
+    CLONE = "clone"
 
 
 @dataclass(frozen=True, slots=True)

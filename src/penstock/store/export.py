@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.model.states import ItemStatus
-from penstock.store.database import Connection
+from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
 
 _sql = load("export")
@@ -31,12 +31,8 @@ async def window(conn: Connection, rows: Rows, after: int, last: int, most: int)
         return await conn.fetch(_sql.results, rows.job_id, after, last, most)
     rare = set(rows.statuses) <= _PROBLEMS
     statement = _sql.problems_to_export if rare else _sql.rows_to_export
-    words = f"%{_plain(rows.q)}%" if rows.q else None
+    # As JSON writes it, as the grid seeks it.
+    words = to_json(rows.q.lower())[1:-1] or None
     return await conn.fetch(
         statement, rows.job_id, after, last, most, list(rows.statuses), rows.code, words
     )
-
-
-def _plain(text: str) -> str:
-    """For LIKE, in which some characters mean others."""
-    return text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

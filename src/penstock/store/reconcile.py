@@ -35,6 +35,12 @@ async def stuck(conn: Connection, after_ms: float, most: int) -> list[UUID]:
     return [row["id"] for row in await conn.fetch(_sql.stuck_jobs, after_ms, most)]
 
 
+async def abandoned(conn: Connection, most: int) -> dict[UUID, UUID]:
+    """Jobs that an operation, which has ended, keeps from ending; and that operation."""
+    rows = await conn.fetch(_sql.abandoned_jobs, most)
+    return {row["id"]: row["reopening"] for row in rows}
+
+
 async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | None:
     """Recompute what a job says of itself from its items; answers what was wrong. None if somebody
     holds it or it has ended: then there is nothing to mend. ``conn`` holds the claim lock, so that

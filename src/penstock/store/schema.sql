@@ -1010,3 +1010,6 @@ CREATE POLICY own_rows ON uploads TO penstock_api
            AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
 CREATE POLICY all_orgs ON uploads TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE (finished_at), DELETE ON uploads TO penstock_api, penstock_admin;
+
+-- Jobs that an operation is reopening: few at a time, and looked for often.
+CREATE INDEX jobs_reopening ON jobs (id) WHERE reopening IS NOT NULL;

@@ -10,7 +10,8 @@ SELECT row_no, status, input, result, error, normalized->'problems' AS problems 
 WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
   AND CASE WHEN status = ANY ($5::text[]) THEN true END
   AND ($6::text IS NULL OR error->>'code' = $6)
-  AND ($7::text IS NULL OR concat_ws(' ', input::text, result::text) ILIKE $7)
+  AND ($7::text IS NULL OR position($7 IN lower(input::text)) > 0
+       OR position($7 IN lower(result::text)) > 0)
 ORDER BY row_no LIMIT $4
 
 -- name: problems_to_export
@@ -21,7 +22,8 @@ CROSS JOIN LATERAL (
     SELECT * FROM job_items i
     WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 AND i.status = wanted.status
       AND i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED') AND ($6::text IS NULL OR i.error->>'code' = $6)
-      AND ($7::text IS NULL OR concat_ws(' ', i.input::text, i.result::text) ILIKE $7)
+      AND ($7::text IS NULL OR position($7 IN lower(i.input::text)) > 0
+           OR position($7 IN lower(i.result::text)) > 0)
     ORDER BY i.row_no LIMIT $4
 ) AS i
 ORDER BY i.row_no LIMIT $4

@@ -91,3 +91,10 @@ UPDATE job_stages st SET floor = 0, ready_at = CASE
     WHEN j.ingest_done THEN 'infinity'
     ELSE st.ready_at END
 FROM jobs j WHERE j.id = st.job_id AND st.job_id = $1
+
+-- name: abandoned_jobs
+-- Jobs kept open by an operation that has ended, or is gone: nobody will let them end.
+SELECT j.id, j.reopening FROM jobs j
+WHERE j.reopening IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM bulk_operations b WHERE b.id = j.reopening AND b.state IN ('counting', 'running'))
+ORDER BY j.id LIMIT $1
