@@ -53,7 +53,7 @@ async def test_only_admins_manage_users(caller: Caller) -> None:
         ({}, "INVALID_PARAMETERS"),
         ({"email": "no address"}, "INVALID_PARAMETERS"),
         ({"email": "a@b", "role": "root"}, "INVALID_PARAMETERS"),
-        ({"email": "a@b", "password": "short"}, "INVALID_PARAMETERS"),
+        ({"email": "a@b", "password": "short"}, "WEAK_PASSWORD"),
         ({"email": "a@b", "password": "aaaaaaaaaaaaaaaa"}, "WEAK_PASSWORD"),
         ({"email": "longlonglong@b", "password": "LongLongLong"}, "WEAK_PASSWORD"),
         ({"email": "a@b", "orgId": 1}, "UNKNOWN_FIELD"),

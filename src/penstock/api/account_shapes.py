@@ -15,7 +15,9 @@ Role = Literal["admin", "member", "viewer"]
 KeyScope = Literal["read", "write", "admin"]
 Plan = Literal["enterprise", "premium", "standard", "basic", "trial"]
 Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=254)]
-Password = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST)]
+# How long it must be is said in words that people understand, by `require_good`.
+_LENGTH: dict[str, Any] = {"minLength": SHORTEST, "maxLength": LONGEST}
+Password = Annotated[str, Field(json_schema_extra=_LENGTH)]
 OrgName = Annotated[str, Field(max_length=63, pattern=r"^[A-Za-z0-9._-]*$")]
 Id = Annotated[int, Field(ge=1, le=2**62)]
 
@@ -37,6 +39,9 @@ class UserPage(Shape):
 
 class UsersQuery(Shape):
     org: OrgName = Field("", description="Of this org only.")
+    email: str = Field(
+        "", max_length=254, pattern=r"^[^\x00]*$", description="With this address only."
+    )
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 
@@ -46,10 +51,11 @@ class UserOrder(Shape):
     role: Role = "member"
     org: OrgName | None = Field(None, description="Its name; unset: your own.")
     password: Password | None = Field(None, description="Unset: one is made and shown once.")
+    signs_in: StrictBool = Field(True, description="False: no password, for what has only keys.")
 
 
 class NewUserShape(UserShape):
-    password: str | None = Field(description="Shown this once; null where you chose it.")
+    password: str | None = Field(description="Shown this once; null where you chose it, or none.")
 
 
 class UserChange(Shape):
@@ -141,6 +147,7 @@ class AuditQuery(Shape):
 class OrgShape(Shape):
     name: str
     plan: Plan
+    weight: int = Field(description="Its share of the workers, beside the others'.")
     max_slices: int | None = Field(description="Null: as many as any org.")
     shared_jobs: bool = Field(description="Whether members see each other's jobs.")
     created_at: datetime
@@ -155,7 +162,9 @@ class OrgQuery(Shape):
 
 
 class OrgOrder(Shape):
-    name: OrgName = Field(min_length=1, description="Letters, digits, `.`, `_` and `-`.")
+    name: str = Field(
+        max_length=63, pattern=r"^[^\x00]*$", description="Letters, digits, `.`, `_` and `-`."
+    )
     plan: Plan = "standard"
 
 
@@ -215,6 +224,7 @@ def org_shape(row: Any) -> dict[str, Any]:
     return {
         "name": row["name"],
         "plan": row["plan"],
+        "weight": row["weight"],
         "maxSlices": row["max_slices"],
         "sharedJobs": row["shared_jobs"],
         "createdAt": row["created_at"],

@@ -76,7 +76,9 @@ async def change_password(request: Request, api: ApiParts, who: Reader) -> Respo
 async def create_user(request: Request, api: ApiParts, who: Admin) -> Response:
     """Without a password one is made, and shown in this answer only."""
     order = await order_of(request, UserOrder)
-    password, hashed = await people.chosen_password(order.password, order.email)
+    password, hashed = None, None
+    if order.signs_in:
+        password, hashed = await people.chosen_password(order.password, order.email)
     wanted = NewUser(order.email, order.role, order.org or who.org, hashed)
     async with api.db.scoped(who.scope) as conn:
         made = await people.add_user(conn, _asker(request, who), wanted)
@@ -87,11 +89,13 @@ async def create_user(request: Request, api: ApiParts, who: Admin) -> Response:
 @router.get("", summary="List users", responses={200: {"model": UserPage}})
 async def list_users(api: ApiParts, who: Admin, query: Annotated[UsersQuery, Query()]) -> Response:
     """Of all orgs or of one, oldest first."""
-    this_list, after = f"users {query.org}", 0
+    this_list, after = f"users {query.org} {query.email}", 0
     if query.after:
         [after] = from_cursor(query.after, this_list, int)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await store.listed(conn, after, query.org or None, query.page_size + 1)
+        rows = await store.listed(
+            conn, after, query.org or None, query.email or None, query.page_size + 1
+        )
     page = rows[: query.page_size]
     following = to_cursor(this_list, page[-1]["id"]) if len(rows) > len(page) else None
     return answer({"items": [user_shape(row) for row in page], "next": following})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli import shown
+
+if TYPE_CHECKING:
+    from penstock.cli.connection import Penstock
 
 orgs = typer.Typer(help="Tenants and their plans.", no_args_is_help=True)
 
@@ -89,38 +92,49 @@ def set_org(
 
 
 async def _create_org(name: str, plan: Plan) -> Any:
-    from penstock.cli.session import transaction
-    from penstock.store import accounts
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        org = await accounts.ensure_org(conn, name, plan)
-        tell_of_plan(org, plan)
-        return org
+    async with connected() as penstock:
+        return await ensured_org(penstock, name, plan)
 
 
 async def _list_orgs() -> list[dict[str, str]]:
-    from penstock.cli.session import transaction
-    from penstock.store import accounts
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        rows = await accounts.list_orgs(conn)
-    return [
-        {"org": row["name"], "plan": row["plan"], "createdAt": row["created_at"].isoformat()}
-        for row in rows
-    ]
+    async with connected() as penstock:
+        found = (await penstock.get("/api/orgs"))["items"]
+    return [{"org": org["name"], "plan": org["plan"], "createdAt": org["createdAt"]}
+            for org in found]  # fmt: skip
 
 
 async def _set_org(
     name: str, plan: Plan | None, max_slices: int | None, shared_jobs: bool | None
 ) -> dict[str, Any]:
-    from penstock.cli.session import local_admin, transaction
-    from penstock.store import accounts
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        by = await local_admin(conn)
-        row = await accounts.set_org(conn, name, plan, max_slices, shared_jobs, by_user=by.user_id)
-    return {"org": row["name"], "plan": row["plan"], "weight": row["weight"],
-            "maxSlices": row["max_slices"], "sharedJobs": row["shared_jobs"]}  # fmt: skip
+    change = {"plan": plan, "maxSlices": max_slices, "sharedJobs": shared_jobs}
+    async with connected() as penstock:
+        org = await penstock.client.call(
+            "PATCH", "/api/org", params={"org": name}, body=_given(change)
+        )
+    names = ("plan", "weight", "maxSlices", "sharedJobs")
+    return {"org": org["name"], **{one: org[one] for one in names}}
+
+
+def _given(change: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in change.items() if value is not None}
+
+
+async def ensured_org(penstock: Penstock, name: str, plan: Plan | None) -> Any:
+    """The org of that name, made where it is missing."""
+    from penstock.client import Conflict
+
+    try:
+        return await penstock.post("/api/orgs", {"name": name, "plan": plan or Plan.STANDARD})
+    except Conflict:
+        org = await penstock.get("/api/org", org=name)
+        tell_of_plan(org, plan)
+        return org
 
 
 def tell_of_plan(org: Any, wanted: Plan | None) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli import shown
-from penstock.cli.accounts import Org, Plan, Role, require_address, tell_of_plan
-from penstock.cli.users import user_of
+from penstock.cli.accounts import Org, Plan, Role, ensured_org, require_address
+from penstock.cli.users import find_user, user_of
+
+if TYPE_CHECKING:
+    from penstock.cli.connection import Penstock
 
 app = typer.Typer(help="API keys.", no_args_is_help=True)
 
@@ -40,9 +43,13 @@ def create_key(
 ) -> None:
     """Make a key and print it, once. Org and user are made where they are missing."""
     email = user or f"{role}@{org}"
-    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    scopes = [one.value for one in scope] if scope else None
-    key = asyncio.run(_create_key(org, plan, role, email, name, scopes, expires_at))
+    require_address(email)
+    order: dict[str, Any] = {"name": name}
+    if scope:
+        order["scopes"] = scope
+    if days is not None:
+        order["expiresAt"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
+    key = asyncio.run(_create_key(org, plan, role, email, order))
     if json:
         shown.as_json({"key": key, "org": org, "role": role})
     else:
@@ -87,48 +94,47 @@ def _state(key: dict[str, Any]) -> str:
         return "revoked"
     if key["expiresAt"] is None:
         return "valid"
-    if key["expiresAt"] < datetime.now(UTC):
+    if datetime.fromisoformat(key["expiresAt"]) < datetime.now(UTC):
         return "expired"
     return f"until {shown.moment(key['expiresAt'])}"
 
 
 async def _create_key(
-    org: str, plan: Plan | None, role: Role, email: str, name: str, scopes: list[str] | None,
-    expires_at: datetime | None,
-) -> str:  # fmt: skip
-    from penstock.cli.session import local_admin, transaction
-    from penstock.engine import people
-    from penstock.store import accounts
+    org: str, plan: Plan | None, role: Role, email: str, order: dict[str, Any]
+) -> str:
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        row = await accounts.ensure_org(conn, org, plan)
-        require_address(email)
-        tell_of_plan(row, plan)
-        asker = people.Asker(await local_admin(conn))
-        owner = await accounts.ensure_user(conn, row["id"], email, role)
-        wanted = people.NewKey(name, scopes, expires_at)
-        _, key = await people.add_key(conn, asker, owner["id"], wanted)
-    return key
+    async with connected() as penstock:
+        await ensured_org(penstock, org, plan)
+        owner = await _ensured_user(penstock, org, email, role)
+        made = await penstock.post("/api/keys", {**order, "userId": owner["id"]})
+    return str(made["key"])
+
+
+async def _ensured_user(penstock: Penstock, org: str, email: str, role: Role) -> dict[str, Any]:
+    from penstock.cli.errors import USAGE, CliError
+
+    found = await find_user(penstock, email)
+    if found is None:
+        made: dict[str, Any] = await penstock.post(
+            "/api/users", {"email": email, "org": org, "role": role, "signsIn": False}
+        )
+        return made
+    if found["org"] != org:
+        raise CliError(USAGE, f"User {email} exists already, in the org {found['org']}.")
+    return found
 
 
 async def _list_keys(email: str) -> list[dict[str, Any]]:
-    from penstock.api.account_shapes import key_shape
-    from penstock.cli.session import transaction
-    from penstock.store import keys
+    from penstock.cli.connection import connected
 
-    found: list[Any] = []
-    async with transaction() as conn:
-        owner = (await user_of(conn, email))["id"] if email else None
-        while page := await keys.listed(
-            conn, found[-1]["id"] if found else keys.NEWEST, owner, 500
-        ):
-            found += page
-    return [key_shape(row) for row in found]
+    async with connected() as penstock:
+        owner = (await user_of(penstock, email))["id"] if email else "all"
+        return [key async for key in penstock.client.listed("/api/keys", user_id=owner)]
 
 
 async def _revoke(key_id: int) -> None:
-    from penstock.cli.session import local_admin, transaction
-    from penstock.engine import people
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        await people.revoke_key(conn, people.Asker(await local_admin(conn)), key_id)
+    async with connected() as penstock:
+        await penstock.client.call("DELETE", f"/api/keys/{key_id}")

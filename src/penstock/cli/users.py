@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli import shown
 from penstock.cli.accounts import Email, Org, Role, require_address
+
+if TYPE_CHECKING:
+    from penstock.cli.connection import Penstock
 
 app = typer.Typer(help="People and programs of an org.", no_args_is_help=True)
 PasswordFile = Annotated[
@@ -29,14 +32,13 @@ def create_user(
 ) -> None:
     """Make a user of an org that exists. A password that is made is printed, once."""
     require_address(email)
-    given = _read(password_file)
-    password = asyncio.run(_create_user(email, org, role, given))
-    made = {} if given else {"password": password}
+    password = asyncio.run(_create_user(email, org, role, _read(password_file)))
+    made = {"password": password} if password else {}
     if json:
         shown.as_json({"email": email.lower(), "org": org, "role": role, **made})
         return
     print(f"User {email.lower()} is there, {role} of {org}.")
-    _show_password(given, password)
+    _show_password(password)
 
 
 @app.command("list")
@@ -65,19 +67,19 @@ def set_role(
     json: shown.Json = False,
 ) -> None:
     """Another role, from the next request on. The last admin stays one."""
-    _show(asyncio.run(_change(email, role, None)), json)
+    _show(asyncio.run(_change(email, {"role": role})), json)
 
 
 @app.command("disable")
 def disable(email: Email, json: shown.Json = False) -> None:
     """No access from now on: sessions end, keys are refused. What they made stays."""
-    _show(asyncio.run(_change(email, None, True)), json)
+    _show(asyncio.run(_change(email, {"disabled": True})), json)
 
 
 @app.command("enable")
 def enable(email: Email, json: shown.Json = False) -> None:
     """Access again, with the keys and the password of before."""
-    _show(asyncio.run(_change(email, None, False)), json)
+    _show(asyncio.run(_change(email, {"disabled": False})), json)
 
 
 @app.command("reset-password")
@@ -85,22 +87,21 @@ def reset_password(
     email: Email, password_file: PasswordFile = None, json: shown.Json = False
 ) -> None:
     """A new password, printed once unless you give it. Whoever is signed in as them is out."""
-    given = _read(password_file)
-    password = asyncio.run(_reset(email, given))
+    password = asyncio.run(_reset(email, _read(password_file)))
     if json:
-        shown.as_json({"email": email, **({} if given else {"password": password})})
+        shown.as_json({"email": email, **({"password": password} if password else {})})
         return
-    if given:
+    if not password:
         print(f"{email} has a new password.")
-    _show_password(given, password)
+    _show_password(password)
 
 
 def _read(password_file: Any) -> str | None:
     return None if password_file is None else password_file.read().rstrip("\r\n")
 
 
-def _show_password(given: str | None, password: str) -> None:
-    if not given:
+def _show_password(password: str | None) -> None:
+    if password:
         print(password)
         shown.note("This is the password. Keep it: it is not shown again.")
 
@@ -118,57 +119,55 @@ def _show(user: dict[str, Any], json: bool) -> None:
         print(f"{user['email']} is {user['role']} of {user['org']}: {_state(user)}.")
 
 
-async def _create_user(email: str, org: str, role: Role, given: str | None) -> str:
-    from penstock.cli.session import local_admin, transaction
-    from penstock.engine import people
+async def _create_user(email: str, org: str, role: Role, given: str | None) -> str | None:
+    from penstock.cli.connection import connected
 
-    password, hashed = await people.chosen_password(given, email)
-    async with transaction() as conn:
-        asker = people.Asker(await local_admin(conn))
-        await people.add_user(conn, asker, people.NewUser(email, role, org, hashed))
+    order = {"email": email, "org": org, "role": role, **({"password": given} if given else {})}
+    async with connected() as penstock:
+        made = await penstock.post("/api/users", order)
+    password: str | None = made["password"]
     return password
 
 
 async def _list_users(org: str | None) -> list[dict[str, Any]]:
-    from penstock.api.account_shapes import user_shape
-    from penstock.cli.session import transaction
-    from penstock.store import people
+    from penstock.cli.connection import connected
 
-    found: list[Any] = []
-    async with transaction() as conn:
-        while page := await people.listed(conn, found[-1]["id"] if found else 0, org, 500):
-            found += page
-    return [user_shape(row) for row in found]
+    async with connected() as penstock:
+        return [user async for user in penstock.client.listed("/api/users", org=org)]
 
 
-async def _change(email: str, role: str | None, disabled: bool | None) -> dict[str, Any]:
-    from penstock.api.account_shapes import user_shape
-    from penstock.cli.session import local_admin, transaction
-    from penstock.engine import people
+async def _change(email: str, change: dict[str, Any]) -> dict[str, Any]:
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        asker = people.Asker(await local_admin(conn))
-        user = await user_of(conn, email)
-        return user_shape(await people.change_user(conn, asker, user["id"], role, disabled))
+    async with connected() as penstock:
+        user = await user_of(penstock, email)
+        changed: dict[str, Any] = await penstock.client.call(
+            "PATCH", f"/api/users/{user['id']}", body=change
+        )
+        return changed
 
 
-async def _reset(email: str, given: str | None) -> str:
-    from penstock.cli.session import local_admin, transaction
-    from penstock.engine import people
+async def _reset(email: str, given: str | None) -> str | None:
+    from penstock.cli.connection import connected
 
-    password, hashed = await people.chosen_password(given, email)
-    async with transaction() as conn:
-        asker = people.Asker(await local_admin(conn))
-        user = await user_of(conn, email)
-        await people.reset_password(conn, asker, user["id"], hashed)
+    async with connected() as penstock:
+        user = await user_of(penstock, email)
+        made = await penstock.post(
+            f"/api/users/{user['id']}/password", {"password": given} if given else {}
+        )
+    password: str | None = made["password"]
     return password
 
 
-async def user_of(conn: Any, email: str) -> Any:
-    from penstock.model.errors import NotThere
-    from penstock.store import accounts
+async def user_of(penstock: Penstock, email: str) -> dict[str, Any]:
+    from penstock.cli.errors import NOT_FOUND, CliError
 
-    user = await accounts.find_user(conn, email)
-    if user is None:
-        raise NotThere("RESOURCE_NOT_FOUND", f"There is no user {email!r}.")
-    return user
+    found = await find_user(penstock, email)
+    if found is None:
+        raise CliError(NOT_FOUND, f"There is no user {email!r}.")
+    return found
+
+
+async def find_user(penstock: Penstock, email: str) -> dict[str, Any] | None:
+    found = await penstock.first("/api/users", 1, email=email)
+    return found[0] if found else None

@@ -32,7 +32,8 @@ class NewUser:
     email: str
     role: str
     org: str
-    password_hash: str
+    # None: has keys only.
+    password_hash: str | None
 
 
 async def add_user(conn: Connection, asker: Asker, wanted: NewUser) -> Any:
@@ -44,7 +45,8 @@ async def add_user(conn: Connection, asker: Asker, wanted: NewUser) -> Any:
         user = await accounts.add_user(conn, org["id"], wanted.email, wanted.role)
     except asyncpg.UniqueViolationError as error:
         raise taken from error
-    await sessions.set_password(conn, user["id"], org["id"], wanted.password_hash)
+    if wanted.password_hash is not None:
+        await sessions.set_password(conn, user["id"], org["id"], wanted.password_hash)
     told = {"email": user["email"], "role": wanted.role, "org": wanted.org}
     await _audit(conn, asker, user, "create", after=told)
     return await people.get(conn, user["id"])

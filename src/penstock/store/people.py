@@ -14,8 +14,10 @@ async def get(conn: Connection, user_id: int) -> Any:
     return await conn.fetchrow(_sql.get_user, user_id)
 
 
-async def listed(conn: Connection, after: int, org: str | None, limit: int) -> list[Any]:
-    return await conn.fetch(_sql.list_users, after, org, limit)
+async def listed(
+    conn: Connection, after: int, org: str | None, email: str | None, limit: int
+) -> list[Any]:
+    return await conn.fetch(_sql.list_users, after, org, email, limit)
 
 
 async def set_role(conn: Connection, user_id: int, role: str) -> None:

@@ -13,7 +13,7 @@ SELECT id, name, plan, weight, max_slices, shared_jobs, created_at FROM orgs WHE
 
 -- name: list_orgs
 -- All tenants, by name.
-SELECT name, plan, max_slices, shared_jobs, created_at FROM orgs ORDER BY name
+SELECT name, plan, weight, max_slices, shared_jobs, created_at FROM orgs ORDER BY name
 
 -- name: add_org
 -- A tenant.
