@@ -1,0 +1,119 @@
+"""Many listen to one job while its API is killed: each hears every event once, and memory stays."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+import httpx2
+import pytest
+from tests.api.listening import listening
+from tests.chaos.front import Front
+from tests.checker.polling import until
+from tests.fixtures import Bench
+
+from penstock.settings import Settings
+from penstock.store import jobs
+from penstock.store.database import Database
+
+# A megabyte each would do; what is measured is that it does not grow with what they are told.
+_MOST_GROWTH_MB = 80
+
+
+@pytest.fixture
+def front(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Front]:
+    with Front(settings, owner_dsn, tmp_path / "api.log") as made:
+        yield made
+
+
+def resident_mb(front: Front) -> float:
+    assert front.process is not None
+    status = Path(f"/proc/{front.process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+@dataclass
+class Listener:
+    """Someone who wants to hear it all, and connects again whenever it breaks off."""
+
+    numbers: list[int] = field(default_factory=list)
+    connections: int = 0
+    last_id: str = ""
+    over: bool = False
+
+    async def listen(self, client: httpx2.AsyncClient, job_id: UUID) -> None:
+        while not self.over:
+            try:
+                async with listening(client, f"/api/jobs/{job_id}/events", self.last_id) as reader:
+                    self.connections += 1
+                    while not reader.ended and "job.completed" not in reader.names[-1:]:
+                        await asyncio.sleep(0.05)
+                    self.numbers += reader.numbers
+                    self.over = "job.completed" in reader.names
+                    self.last_id = reader.last_id or self.last_id
+            except (httpx2.HTTPError, AssertionError):
+                # Refused while nobody is there, or while too many come at once.
+                pass
+            await asyncio.sleep(0.2)
+
+
+async def overheard(
+    front: Front, bench: Bench, db: Database, *, clients: int, items: int, more: int
+) -> None:
+    await front.admits(db)
+    await front.start()
+    job_id = await bench.submit(config={"items": items})
+    listeners = [Listener() for _ in range(clients)]
+    limits = httpx2.Limits(max_connections=None)
+    async with front.client(limits=limits) as client, asyncio.timeout(300):
+        listening_in = [asyncio.create_task(one.listen(client, job_id)) for one in listeners]
+
+        async def all_connected() -> bool:
+            return all(one.connections for one in listeners)
+
+        await until(all_connected, "all to listen", timeout=60)
+        before = resident_mb(front)
+
+        async def tell(count: int) -> None:
+            for number in range(count):
+                async with db.transaction() as conn:
+                    await jobs.tell(conn, job_id, "job.warning", {"n": number}, None)
+
+        await tell(more // 2)
+        grown = resident_mb(front) - before
+        front.kill()
+        killed = time.monotonic()
+        # While nobody serves, things go on happening.
+        await tell(more // 2)
+        await front.start()
+        await bench.work(job_id)
+        await asyncio.gather(*listening_in)
+        took = time.monotonic() - killed
+    last = (await bench.job(job_id))["seq"]
+    grown = max(grown, resident_mb(front) - before)
+    print(
+        f"{clients} clients, {items} items, {last} events each: {before:.0f} MB, {grown:+.0f} MB; "
+        f"{took:.1f} s from the kill to the end"
+    )
+    assert last >= more
+    assert all(one.numbers == list(range(1, last + 1)) for one in listeners)
+    assert all(one.connections >= 2 for one in listeners)
+    assert grown < _MOST_GROWTH_MB
+
+
+async def test_a_killed_api_costs_its_listeners_nothing(
+    front: Front, bench: Bench, db: Database
+) -> None:
+    await overheard(front, bench, db, clients=25, items=1000, more=100)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+async def test_two_hundred_listeners_of_a_large_job(
+    front: Front, bench: Bench, db: Database
+) -> None:
+    await overheard(front, bench, db, clients=200, items=20_000, more=2000)
