@@ -29,6 +29,7 @@ from penstock.api import (
     queues,
     reference,
     session,
+    sockets,
     undo,
     uploads,
     users,
@@ -97,6 +98,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.include_router(keyed)
     # Signing in needs no key.
     app.include_router(session.router, prefix="/api")
+    app.include_router(sockets.router)
     app.include_router(health.router)
     app.include_router(metrics.router, dependencies=[Depends(principal)])
     app.include_router(reference.router)
