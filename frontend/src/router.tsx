@@ -118,7 +118,6 @@ export function makeRouter(queries: QueryClient) {
     ),
     defaultPendingComponent: () => <RowsSkeleton />,
     defaultPendingMs: 300,
-    scrollRestoration: true,
   });
 }
 

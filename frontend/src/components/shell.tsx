@@ -12,6 +12,7 @@ import { Kbd } from "./kbd";
 import { LiveBadge } from "./live-badge";
 import { Mark } from "./mark";
 import { Menu, MenuItem } from "./menu";
+import { Operations } from "./operations";
 import { ShortcutHelp } from "./shortcut-help";
 import { cycleTheme, ThemeButton } from "./theme-button";
 import { UserMenu } from "./user-menu";
@@ -127,6 +128,7 @@ export default function Shell() {
             {session.user.org.name} <span className="text-ink-3">· {session.user.org.plan}</span>
           </span>
           <LiveBadge />
+          <Operations />
           <div className="flex-1" />
           <button
             type="button"

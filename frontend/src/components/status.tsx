@@ -15,7 +15,7 @@ export function Badge({
   return (
     <span
       className={cn(
-        "inline-flex h-5 items-center gap-1 rounded-full border px-2 text-xs font-medium whitespace-nowrap",
+        "inline-flex h-5 align-middle items-center gap-1 rounded-full border px-2 text-xs font-medium whitespace-nowrap",
         TONE_CLASSES[tone],
         className,
       )}

@@ -309,7 +309,8 @@ export interface paths {
          * Undo an import
          * @description Every product exactly as it was before the job, products it made removed. One that was
          *     changed since is left alone and named under `refused`: undo the later job first, then this one
-         *     again. A very large job is undone in several calls: repeat while `more` is true. With `dryRun`
+         *     again. A very large job is undone in several calls: repeat while `more` is true, with `next` as
+         *     `after`. With `dryRun`
          *     nothing is changed, only told. To have it back, reprocess the job's rows from the start.
          */
         post: operations["undo_job_api_jobs__job_id__undo_post"];
@@ -472,6 +473,27 @@ export interface paths {
         get: operations["list_products_api_products_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export products
+         * @description The catalog, or what matches, as a file: as lines with a column per field, or in `json` and
+         *     `ndjson` as documents.
+         */
+        post: operations["export_products_api_products_export_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3107,9 +3129,11 @@ export interface components {
             refused: components["schemas"]["Refusal"][];
             /**
              * More
-             * @description There is more to undo: ask again.
+             * @description There is more to undo: ask again, with `next` as `after`.
              */
             more: boolean;
+            /** Next */
+            next: string | null;
         };
         /** UserPage */
         UserPage: {
@@ -3838,6 +3862,8 @@ export interface operations {
             query?: {
                 /** @description Only say what would be undone. */
                 dryRun?: boolean;
+                /** @description `next` of the answer before. */
+                after?: string | null;
             };
             header?: never;
             path: {
@@ -3980,8 +4006,8 @@ export interface operations {
             query?: {
                 /** @description `csv`, `xlsx`, `json` or `ndjson`. */
                 format?: string;
-                /** @description All results, one line per problem, or the supplier's own rows with it. */
-                which?: "all" | "errors" | "original-with-errors";
+                /** @description All results, one line per problem, the supplier's own rows with it, or products that the file lacks. */
+                which?: "all" | "errors" | "original-with-errors" | "missing";
                 /** @description Rows of these only, one or several, with commas. */
                 statuses?: components["schemas"]["ItemStatus"][];
                 /** @description Rows that ended with this error only. */
@@ -4109,6 +4135,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProductPage"];
+                };
+            };
+        };
+    };
+    export_products_api_products_export_post: {
+        parameters: {
+            query?: {
+                /** @description Words that all occur in SKU, GTIN, source id, MPN, title, brand or category; what begins with it comes first. */
+                q?: string;
+                /** @description Of this source only. */
+                source?: string;
+                /** @description With exactly this SKU. */
+                sku?: string;
+                /** @description With this GTIN, EAN or UPC. */
+                gtin?: string;
+                /** @description Unset: both. */
+                status?: ("published" | "unpublished") | null;
+                /** @description Changed then or later. */
+                updatedAfter?: string | null;
+                /** @description Changed before that. */
+                updatedBefore?: string | null;
+                /** @description Changed by this job, and not undone since. */
+                jobId?: string | null;
+                /** @description Of another org, by name; admins only. */
+                org?: string;
+                /** @description `csv`, `xlsx`, `json` or `ndjson`. */
+                format?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+                    "application/json": unknown;
+                    "application/x-ndjson": unknown;
                 };
             };
         };

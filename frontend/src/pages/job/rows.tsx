@@ -186,6 +186,8 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
         </div>
       ) : (
         <Grid
+          // Another filter is another list, looked at from its top.
+          key={key}
           label={`Rows of ${job.name}`}
           handle={grid}
           columns={columns}

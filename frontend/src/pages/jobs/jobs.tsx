@@ -13,6 +13,7 @@ import { chosenText, parseChosen, wanted } from "../../lib/filters";
 import { useChanges } from "../../lib/live";
 import { useCanWrite } from "../../lib/session";
 import { JOB_LOOKS } from "../../lib/states";
+import { BulkMenu } from "./bulk";
 import { JobsTable } from "./table";
 
 const STATES = [
@@ -55,7 +56,7 @@ export default function Jobs() {
   return (
     <Page
       title="Jobs"
-      lead="Every file, with each row's way through it."
+      lead="Each file and how its rows stand."
       actions={
         canWrite && (
           <Button asChild look="primary" className="md:hidden">
@@ -81,6 +82,8 @@ export default function Jobs() {
             <FilterX aria-hidden /> All jobs
           </Button>
         )}
+        <div className="flex-1" />
+        {canWrite && rows.length > 0 && <BulkMenu states={states} pipeline={search.pipeline} />}
       </div>
       {jobs.error && <ErrorNote error={jobs.error} onRetry={() => void jobs.refetch()} className="mb-3" />}
       <Card className="overflow-hidden">

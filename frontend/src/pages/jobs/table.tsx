@@ -73,7 +73,7 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
       id={`job-${job.id}`}
       className={cn(
         "relative hover:bg-hover [&>td]:px-3",
-        compact ? "h-7" : "h-9",
+        compact ? "h-7" : "h-9 max-sm:h-12",
         here && "bg-accent-soft outline-2 -outline-offset-2 outline-accent",
       )}
     >
@@ -86,6 +86,9 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
         >
           {job.name}
         </Link>
+        <span className="block truncate pb-1 text-xs text-ink-3 sm:hidden">
+          {count(ended)} / {count(counters.total)} rows · <Time at={job.createdAt} />
+        </span>
       </td>
       <td>
         <JobPill state={job.state} />
