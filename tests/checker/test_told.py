@@ -116,7 +116,7 @@ def _cursor_first(patch: Patch) -> None:
                 await outbox.move_cursor(other, ends.pop())
         return await make(self, conn, new)
 
-    unlocked = outbox._sql.hold_cursor.replace("FOR UPDATE", "")
+    unlocked = outbox._sql.hold_cursor.replace("FOR UPDATE OF c", "")
     patch.setitem(outbox._sql._statements, "hold_cursor", unlocked)
     patch.setattr(outbox, "next_page", noting)
     patch.setattr(Outbox, "_make", moving)

@@ -26,6 +26,7 @@ from penstock.engine.outbox import Outbox, OutboxConfig
 from penstock.engine.parts import Parts
 from penstock.engine.webhook_keeper import WebhookKeeper
 from penstock.engine.webhooks import Checked, Wanted
+from penstock.guards.sealing import Sealer, new_key
 from penstock.model.errors import BadInput, PermanentError
 from penstock.settings import Settings
 from penstock.store import webhooks as store
@@ -463,6 +464,41 @@ async def test_a_slow_receiver_is_given_up(bench: Bench, receiver: Receiver) -> 
     assert tried["error"]["code"] == "FETCH_TIMEOUT"
     assert 1900 <= tried["ms"] <= 10_000
     receiver.lets_go.set()
+
+
+async def test_a_lost_key_keeps_only_its_own_waiting(bench: Bench, receiver: Receiver) -> None:
+    parts = bench.parts
+    right = parts.sealer
+    lost = await subscribe(parts, bench.who, receiver.url)
+    other = new_key()
+    object.__setattr__(parts, "sealer", Sealer(lambda: other))
+    fine = await subscribe(parts, bench.who, receiver.url)
+    await run_job(bench)
+    await deliver(bench)
+    assert [row["state"] for row in await deliveries(parts, fine.id)] == ["delivered"]
+    [waiting] = await deliveries(parts, lost.id)
+    assert (waiting["state"], waiting["tries"]) == ("pending", 0)
+    receiver.got[0].verified(fine.secret)
+    object.__setattr__(parts, "sealer", right)
+    assert [29 < wait < 31 for wait in await all_due(parts)] == [True]
+    await bench.work()
+    assert [row["state"] for row in await deliveries(parts, lost.id)] == ["delivered"]
+    assert await letters(parts) == []
+
+
+async def test_a_database_restored_into_another_server_goes_on_telling(
+    bench: Bench, receiver: Receiver
+) -> None:
+    """There transactions are numbered from the start again, and ours are far ahead."""
+    made = await subscribe(bench.parts, bench.who, receiver.url)
+    async with bench.parts.db.acquire() as conn:
+        await conn.execute("UPDATE webhook_endpoints SET since = '900000000000'")
+        await conn.execute("UPDATE webhook_cursor SET xid = '900000000000', event_id = 7")
+    await run_job(bench)
+    await deliver(bench)
+    assert [row["state"] for row in await deliveries(bench.parts, made.id)] == ["delivered"]
+    await deliver(bench)
+    assert len(receiver.got) == 1
 
 
 async def test_the_log_is_in_the_order_of_events(bench: Bench, receiver: Receiver) -> None:

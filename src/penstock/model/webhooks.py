@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from penstock.model.errors import BadInput
+from penstock.model.errors import BadInput, PenstockError
 from penstock.model.policy import RetryPolicy, RetryRule
 
 PIPELINE: Final = "webhooks"
@@ -53,11 +53,13 @@ _SECRET_BYTES: Final = 32
 @dataclass(frozen=True, slots=True)
 class Receiver:
     """Where a delivery goes, as it is set at that moment. The first secret is the newest; while a
-    rotation lasts the one before signs too. ``objection``: why nothing goes there."""
+    rotation lasts the one before signs too. ``objection``: why nothing goes there. ``locked``: why
+    its secret cannot be read at the moment."""
 
     url: str
     secrets: Sequence[bytes] = ()
     objection: str | None = None
+    locked: PenstockError | None = None
     # Nobody wants it any more, so that there is nobody to tell of a failure either.
     deleted: bool = False
 

@@ -30,6 +30,7 @@ from penstock.model.pipeline import (
     Stage,
     Traits,
     each,
+    retry_of,
 )
 from penstock.model.ports import Context
 from penstock.model.redaction import redacted
@@ -109,6 +110,10 @@ async def _deliver(item: Item, ctx: Context, receivers: Mapping[UUID, Receiver])
     if receiver.objection is not None:
         error = ItemError("ENDPOINT_DISABLED", f"{receiver.objection}.")
         return Fail(error, effects=[replace(note, state="failed")])
+    if receiver.locked is not None:
+        # Nothing is tried, so that nothing is used up: an operator can set the key right.
+        ctx.log.error("a webhook cannot be signed", error=receiver.locked.message)
+        return retry_of(receiver.locked)
     began = time.monotonic()
     try:
         answer = await ctx.fetch.fetch(_request(delivery, receiver, ctx))

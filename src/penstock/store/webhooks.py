@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.model.effects import NoteDelivery
-from penstock.model.errors import ItemError
+from penstock.model.errors import ItemError, PenstockError
 from penstock.model.ports import Sealer
 from penstock.model.webhooks import PIPELINE, Receiver
 from penstock.store import dead_letters
@@ -82,13 +82,14 @@ async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[
     changed = 0
     for row in rows:
         owner = owner_of_secret(row["id"])
+        sealed = (row["secret"], row["old_secret"])
+        if all(one is None or sealer.is_current(one) for one in sealed):
+            continue
         fresh = [
-            None if one is None else sealer.seal(sealer.open(one, owner), owner)
-            for one in (row["secret"], row["old_secret"])
+            None if one is None else sealer.seal(sealer.open(one, owner), owner) for one in sealed
         ]
-        if not sealer.is_current(row["secret"]):
-            await conn.execute(_sql.reseal, row["id"], *fresh)
-            changed += 1
+        await conn.execute(_sql.reseal, row["id"], *fresh)
+        changed += 1
     return changed, rows[-1]["id"] if rows else None
 
 
@@ -126,10 +127,12 @@ class StoredReceivers:
             why = "The endpoint is disabled" + (f": {reason}" if reason else "")
             return Receiver(row["url"], objection=why)
         owner = owner_of_secret(row["id"])
-        sealed = (row["secret"], row["old_secret"])
-        return Receiver(
-            row["url"], [self._sealer.open(one, owner) for one in sealed if one is not None]
-        )
+        sealed = [one for one in (row["secret"], row["old_secret"]) if one is not None]
+        try:
+            return Receiver(row["url"], [self._sealer.open(one, owner) for one in sealed])
+        except PenstockError as error:
+            # This one waits; those whose secrets open do not wait for it.
+            return Receiver(row["url"], locked=error)
 
 
 async def add_test(conn: Connection, delivery_id: UUID, endpoint: Any, event: str) -> None:

@@ -1,16 +1,23 @@
 -- name: news
--- Whether there is anything to look at, without a lock: an idle installation writes nothing.
-SELECT true FROM webhook_cursor c CROSS JOIN LATERAL (
+-- Whether there is anything to look at, without a lock: an idle installation writes nothing. A place
+-- in the future is one in another server, from which this database was restored: what is told here is
+-- numbered from the start again, and what is older lies in the future, too.
+SELECT true FROM webhook_cursor c
+CROSS JOIN LATERAL (SELECT c.xid > pg_snapshot_xmax(pg_current_snapshot()) AS restored) AS r
+CROSS JOIN LATERAL (
     SELECT 1 FROM events e
-    WHERE (e.xid, e.id) > (least(c.xid, pg_snapshot_xmin(pg_current_snapshot())), c.event_id)
+    WHERE (e.xid, e.id) > (CASE WHEN r.restored THEN '0' ELSE c.xid END,
+                           CASE WHEN r.restored THEN 0 ELSE c.event_id END)
       AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY e.xid, e.id LIMIT 1) AS first
 
 -- name: hold_cursor
--- How far events were looked at; two who lead for a moment take turns. A database restored into
--- another server starts over with small numbers, which must not stand still for that.
-SELECT least(xid, pg_snapshot_xmin(pg_current_snapshot()))::text AS xid, event_id
-FROM webhook_cursor FOR UPDATE
+-- How far events were looked at; two who lead for a moment take turns.
+SELECT (CASE WHEN r.restored THEN '0' ELSE c.xid END)::text AS xid,
+       CASE WHEN r.restored THEN 0 ELSE c.event_id END AS event_id
+FROM webhook_cursor c
+CROSS JOIN LATERAL (SELECT c.xid > pg_snapshot_xmax(pg_current_snapshot()) AS restored) AS r
+FOR UPDATE OF c
 
 -- name: anyone_told
 -- Whether there is any endpoint that could be told anything.
@@ -27,7 +34,8 @@ FROM (SELECT xid, id FROM events
 
 -- name: to_tell
 -- Events up to there, each with every endpoint that wants it and whose maker may see its job.
--- Deliveries are told of by nobody.
+-- Deliveries are told of by nobody. Older than the endpoint is what is so by its transaction and by
+-- its time: after a restore into another server transactions are numbered anew.
 WITH page AS MATERIALIZED (
     SELECT xid, id, org_id, job_id, seq, event, worker, data, created_at FROM events
     WHERE (xid, id) > ($1::text::xid8, $2) AND (xid, id) <= ($3::text::xid8, $4)
@@ -36,7 +44,8 @@ WITH page AS MATERIALIZED (
     SELECT e.*, w.id AS endpoint_id, w.user_id,
            u.role = 'admin' OR o.shared_jobs AS sees_all
     FROM page e
-    JOIN webhook_endpoints w ON w.org_id = e.org_id AND w.enabled AND w.since <= e.xid
+    JOIN webhook_endpoints w ON w.org_id = e.org_id AND w.enabled
+        AND (w.since <= e.xid OR w.created_at <= e.created_at)
         AND (e.event = ANY (w.events)
              OR e.event <> $6 AND ('*' = ANY (w.events)
                                    OR split_part(e.event, '.', 1) || '.*' = ANY (w.events)))
