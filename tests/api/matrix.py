@@ -43,6 +43,7 @@ SEEN_BY = {
     "key_id": {"admin"},
     "webhook_id": {"viewer", "colleague", "admin"},
     "delivery_id": {"viewer", "admin"},
+    "upload_id": {"viewer", "admin"},
     # Only admins get as far as that.
     "lane": {"admin"},
 }
@@ -65,9 +66,17 @@ SPECIAL: dict[str, dict[str, int]] = {
 }
 
 # What a request must carry to be one.
+_TUS = {"Tus-Resumable": "1.0.0"}
+_NAMED = {"Upload-Length": "5", "Upload-Metadata": "filename YS5jc3Y="}
+_PIECE = {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
 _ORDER = {"pipeline": "noop", "config": {"items": 1}}
 SENT: dict[str, dict[str, Any]] = {
     "POST /api/files": {"files": file_of()},
+    "POST /api/uploads": {"headers": _TUS | _NAMED},
+    "HEAD /api/uploads/{upload_id}": {"headers": _TUS},
+    "PATCH /api/uploads/{upload_id}": {"headers": _TUS | _PIECE, "content": b"a,b\n1"},
+    "DELETE /api/uploads/{upload_id}": {"headers": _TUS},
+    "POST /api/extraction/jobs": {"files": file_of()},
     "POST /api/jobs": {"json": _ORDER},
     "POST /api/jobs/preview": {"files": file_of()},
     "POST /api/jobs/{job_id}/priority": {"json": {"priority": 7}},
@@ -97,6 +106,8 @@ WEBSOCKETS: frozenset[str] = frozenset()
 CHANGES_NOTHING = {
     "POST /api/jobs/{job_id}/export": "it only reads",
     "POST /api/products/export": "it only reads",
+    "POST /api/uploads": "it is a file once the last byte is there",
+    "DELETE /api/uploads/{upload_id}": "what was no file yet is none",
     "DELETE /api/session": "a key has no session to end",
     "POST /api/session": "nobody was let in",
     "POST /api/users/me/password": "not with a key",
@@ -124,7 +135,7 @@ class Route:
 
     @property
     def changes(self) -> bool:
-        return self.method not in ("GET", "HEAD") and self.level != "open"
+        return self.method not in ("GET", "HEAD", "OPTIONS") and self.level != "open"
 
     def expected(self, caller: str) -> int | str:
         """The status, or FINE for any that says yes."""
@@ -146,9 +157,10 @@ class Route:
 
 def routes_of(app: FastAPI) -> Iterator[Route]:
     for found in iter_route_contexts(app.routes):
-        for method in sorted(getattr(found, "methods", None) or {"WEBSOCKET"}):
-            if method != "HEAD":
-                yield Route(method, str(found.path), _level(found))
+        methods = getattr(found, "methods", None) or {"WEBSOCKET"}
+        # What answers to GET answers to HEAD, too.
+        for method in sorted(methods - {"HEAD"} or methods):
+            yield Route(method, str(found.path), _level(found))
 
 
 def _level(found: Any) -> Level:
@@ -211,7 +223,7 @@ class World:
         """With new things of the owner's."""
         path = route.path
         for thing in route.things:
-            kind = JOB_FOR.get(route.name, thing) if thing == "job_id" else thing
+            kind = thing if thing == "item" else KIND_FOR.get(route.name, thing)
             path = path.replace(f"{{{thing}}}", await MAKE[kind](self))
         return path
 
@@ -233,8 +245,10 @@ class World:
             )
 
 
-# In which state a job must be, for there to be anything to do.
-JOB_FOR = {
+# Which kind of a thing it must be, for there to be anything to do.
+KIND_FOR = {
+    "GET /docs/{name}": "page",
+    "GET /api/extraction/jobs/{job_id}": "done_job",
     "POST /api/jobs/{job_id}/resume": "paused_job",
     "POST /api/jobs/{job_id}/reprocess": "failed_job",
     "POST /api/jobs/{job_id}/undo": "done_job",
@@ -319,6 +333,15 @@ async def _delivery(world: World) -> str:
     return str(UUID(made.json()["deliveryId"]))
 
 
+async def _upload(world: World) -> str:
+    made = await world.clients["owner"].post("/api/uploads", headers=_TUS | _NAMED)
+    return str(made.headers["location"].rpartition("/")[2])
+
+
+async def _page(world: World) -> str:
+    return "reference.css"
+
+
 async def _lane(world: World) -> str:
     return "basic"
 
@@ -337,5 +360,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "key_id": _key,
     "webhook_id": _webhook,
     "delivery_id": _delivery,
+    "upload_id": _upload,
+    "page": _page,
     "lane": _lane,
 }
