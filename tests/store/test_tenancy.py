@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 from tests.fixtures import Bench, MakePrincipal
+from tests.store.test_plans import SEED
 
 from penstock.settings import Settings
 from penstock.store.database import Database, Scope
@@ -145,3 +146,62 @@ async def test_the_api_cannot_read_key_hashes_or_change_accounts(
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with api_db.scoped(bench.who.scope) as conn:
                 await conn.execute(statement)
+
+
+MORE = """
+INSERT INTO api_keys (org_id, user_id, hash, prefix)
+SELECT org_id, id, decode(md5(email) || md5(email), 'hex'), 'pk' FROM users;
+INSERT INTO passwords (user_id, org_id, hash) SELECT id, org_id, '$argon2id$' FROM users;
+INSERT INTO sessions (id, org_id, user_id, hash, idle_until, expires_at)
+SELECT gen_random_uuid(), org_id, id, decode(md5(email) || md5(email), 'hex'), now(), now()
+FROM users;
+INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key)
+SELECT gen_random_uuid(), org_id, id, 'x', 'x', repeat('a', 64), 1, 'x' FROM users;
+INSERT INTO profiles (org_id, name, version, body, user_id) SELECT org_id, 'x', 1, '{}', id
+FROM users;
+"""
+
+
+async def tables_of_tenants(db: Database) -> dict[str, dict[str, str | None]]:
+    """Every table with an org: what the API's role may do to it, and a column it may change."""
+    async with db.acquire() as conn:
+        rows = await conn.fetch(
+            "SELECT c.relname AS name, p.privilege_type AS may, min(p.column_name) AS by"
+            " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id'"
+            " JOIN information_schema.column_privileges p ON p.table_name = c.relname"
+            " AND p.table_schema = current_schema() AND p.grantee = 'penstock_api'"
+            " WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace"
+            " GROUP BY 1, 2 UNION ALL"
+            " SELECT table_name, privilege_type, NULL FROM information_schema.role_table_grants"
+            " WHERE grantee = 'penstock_api' AND privilege_type = 'DELETE'"
+            " AND table_schema = current_schema()"
+        )
+    found: dict[str, dict[str, str | None]] = {}
+    for row in rows:
+        found.setdefault(row["name"], {})[row["may"]] = row["by"]
+    return {name: may for name, may in found.items() if "SELECT" in may}
+
+
+async def test_no_row_of_another_org_is_read_or_written_in_any_table(
+    db: Database, api_db: Database
+) -> None:
+    async with db.acquire() as conn:
+        await conn.execute(SEED + MORE)
+        filled = {
+            name
+            for name in await tables_of_tenants(db)
+            if await conn.fetchval(f"SELECT EXISTS (SELECT FROM {name} WHERE org_id <> 7)")
+        }
+    assert len(filled) > 16
+    for name, may in (await tables_of_tenants(db)).items():
+        async with api_db.transaction() as conn:
+            assert await conn.fetchval(f"SELECT count(org_id) FROM {name}") == 0, name
+        for scope in (Scope(7), Scope(7, owner_id=7, user_id=7), Scope(7, user_id=7)):
+            async with api_db.scoped(scope) as conn:
+                foreign = f"{name} WHERE org_id <> 7"
+                assert await conn.fetchval(f"SELECT count(org_id) FROM {foreign}") == 0, name
+                if "DELETE" in may:
+                    assert await conn.execute(f"DELETE FROM {foreign}") == "DELETE 0", name
+                if (column := may.get("UPDATE")) is not None:
+                    change = f"UPDATE {name} SET {column} = DEFAULT WHERE org_id <> 7"
+                    assert await conn.execute(change) == "UPDATE 0", name
