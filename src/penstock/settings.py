@@ -205,6 +205,9 @@ class Settings(BaseSettings):
     )
 
     # Keeping
+    cache_hours: float = Field(
+        24, ge=0, le=8760, description="How long results of a file are used again; 0: never."
+    )
     dead_letter_days: float = Field(
         30, gt=0, le=3650, description="How long dead letters are kept, in days."
     )

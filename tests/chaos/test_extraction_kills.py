@@ -62,3 +62,26 @@ async def test_a_worker_is_killed_while_columns_are_judged(bench: Bench, crew: C
     sku = next(one for one in job["summary"]["columns"] if one["column"] == "sku")
     assert (job["total"], sku["fill"]) == (_ROWS, 1.0)
     assert abs(sku["distinct"] - _ROWS) < 0.2 * _ROWS
+
+
+@pytest.mark.parametrize("place", ["recall_before_commit", "recall_after_commit", "in_finish"])
+async def test_a_worker_is_killed_over_results_that_are_used_again(
+    bench: Bench, crew: Crew, place: str
+) -> None:
+    """While they are copied, and before anyone is told that they can be."""
+    first = await send_file(bench, ALL, currency="USD")
+    if place != "in_finish":
+        await bench.work(first)
+        await send_file(bench, ALL, currency="USD")
+    victim = crew.start(f"{place}:kill")
+    assert await victim.dies(60) == -signal.SIGKILL
+    crew.start()
+    await until_done(bench)
+    last = await send_file(bench, ALL, currency="USD")
+    await until_done(bench)
+    job = await ended(bench, last)
+    assert (job["total"], job["done"]) == (_ROWS, _ROWS)
+    assert job["cached_from"] is not None
+    items = await bench.items(last)
+    assert [item["row_no"] for item in items] == list(range(1, _ROWS + 1))
+    assert {item["status"] for item in items} == {"DONE"}

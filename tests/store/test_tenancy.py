@@ -36,6 +36,7 @@ TENANT_TABLES = {
         "product_changes",
         "job_keys",
         "job_missing",
+        "result_cache",
         "profiles",
         "rates",
         "installation",

@@ -95,6 +95,9 @@ class JobShape(Shape):
     counters: Counters
     progress: Progress
     summary: dict[str, Any] | None
+    cached_from: UUID | None = Field(
+        description="The job whose results of the same file this one began with."
+    )
     last_error: dict[str, Any] | None
     attempts: int
     created_at: datetime

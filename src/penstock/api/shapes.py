@@ -65,6 +65,7 @@ def job_shape(row: Any) -> dict[str, Any]:
         },
         "progress": progress_of(row),
         "summary": stored(row["summary"]),
+        "cachedFrom": None if row["cached_from"] is None else str(row["cached_from"]),
         "lastError": stored(row["last_error"]),
         "attempts": row["attempts"],
         "createdAt": row["created_at"],

@@ -113,6 +113,7 @@ def show(job_id: JobId, json: shown.Json = False) -> None:
             ("Rows", _pairs(counters)),
             ("Errors", _pairs(job["errors"])),
             ("Summary", _pairs(counts_of(job["summary"] or {}))),
+            ("Began with", job.get("cachedFrom") and f"results of job {job['cachedFrom']}"),
             ("Last error", _error_line(job["lastError"])),
             ("Created (UTC)", shown.moment(job["createdAt"])),
             ("Started (UTC)", shown.moment(job["startedAt"])),

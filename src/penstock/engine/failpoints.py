@@ -36,6 +36,9 @@ NAMES = frozenset(
         # Some products of a job are put back.
         "undo_before_commit",
         "undo_after_commit",
+        # Rows of an earlier job with the same file are copied.
+        "recall_before_commit",
+        "recall_after_commit",
         # Some products that a file lacks are found, and taken off the shelf if asked.
         "missing_before_commit",
         "missing_after_commit",

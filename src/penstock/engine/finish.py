@@ -13,6 +13,7 @@ from penstock.model.errors import ItemError
 from penstock.store import jobs, slices
 from penstock.store.database import from_json, to_json
 from penstock.store.moves import end_jobs, write_events
+from penstock.store.recall import remember
 
 _CHUNK = 5000
 
@@ -37,6 +38,8 @@ async def finish(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> N
                 return
             events = await end_jobs(conn, [job.id], to_json(dict(summary)))
             await write_events(conn, events, worker)
+            if (named := pipeline.cache_key(job.config)) is not None and job.file is not None:
+                await remember(conn, job.id, named)
             await slices.charge(conn, claimed.turn, timer.ms)
     except Exception as error:
         await fail_or_retry(parts, lease.id, row, jobs.FINISH, error, worker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -14,16 +14,23 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
 from penstock.engine.parts import Parts
+from penstock.engine.recall import look_up
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import RowBatch, Traits
 from penstock.store import ingest as stored
-from penstock.store import jobs, slices
+from penstock.store import jobs, recall, slices
 from penstock.store.database import from_json, to_json
+from penstock.store.recall import Source
 
+_COPIED_AT_ONCE = 2000
 # Tries of one batch that takes too long before the ingest starts over with small ones.
 _BATCH_TRIES = 5
+
+
+class _Changed(Exception):
+    """The job that is copied is no longer what its file made of it."""
 
 
 class LeaseLost(Exception):
@@ -61,6 +68,16 @@ class Ingest:
             cursor = from_json(self._row["ingest_cursor"])
             # Time never stops the reading itself; `must_yield` does, between batches.
             ctx = stage_context(self._parts, self._stop, float("inf"), self._parts.log)
+            if cursor is None or "recalled" in cursor:
+                source = await look_up(self._parts, pipeline, job, ctx)
+                if source is not None:
+                    cursor, copied = await self._copy(source, cursor, must_yield)
+                    if copied:
+                        job = replace(job, header=source.header)
+                        learned = await pipeline.after_ingest(job, source.cursor, ctx)
+                        return await self._end(learned, source)
+                    if cursor is not None and self._must_rest(must_yield):
+                        return await self._yield()
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
                     cursor = batch.cursor
@@ -69,7 +86,7 @@ class Ingest:
                     await self._store(batch)
                     ctx.batch_rows = self._sizer.rows
                     self._parts.failpoints.reach("between_batches")
-                    if self._stop.reason is not None or must_yield(self._timer.ms / 1000):
+                    if self._must_rest(must_yield):
                         return await self._yield()
             learned = await pipeline.after_ingest(job, cursor or {}, ctx)
             await self._end(learned)
@@ -84,6 +101,52 @@ class Ingest:
             await fail_or_retry(
                 self._parts, self._lease.id, self._row, jobs.INGEST, error, self._worker
             )
+
+    def _must_rest(self, must_yield: Callable[[float], bool]) -> bool:
+        return self._stop.reason is not None or must_yield(self._timer.ms / 1000)
+
+    async def _copy(
+        self, source: Source, cursor: Any, must_yield: Callable[[float], bool]
+    ) -> tuple[Any, bool]:
+        """Rows of an earlier job of the same file; answers where it stands now, and whether that is
+        the end. If that job is changed meanwhile, the rest is read from the file."""
+        if cursor is not None and cursor["recalled"] != str(source.job_id):
+            return cursor, False
+        done = cursor["rows"] if cursor else 0
+        while done < source.total:
+            last = min(done + _COPIED_AT_ONCE, source.total)
+            # Only with the last row the file is looked through.
+            known = {name: one for name, one in source.cursor.items()
+                     if name != "columns" or last == source.total}  # fmt: skip
+            there = {**known, "rows": last, "recalled": str(source.job_id)}
+            try:
+                await self._copy_once(source, done, there)
+            except _Changed:
+                return cursor, False
+            cursor, done = there, last
+            self._parts.failpoints.reach("recall_after_commit")
+            if done < source.total and self._must_rest(must_yield):
+                return cursor, False
+        return cursor, True
+
+    async def _copy_once(self, source: Source, after: int, there: Mapping[str, Any]) -> None:
+        last = there["rows"]
+        size = self._row["size"] or 0
+        async with self._parts.db.transaction() as conn:
+            if not await slices.hold(conn, [self._lease.id]):
+                raise LeaseLost
+            _, total = await stored.saved_cursor(conn, self._row["id"])
+            if total >= last:
+                return
+            move, row_bytes = await recall.copy_some(conn, source.job_id, self._row, after, last)
+            if not await recall.is_unchanged(conn, source.job_id):
+                raise _Changed
+            await stored.save_move(
+                conn, self._row["id"], move, row_bytes=row_bytes, cursor=there,
+                bytes_read=size * last // source.total, bytes_total=size, header=source.header,
+                worker=self._worker,
+            )  # fmt: skip
+            self._parts.failpoints.reach("recall_before_commit")
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]
@@ -145,10 +208,14 @@ class Ingest:
             await self._wake(written.lanes)
         return pool_wait
 
-    async def _end(self, learned: Any) -> None:
+    async def _end(self, learned: Any, source: Source | None = None) -> None:
         async with self._parts.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
+            if source is not None:
+                await recall.say_cached(conn, self._row["id"], source.job_id)
+                told = {"from": str(source.job_id), "rows": source.total}
+                await jobs.tell(conn, self._row["id"], "job.cached", told, self._worker)
             written = await stored.end_ingest(conn, self._row["id"], learned, self._worker)
             await self._charge(conn)
         await self._wake(written.lanes)

@@ -15,6 +15,7 @@ from penstock.engine.bulk_service import BulkService
 from penstock.engine.clock import ClockWatch
 from penstock.engine.outbox import Outbox
 from penstock.engine.parts import Parts
+from penstock.engine.recall import CacheRetention
 from penstock.engine.reconcile import Reconciler
 from penstock.engine.retention import LetterRetention
 from penstock.engine.settle import TRY_AGAIN
@@ -43,6 +44,7 @@ def background_services(parts: Parts) -> Sequence[Service]:
         QueueWatch(parts),
         LetterRetention(parts),
         BulkService(parts),
+        CacheRetention(parts),
         Outbox(parts),
         WebhookKeeper(parts),
     ]

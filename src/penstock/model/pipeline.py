@@ -200,6 +200,18 @@ class Pipeline:
         """What the whole input teaches; stages find it in ``job.context``."""
         return {}
 
+    def cache_key(self, config: Any) -> str | None:
+        """What, besides the file, decides what the first stage gives; None: never used again."""
+        return None
+
+    async def still_true(
+        self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
+        context: Mapping[str, Any], ctx: Context,
+    ) -> bool:  # fmt: skip
+        """Whether results of an earlier job with the same key would be the same today, by what that
+        one found in the file (``cursor``) and learnt from it (``context``)."""
+        return False
+
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
         """What is to be changed once all items are terminal, before the summary is made."""
         return ()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
+import orjson
 from pydantic import Field, model_validator
 
+from penstock import __version__
 from penstock.catalog import profile as profiles
 from penstock.catalog.columns import ColumnStats
 from penstock.catalog.plan import compile_plan
@@ -27,9 +30,11 @@ from penstock.pipelines.product_plan import (
     learnt,
     today,
 )
-from penstock.pipelines.product_stages import apply, extract, match, source_of
+from penstock.pipelines.product_stages import GROUP, apply, extract, match, source_of
 from penstock.pipelines.product_summary import summary_of
 
+# Counted up whenever the same file would become other products: older results are not used again.
+_RESULTS = 1
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
@@ -120,13 +125,31 @@ class Extraction(Pipeline):
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
         """Each column judged by all of its cells, and the plan by which rows become products."""
+        return what_was_read(cursor) | await self._learnt(job, job.header or (), cursor, ctx)
+
+    def cache_key(self, config: ExtractionConfig) -> str:
+        """The intent decides nothing before the second stage."""
+        asked = config.model_dump(mode="json", exclude={"intent"})
+        said = f"{__version__}:{_RESULTS}:{orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)!r}"
+        return sha256(said.encode()).hexdigest()
+
+    async def still_true(
+        self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
+        context: Mapping[str, Any], ctx: Context,
+    ) -> bool:  # fmt: skip
+        """Profiles and rates may be others by now. Rows of one product change each other."""
+        learned = orjson.loads(orjson.dumps(await self._learnt(job, header, cursor, ctx)))
+        grouped = any(one["target"] == GROUP for one in learned["mapping"])
+        return not grouped and all(context.get(name) == one for name, one in learned.items())
+
+    async def _learnt(
+        self, job: Job, header: Sequence[str], cursor: Mapping[str, Any], ctx: Context
+    ) -> dict[str, Any]:
         stats = [ColumnStats.from_json(one) for one in cursor["columns"]]
-        header = job.header or ()
         profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
         rates = await ctx.catalog.rates(job.config.base_currency, today())
-        return what_was_read(cursor) | learnt(
-            header, stats, profile, proposal, origin, rates, job.config.base_currency
-        )
+        base = job.config.base_currency
+        return learnt(header, stats, profile, proposal, origin, rates, base)
 
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
         if job.config.missing is None:

@@ -53,6 +53,18 @@ async def save_batch(
     move.count("total", rows)
     move.count("pending", rows)
     move.stage(0).enter(rows, 0 if ready else None)
+    return await save_move(
+        conn, job_id, move, row_bytes=row_bytes, cursor=cursor, bytes_read=bytes_read,
+        bytes_total=bytes_total, header=header, grouped=grouped, worker=worker,
+    )  # fmt: skip
+
+
+async def save_move(
+    conn: Connection, job_id: UUID, move: JobMove, *, row_bytes: float, cursor: Mapping[str, Any],
+    bytes_read: int, bytes_total: int, header: Sequence[str] | None, worker: str,
+    grouped: bool = False,
+) -> Written:  # fmt: skip
+    """The same for rows that came in any other way."""
     shown = None if header is None else to_json(list(header))
     await conn.execute(
         _sql.ingest_batch, job_id, to_json(dict(cursor)), bytes_read, bytes_total, shown, grouped

@@ -1,0 +1,51 @@
+-- name: remember
+-- What came of this file with this configuration can be used again: the job that made it is done, and
+-- nobody has changed a row of it. A job that ends later stands for the same.
+INSERT INTO result_cache AS c (org_id, sha256, key, job_id)
+SELECT j.org_id, f.sha256, $2, j.id FROM jobs j JOIN files f ON f.id = j.file_id
+WHERE j.id = $1 AND j.generation = 1 AND j.state = 'done' AND j.total > 0
+  AND NOT EXISTS (SELECT 1 FROM job_errors e WHERE e.job_id = j.id AND e.code = ANY ($3::text[]))
+ON CONFLICT (org_id, sha256, key) DO UPDATE SET job_id = excluded.job_id, made_at = now()
+
+-- name: find
+-- The job that worked through the same bytes in the same way within the time given.
+SELECT j.id, j.header, j.ingest_cursor, j.context, j.total
+FROM result_cache c JOIN jobs j ON j.id = c.job_id AND j.org_id = c.org_id
+WHERE c.org_id = $1 AND c.sha256 = $2 AND c.key = $3 AND c.made_at > now() - $4 * interval '1 hour'
+  AND j.generation = 1 AND j.state = 'done'
+
+-- name: is_unchanged
+-- Whether the job's rows are still what its file made of them. Asked after they were copied: whoever
+-- changes one of them makes a new generation in the same transaction.
+SELECT generation = 1 AND state = 'done' FROM jobs WHERE id = $1
+
+-- name: copy_items
+-- Rows of another job as its first stage left them: those that ended there, ended, the others before
+-- the second.
+WITH copied AS (
+    INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, stage, status, attempts, input,
+                           noticed, normalized, result, error)
+    SELECT $1, i.row_no, i.org_id, $3, i.job_type, least(i.stage, 1),
+           CASE WHEN i.stage = 0 THEN i.status ELSE 'PENDING' END,
+           CASE WHEN i.stage = 0 THEN i.attempts ELSE 0 END, i.input, i.noticed,
+           i.normalized - 'match', i.result - 'match', CASE WHEN i.stage = 0 THEN i.error END
+    FROM job_items i WHERE i.job_id = $2 AND i.row_no > $4 AND i.row_no <= $5
+    RETURNING status, error->>'code' AS code, length(input::text) AS bytes
+)
+SELECT status, code, count(*)::integer AS rows, sum(bytes)::bigint AS bytes FROM copied GROUP BY 1, 2
+
+-- name: copy_keys
+-- … and what they call themselves.
+INSERT INTO job_keys (job_id, row_no, key, org_id, filled)
+SELECT $1, k.row_no, k.key, k.org_id, k.filled
+FROM job_keys k WHERE k.job_id = $2 AND k.row_no > $3 AND k.row_no <= $4
+
+-- name: say_cached
+-- The job says whose results it began with.
+UPDATE jobs SET cached_from = $2 WHERE id = $1
+
+-- name: drop_old
+-- What is too old to be used again.
+DELETE FROM result_cache WHERE (org_id, sha256, key) IN (
+    SELECT org_id, sha256, key FROM result_cache WHERE made_at < now() - $1 * interval '1 hour'
+    ORDER BY made_at LIMIT $2)
