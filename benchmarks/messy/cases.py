@@ -468,3 +468,121 @@ case(
     'id,data\n1,"{""a"": 1, ""b"": [2, 3]}"\n2,"{}"\n',
     [["id", "data"], ["1", '{"a": 1, "b": [2, 3]}'], ["2", "{}"]],
 )
+
+# Kinds that real price lists and exports showed.
+case(
+    "Markdown",
+    "drawn tables",
+    "# Prices\n\nNet of tax.\n\n| SKU | Title | Price |\n|-----|:-----:|------:|\n"
+    "| A-1 | Pipe \\| long | 12.50 |\n| A-2 |  | 0.10 |\n",
+    [["SKU", "Title", "Price"], ["A-1", "Pipe | long", "12.50"], ["A-2", "", "0.10"]],
+)
+case(
+    "the screen of a database",
+    "drawn tables",
+    " id | name  | price \n----+-------+-------\n  1 | Apple |  1.20 \n  2 | Pear  |  0.90 \n"
+    "(2 rows)\n",
+    [["id", "name", "price"], ["1", "Apple", "1.20"], ["2", "Pear", "0.90"]],
+)
+case(
+    "a framed screen of a database",
+    "drawn tables",
+    "+----+-------+-------+\n"
+    "| id | name  | price |\n+----+-------+-------+\n|  1 | Apple |  1.20 |\n"
+    "|  2 | Pear  |  0.90 |\n+----+-------+-------+\n2 rows in set (0.00 sec)\n",
+    [["id", "name", "price"], ["1", "Apple", "1.20"], ["2", "Pear", "0.90"]],
+)
+case(
+    "groups above far columns",
+    "headers of several rows",
+    ";;;;;\nPrice list from 7 February;;;;;\n;;;Unit box;;Large box\n"
+    "Code;Title;Price;Weight;Length;Weight\n"
+    "R0016.10;Pen Perfecto;8,48 zł;0.1;135.0;12.0\n"
+    "R0017.20;Pen Brilliant;11,50 zł;0.2;140.0;20.0\n",
+    [
+        ["Code", "Title", "Price", "Unit box Weight", "Unit box Length", "Large box Weight"],
+        ["R0016.10", "Pen Perfecto", "8,48 zł", "0.1", "135.0", "12.0"],
+        ["R0017.20", "Pen Brilliant", "11,50 zł", "0.2", "140.0", "20.0"],
+    ],
+)
+case(
+    "a header and a gap",
+    "blank lines",
+    " ,,,\nS. No,Name,Rate,Per\n,,,\n1.   ,Rocket,40,1 Box\n2.   ,Fountain,60,1 Box\n,(3 pcs),,\n"
+    "3.   ,Sparkler,65,1 Pkt\n",
+    [
+        ["S. No", "Name", "Rate", "Per"],
+        ["1.   ", "Rocket", "40", "1 Box"],
+        ["2.   ", "Fountain", "60", "1 Box"],
+        ["", "(3 pcs)", "", ""],
+        ["3.   ", "Sparkler", "65", "1 Pkt"],
+    ],
+)
+case(
+    "no header, codes and a brand",
+    "no header",
+    "CHRYSLER;68377850AA;16400;1;Радиатор кондиционера\nBMW;51357444075;4000;25;Стекло двери\n"
+    "MOPAR;68084185AA;;2;Сальник полуоси\nNGK;LZFR5CI11;650;21;Свеча зажигания 5,7 Hemi\n",
+    header_less(
+        [
+            ["CHRYSLER", "68377850AA", "16400", "1", "Радиатор кондиционера"],
+            ["BMW", "51357444075", "4000", "25", "Стекло двери"],
+            ["MOPAR", "68084185AA", "", "2", "Сальник полуоси"],
+            ["NGK", "LZFR5CI11", "650", "21", "Свеча зажигания 5,7 Hemi"],
+        ]
+    ),
+    "cp1251",
+)
+case(
+    "Turkish capitals",
+    "encodings",
+    "MODEL,AÇIKLAMA,LİSTE FİYATI\nKB-1,TEK SERPANTİNLİ BOYLER,398\nKB-2,ÇİFT BOYLER,474\n",
+    [
+        ["MODEL", "AÇIKLAMA", "LİSTE FİYATI"],
+        ["KB-1", "TEK SERPANTİNLİ BOYLER", "398"],
+        ["KB-2", "ÇİFT BOYLER", "474"],
+    ],
+    "cp1254",
+)
+case(
+    "titles of groups among the rows",
+    "rows of another kind",
+    'Name,Price,Trade price,Stock\n"TM-25, pcs",61538.18,49846,63\n'
+    "Welding transformers,Price,#VALUE!,31\n"
+    '"PULSAR 305 (50A), pcs",9288.28,7524,23\n"TL-10 50/5, pcs",33058.01,26777,25\n',
+    [
+        ["Name", "Price", "Trade price", "Stock"],
+        ["TM-25, pcs", "61538.18", "49846", "63"],
+        ["Welding transformers", "Price", "#VALUE!", "31"],
+        ["PULSAR 305 (50A), pcs", "9288.28", "7524", "23"],
+        ["TL-10 50/5, pcs", "33058.01", "26777", "25"],
+    ],
+)
+case(
+    "a code alone in the last line",
+    "short rows",
+    "sku;name;price\nA-1;Bolt;1\nA-2;Nut;2\nA-3;Pin;3\nA-4\n",
+    [
+        ["sku", "name", "price"],
+        ["A-1", "Bolt", "1"],
+        ["A-2", "Nut", "2"],
+        ["A-3", "Pin", "3"],
+        ["A-4", "", ""],
+    ],
+)
+case(
+    "markup in the first cell",
+    "quotes",
+    'html;sku\n<b>Bolt</b>, zinc;A-1\n<a href="x">Nut</a>;A-2\n',
+    [["html", "sku"], ["<b>Bolt</b>, zinc", "A-1"], ['<a href="x">Nut</a>', "A-2"]],
+)
+case(
+    "cells padded for the eye",
+    "space",
+    "name      ,sku    ,price \nLaptop    ,L22013 ,1299.00\nTablet    ,T99    ,329.00\n",
+    [
+        ["name      ", "sku    ", "price "],
+        ["Laptop    ", "L22013 ", "1299.00"],
+        ["Tablet    ", "T99    ", "329.00"],
+    ],
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
@@ -158,7 +158,7 @@ class _Parser:
     def _until_broken(self, at: int, rows: list[list[str]], starts: list[int]) -> int:
         """Read on from a line while all is well; answers the line that needs mending."""
         lines = self._lines
-        reader = self._dialect.reader(lines[at:] if at else lines, strict=True)
+        reader = self._dialect.reader(self._from(at), strict=True)
         done = 0
         while True:
             try:
@@ -174,10 +174,14 @@ class _Parser:
             starts.append(self._first + at + done)
             done = taken
 
+    def _from(self, at: int) -> Iterable[str]:
+        """Not a copy of the rest: where every line is broken, there would be one for each."""
+        return map(self._lines.__getitem__, range(at, len(self._lines)))
+
     def _is_open(self, at: int) -> bool:
         """Whether the record wants more lines than there are, and nothing else is wrong with it."""
         try:
-            next(self._dialect.reader(self._lines[at:], strict=True))
+            next(self._dialect.reader(self._from(at), strict=True))
         except csv.Error as error:
             return "unexpected end" in str(error)
         except StopIteration:

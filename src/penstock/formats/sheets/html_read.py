@@ -220,7 +220,7 @@ class _Page:
         width = len(table.row)
         if (table.line + 1) * width > self._limits["cells"]:
             raise too_many_cells(self._limits["cells"])
-        if width > self._limits["columns"] and self._wanted == table.number:
+        if width > self._limits["columns"]:
             raise BadInput(
                 "TOO_MANY_COLUMNS", f"Row {table.line + 1:,} has more than "
                 f"{self._limits['columns']:,} cells", line=table.line + 1,
