@@ -47,8 +47,8 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
         role="region"
         aria-label="Columns and their fields"
       >
-        <table className="w-full min-w-[640px] text-left text-sm">
-          <thead>
+        <table className="w-full text-left text-sm max-sm:block">
+          <thead className="max-sm:sr-only">
             <tr className="h-9 border-b bg-sunken text-xs text-ink-2 [&>th]:px-3 [&>th]:font-medium">
               <th>Column</th>
               <th>In the file</th>
@@ -56,16 +56,19 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
               <th className="w-32">Sure</th>
             </tr>
           </thead>
-          <tbody className="divide-y">
+          <tbody className="divide-y max-sm:block">
             {columns.map((column) => (
-              <tr key={column.column} className="align-top [&>td]:px-3 [&>td]:py-2">
-                <td className="font-medium">
+              <tr
+                key={column.column}
+                className="align-top max-sm:flex max-sm:flex-wrap max-sm:py-2 sm:[&>td]:py-2 [&>td]:px-3"
+              >
+                <td className="font-medium max-sm:order-1 max-sm:w-3/5">
                   {column.column}
                   <span className="block text-xs font-normal text-ink-3">
                     {Math.round(100 * column.fill)} % filled
                   </span>
                 </td>
-                <td className="max-w-72">
+                <td className="max-w-72 max-sm:order-3 max-sm:w-full max-sm:max-w-none max-sm:py-1">
                   {column.samples.length === 0 && <span className="text-ink-3">always empty</span>}
                   {column.samples.slice(0, 3).map((sample, place) => (
                     <span key={place} className="block truncate text-ink-2" title={sample}>
@@ -73,7 +76,7 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
                     </span>
                   ))}
                 </td>
-                <td>
+                <td className="max-sm:order-4 max-sm:w-full">
                   <TargetSelect
                     column={column}
                     value={targetOf(column, mapping)}
@@ -81,7 +84,7 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
                     onChange={set}
                   />
                 </td>
-                <td>
+                <td className="max-sm:order-2 max-sm:w-2/5">
                   <Sure column={column} changed={column.column in mapping} />
                 </td>
               </tr>

@@ -15,13 +15,72 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description Stored durably when this answers; use its id for any number of jobs.
+         * @description Stored durably when this answers; use its id for any number of jobs. Nothing is refused for
+         *     its content, but for what is not the picture it calls itself.
          */
-        post: operations["create_file_api_files_post"];
+        post: operations["createFile"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an upload
+         * @description Say how large the file will be and what it is called; send the bytes to the `Location` that
+         *     is answered, in as many requests as it takes (or the first of them with this one). Once the last
+         *     byte is there, the upload's id is a file's.
+         */
+        post: operations["beginUpload"];
+        delete?: never;
+        /**
+         * What uploads can do
+         * @description The version of tus, its extensions, and the largest file.
+         */
+        options: operations["describeUploads"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an upload
+         * @description How far it is, as JSON; `fileId` once it is whole.
+         */
+        get: operations["showUpload"];
+        put?: never;
+        post?: never;
+        /**
+         * Give an upload up
+         * @description What is there is removed. A file that was whole stays as long as a job uses it.
+         */
+        delete: operations["giveUpUpload"];
+        options?: never;
+        /**
+         * How far an upload is
+         * @description `Upload-Offset` is how many bytes are there: go on with the next one.
+         */
+        head: operations["askOffset"];
+        /**
+         * Go on with an upload
+         * @description Bytes from `Upload-Offset` on. What came before a line broke is kept.
+         */
+        patch: operations["continueUpload"];
         trace?: never;
     };
     "/api/jobs": {
@@ -33,16 +92,18 @@ export interface paths {
         };
         /**
          * List jobs
-         * @description Newest first: your own, your org's where it shares them, every org's for an admin.
+         * @description Newest first: your own, your org's where it shares them, every org's for an admin. A page
+         *     that takes long ends early, perhaps with nothing on it: go on while there is a `next`.
          */
-        get: operations["list_jobs_api_jobs_get"];
+        get: operations["listJobs"];
         put?: never;
         /**
          * Create a job
-         * @description As a form with the file itself, or as JSON with the id of one uploaded before. Nothing that
-         *     was accepted is lost, and nothing of what was refused stays.
+         * @description As a form with the file itself, or as JSON with the id of one uploaded before (or its path on
+         *     the server, where that is open to you). Nothing that was accepted is lost, and nothing of what
+         *     was refused stays.
          */
-        post: operations["create_job_api_jobs_post"];
+        post: operations["createJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -63,7 +124,7 @@ export interface paths {
          * @description What was detected, what each column means, the first 200 rows as they would come out, and
          *     what is wrong with them. Nothing is written; `fileId` serves to create the job afterwards.
          */
-        post: operations["preview_job_api_jobs_preview_post"];
+        post: operations["previewJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -81,7 +142,47 @@ export interface paths {
          * Show a job
          * @description One job, with its counters, progress and errors by code.
          */
-        get: operations["show_job_api_jobs__job_id__get"];
+        get: operations["showJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extraction/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an extraction job
+         * @description The same as `POST /api/jobs` with the pipeline `extraction`.
+         */
+        post: operations["createExtractionJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extraction/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an extraction job
+         * @description The job with its progress. `GET /api/jobs/{id}` tells more.
+         */
+        get: operations["showExtractionJob"];
         put?: never;
         post?: never;
         delete?: never;
@@ -102,7 +203,28 @@ export interface paths {
          * @description In the order of rows, or of changes for what is open or ended with a problem. A search ends a
          *     page early, perhaps with nothing on it: go on while there is a `next`.
          */
-        get: operations["list_items_api_jobs__job_id__items_get"];
+        get: operations["listItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List open rows
+         * @description What waits and runs, of all your jobs (of everybody's, for an admin who asks for it), longest
+         *     untouched first. Only where `PENSTOCK_GLOBAL_PENDING` is on.
+         */
+        get: operations["listPending"];
         put?: never;
         post?: never;
         delete?: never;
@@ -124,7 +246,7 @@ export interface paths {
          * Pause a job
          * @description What runs is finished, nothing more starts. Pausing twice is the same as once.
          */
-        post: operations["pause_job_api_jobs__job_id__pause_post"];
+        post: operations["pauseJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -144,7 +266,7 @@ export interface paths {
          * Resume a job
          * @description A job that is not paused just goes on.
          */
-        post: operations["resume_job_api_jobs__job_id__resume_post"];
+        post: operations["resumeJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -164,7 +286,7 @@ export interface paths {
          * Cancel a job
          * @description From this answer on no item starts. Open items become SKIPPED, results stay.
          */
-        post: operations["cancel_job_api_jobs__job_id__cancel_post"];
+        post: operations["cancelJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -184,7 +306,7 @@ export interface paths {
          * Change a job's priority
          * @description Among the jobs of its org, from the next claim on; what runs is finished.
          */
-        post: operations["set_priority_api_jobs__job_id__priority_post"];
+        post: operations["setPriority"];
         delete?: never;
         options?: never;
         head?: never;
@@ -206,7 +328,7 @@ export interface paths {
          *     one that failed or was cancelled goes on with all that was left undone. Of a large job the
          *     answer is 202, and `operationId` goes on.
          */
-        post: operations["reprocess_api_jobs__job_id__reprocess_post"];
+        post: operations["reprocess"];
         delete?: never;
         options?: never;
         head?: never;
@@ -226,7 +348,7 @@ export interface paths {
          * Work on a job in this request
          * @description For installations without workers: works on this job for `durationMs` at most.
          */
-        post: operations["kickoff_job_api_jobs__job_id__kickoff_post"];
+        post: operations["kickoffJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -247,7 +369,7 @@ export interface paths {
          * @description The same pipeline, config, file and name as a new job of yours, in whatever state the old one
          *     is. The body may be left out.
          */
-        post: operations["clone_job_api_jobs__job_id__clone_post"];
+        post: operations["cloneJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -272,7 +394,7 @@ export interface paths {
          * @description Write cells as they should have been, and run the row again from the start. What it was
          *     before is kept in the audit.
          */
-        patch: operations["fix_item_api_jobs__job_id__items__item__patch"];
+        patch: operations["fixItem"];
         trace?: never;
     };
     "/api/jobs/{job_id}/remap": {
@@ -289,7 +411,7 @@ export interface paths {
          * @description The same rows with other options: mapping, profile, decimal style, intent … Nothing is sent
          *     again; every row runs again from the start.
          */
-        post: operations["remap_job_api_jobs__job_id__remap_post"];
+        post: operations["remapJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -313,7 +435,7 @@ export interface paths {
          *     `after`. With `dryRun`
          *     nothing is changed, only told. To have it back, reprocess the job's rows from the start.
          */
-        post: operations["undo_job_api_jobs__job_id__undo_post"];
+        post: operations["undoJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -331,7 +453,7 @@ export interface paths {
          * List fields
          * @description What a column may be mapped to.
          */
-        get: operations["list_fields_api_fields_get"];
+        get: operations["listFields"];
         put?: never;
         post?: never;
         delete?: never;
@@ -351,7 +473,7 @@ export interface paths {
          * List profiles
          * @description The latest version of each profile of your org.
          */
-        get: operations["list_profiles_api_profiles_get"];
+        get: operations["listProfiles"];
         put?: never;
         post?: never;
         delete?: never;
@@ -371,19 +493,19 @@ export interface paths {
          * Show a profile
          * @description The latest version or an older one, as JSON, or as TOML where that is accepted.
          */
-        get: operations["show_profile_api_profiles__name__get"];
+        get: operations["showProfile"];
         /**
          * Save a profile
          * @description A new version under this name. Files with the columns it was made for find it by
          *     themselves.
          */
-        put: operations["save_profile_api_profiles__name__put"];
+        put: operations["saveProfile"];
         post?: never;
         /**
          * Delete a profile
          * @description Files no longer find it. Jobs that ran with it keep what they know.
          */
-        delete: operations["delete_profile_api_profiles__name__delete"];
+        delete: operations["deleteProfile"];
         options?: never;
         head?: never;
         patch?: never;
@@ -406,7 +528,7 @@ export interface paths {
          *     In XLSX bad cells are coloured and say why. In CSV cells that a spreadsheet would run as a
          *     formula are written with an apostrophe before them.
          */
-        post: operations["export_job_api_jobs__job_id__export_post"];
+        post: operations["exportJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -425,7 +547,7 @@ export interface paths {
          * @description Events after `since`, in order and without gaps; ask again with `next`. With
          *     `Accept: text/event-stream` they are sent as they happen; `Last-Event-ID` resumes.
          */
-        get: operations["list_events_api_jobs__job_id__events_get"];
+        get: operations["listEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -448,7 +570,7 @@ export interface paths {
          *     moves there may be more. With `Accept: text/event-stream` they are sent as they happen, from now
          *     on where neither `since` nor `Last-Event-ID` is given.
          */
-        get: operations["list_all_events_api_events_get"];
+        get: operations["listAllEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -470,7 +592,7 @@ export interface paths {
          *     ids. A page that takes long ends early, perhaps with nothing on it: go on while there is a
          *     `next`.
          */
-        get: operations["list_products_api_products_get"];
+        get: operations["listProducts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -493,7 +615,7 @@ export interface paths {
          * @description The catalog, or what matches, as a file: as lines with a column per field, or in `json` and
          *     `ndjson` as documents.
          */
-        post: operations["export_products_api_products_export_post"];
+        post: operations["exportProducts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -512,7 +634,7 @@ export interface paths {
          * @description The whole normalised product, and of each field where its value came from: column, raw text,
          *     rule, how sure that rule is, and the row of the job that brought it.
          */
-        get: operations["show_product_api_products__product_id__get"];
+        get: operations["showProduct"];
         put?: never;
         post?: never;
         delete?: never;
@@ -533,7 +655,7 @@ export interface paths {
          * @description What jobs did to the product, the latest first: which job and row, when, which fields from
          *     what to what, and whether it was undone. Also of a product that an undo removed.
          */
-        get: operations["show_history_api_products__product_id__history_get"];
+        get: operations["showHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -553,7 +675,7 @@ export interface paths {
          * List dead letters
          * @description What failed for good, newest first.
          */
-        get: operations["list_letters_api_dead_letters_get"];
+        get: operations["listLetters"];
         put?: never;
         post?: never;
         delete?: never;
@@ -574,7 +696,7 @@ export interface paths {
          * @description Open letters by what they have in common, in the order of their signatures. The counts are
          *     kept, so that this costs the same however many letters there are.
          */
-        get: operations["list_groups_api_dead_letters_groups_get"];
+        get: operations["listGroups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -596,7 +718,7 @@ export interface paths {
          * Run all that match again
          * @description Each letter becomes a new job. Up to 1,000 letters a call: while `more`, call again.
          */
-        post: operations["reprocess_all_api_dead_letters_reprocess_post"];
+        post: operations["reprocessLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -616,7 +738,7 @@ export interface paths {
          * Discard all that match
          * @description With a reason. Up to 1,000 letters a call: while `more`, call again.
          */
-        post: operations["discard_all_api_dead_letters_discard_post"];
+        post: operations["discardLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -634,7 +756,7 @@ export interface paths {
          * Show a dead letter
          * @description One letter with all that is known; the stack trace for admins only.
          */
-        get: operations["show_letter_api_dead_letters__letter_id__get"];
+        get: operations["showLetter"];
         put?: never;
         post?: never;
         delete?: never;
@@ -656,7 +778,7 @@ export interface paths {
          * Run a dead letter's job again
          * @description As a new job of the same user, at priority 10. A letter is run again once.
          */
-        post: operations["reprocess_api_dead_letters__letter_id__reprocess_post"];
+        post: operations["reprocessLetter"];
         delete?: never;
         options?: never;
         head?: never;
@@ -676,7 +798,7 @@ export interface paths {
          * Discard a dead letter
          * @description It stays to be read until its time is up, and is never run again.
          */
-        post: operations["discard_api_dead_letters__letter_id__discard_post"];
+        post: operations["discardLetter"];
         delete?: never;
         options?: never;
         head?: never;
@@ -694,7 +816,7 @@ export interface paths {
          * List operations
          * @description Newest first: your own, your org's where it shares jobs, every org's for an admin.
          */
-        get: operations["list_operations_api_bulk_get"];
+        get: operations["listOperations"];
         put?: never;
         /**
          * Change many jobs
@@ -702,7 +824,7 @@ export interface paths {
          *     on in the background, job by job; what is in no state for the action is left out. With `dryRun`
          *     the jobs are only counted.
          */
-        post: operations["start_operation_api_bulk_post"];
+        post: operations["startOperation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -720,7 +842,7 @@ export interface paths {
          * Show an operation
          * @description How far it is, and what became of the jobs.
          */
-        get: operations["show_operation_api_bulk__operation_id__get"];
+        get: operations["showOperation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -742,7 +864,7 @@ export interface paths {
          * Abort an operation
          * @description It stops before the next job; what is changed stays so. Twice is the same as once.
          */
-        post: operations["abort_operation_api_bulk__operation_id__abort_post"];
+        post: operations["abortOperation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -763,7 +885,7 @@ export interface paths {
          * @description Jobs that failed as a whole, and the failed items of those that are done, if they ended since
          *     then. Up to 1,000 at once, the oldest first; `more` says whether to ask again.
          */
-        post: operations["retry_failed_jobs_api_products_import_retry_failed_post"];
+        post: operations["retryFailedJobs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -781,7 +903,7 @@ export interface paths {
          * List lanes
          * @description Every lane with its live jobs (counted up to 20,000 in all), and which stand still.
          */
-        get: operations["list_lanes_api_queues_get"];
+        get: operations["listLanes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -804,7 +926,7 @@ export interface paths {
          * @description From this answer on nothing of the lane starts; what runs is finished. Jobs are still
          *     accepted, and jobs that are being cancelled come to their end.
          */
-        post: operations["pause_lane_api_queues__lane__pause_post"];
+        post: operations["pauseLane"];
         delete?: never;
         options?: never;
         head?: never;
@@ -824,7 +946,7 @@ export interface paths {
          * Resume a lane
          * @description The lane goes on where it stopped. One that is not paused just goes on.
          */
-        post: operations["resume_lane_api_queues__lane__resume_post"];
+        post: operations["resumeLane"];
         delete?: never;
         options?: never;
         head?: never;
@@ -844,7 +966,7 @@ export interface paths {
          * Change your password
          * @description With a session only. Everything else that is signed in as you is signed out; keys stay.
          */
-        post: operations["change_password_api_users_me_password_post"];
+        post: operations["changePassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -862,13 +984,13 @@ export interface paths {
          * List users
          * @description Of all orgs or of one, oldest first.
          */
-        get: operations["list_users_api_users_get"];
+        get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
          * @description Without a password one is made, and shown in this answer only.
          */
-        post: operations["create_user_api_users_post"];
+        post: operations["createUser"];
         delete?: never;
         options?: never;
         head?: never;
@@ -886,7 +1008,7 @@ export interface paths {
          * Show a user
          * @description One user of any org.
          */
-        get: operations["show_user_api_users__user_id__get"];
+        get: operations["showUser"];
         put?: never;
         post?: never;
         delete?: never;
@@ -896,7 +1018,7 @@ export interface paths {
          * Change a user
          * @description Another role, or no access at all, from the next request on. The last admin stays one.
          */
-        patch: operations["change_user_api_users__user_id__patch"];
+        patch: operations["changeUser"];
         trace?: never;
     };
     "/api/users/{user_id}/password": {
@@ -912,7 +1034,7 @@ export interface paths {
          * Reset a password
          * @description A new password, made and shown once unless you give it. Their sessions end.
          */
-        post: operations["reset_password_api_users__user_id__password_post"];
+        post: operations["resetPassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -931,14 +1053,14 @@ export interface paths {
          * @description Newest first, with those that are revoked or expired: your own, or with `userId` somebody
          *     else's or everybody's, for admins.
          */
-        get: operations["list_keys_api_keys_get"];
+        get: operations["listKeys"];
         put?: never;
         /**
          * Create a key
          * @description The key is shown in this answer only. It never may more than its user; a key of an admin
          *     without the scope `admin` acts as a member of the admin's org.
          */
-        post: operations["create_key_api_keys_post"];
+        post: operations["createKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -959,7 +1081,7 @@ export interface paths {
          * Revoke a key
          * @description From this answer on no request with it is answered. Twice is the same as once.
          */
-        delete: operations["revoke_key_api_keys__key_id__delete"];
+        delete: operations["revokeKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -976,7 +1098,7 @@ export interface paths {
          * Show your org
          * @description Its plan, and whether members see each other's jobs.
          */
-        get: operations["show_org_api_org_get"];
+        get: operations["showOrg"];
         put?: never;
         post?: never;
         delete?: never;
@@ -986,7 +1108,7 @@ export interface paths {
          * Change an org
          * @description Yours or, with `org`, another one. Jobs that wait already stay in their lane.
          */
-        patch: operations["change_org_api_org_patch"];
+        patch: operations["changeOrg"];
         trace?: never;
     };
     "/api/orgs": {
@@ -1000,13 +1122,13 @@ export interface paths {
          * List orgs
          * @description All tenants, by name.
          */
-        get: operations["list_orgs_api_orgs_get"];
+        get: operations["listOrgs"];
         put?: never;
         /**
          * Create an org
          * @description A new tenant, without users at first.
          */
-        post: operations["create_org_api_orgs_post"];
+        post: operations["createOrg"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1024,7 +1146,7 @@ export interface paths {
          * List changes
          * @description Every change, newest first, with what it was before and after.
          */
-        get: operations["list_audit_api_audit_get"];
+        get: operations["listAudit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1044,7 +1166,7 @@ export interface paths {
          * List webhooks
          * @description Your org's, oldest first; every org's for an admin. Secrets are never shown again.
          */
-        get: operations["list_webhooks_api_webhooks_get"];
+        get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
@@ -1052,7 +1174,7 @@ export interface paths {
          *     this answer shows, once. The URL must lead to the public internet, or where the operator allows
          *     it to.
          */
-        post: operations["create_webhook_api_webhooks_post"];
+        post: operations["createWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1070,14 +1192,14 @@ export interface paths {
          * Show a webhook
          * @description Where it posts to, which events, and how it fares.
          */
-        get: operations["show_webhook_api_webhooks__webhook_id__get"];
+        get: operations["showWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
          * @description Nothing is sent there any more, what is on its way included; its secret is forgotten.
          */
-        delete: operations["delete_webhook_api_webhooks__webhook_id__delete"];
+        delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
@@ -1085,7 +1207,7 @@ export interface paths {
          * @description What is on its way goes to the new URL from its next try on. Enabling it takes up no event
          *     that came while it was disabled.
          */
-        patch: operations["change_webhook_api_webhooks__webhook_id__patch"];
+        patch: operations["changeWebhook"];
         trace?: never;
     };
     "/api/webhooks/{webhook_id}/rotate": {
@@ -1102,7 +1224,7 @@ export interface paths {
          * @description The new secret is shown this once. Until the overlap ends, requests carry a signature of
          *     each, so that receivers can change over without missing any.
          */
-        post: operations["rotate_secret_api_webhooks__webhook_id__rotate_post"];
+        post: operations["rotateSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1122,7 +1244,7 @@ export interface paths {
          * Send a test
          * @description An event `webhook.test` goes the way of every other: signed, tried again, in the log.
          */
-        post: operations["test_webhook_api_webhooks__webhook_id__test_post"];
+        post: operations["testWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1141,7 +1263,7 @@ export interface paths {
          * @description The log, newest first, for who made the webhook, for admins, and for all where an org shares
          *     its jobs.
          */
-        get: operations["list_deliveries_api_webhooks__webhook_id__deliveries_get"];
+        get: operations["listDeliveries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1161,7 +1283,7 @@ export interface paths {
          * Show a delivery
          * @description With every try, what the receiver said, and what is posted.
          */
-        get: operations["show_delivery_api_webhooks_deliveries__delivery_id__get"];
+        get: operations["showDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1183,7 +1305,7 @@ export interface paths {
          * Deliver again
          * @description The same message under the same id, with all its tries; its dead letter is closed.
          */
-        post: operations["redeliver_api_webhooks_deliveries__delivery_id__redeliver_post"];
+        post: operations["redeliver"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1201,19 +1323,19 @@ export interface paths {
          * Who am I
          * @description The user behind the session or the key.
          */
-        get: operations["show_session_api_session_get"];
+        get: operations["showSession"];
         put?: never;
         /**
          * Sign in
          * @description Answers with a cookie. Failures are the same whatever was wrong, and limited per account and
          *     per address.
          */
-        post: operations["create_session_api_session_post"];
+        post: operations["createSession"];
         /**
          * Sign out
          * @description The session ends here and now, on the server too.
          */
-        delete: operations["delete_session_api_session_delete"];
+        delete: operations["deleteSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1230,7 +1352,7 @@ export interface paths {
          * Health
          * @description `degraded` without a worker, with a long queue, or (503) without a database.
          */
-        get: operations["health_health_get"];
+        get: operations["health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1250,7 +1372,7 @@ export interface paths {
          * Health of the queue
          * @description How full the queue is, and who is there to empty it.
          */
-        get: operations["queue_health_health_queue_get"];
+        get: operations["queueHealth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1270,7 +1392,7 @@ export interface paths {
          * Metrics for Prometheus
          * @description The queue, and each worker's live values. Workers tell theirs every two seconds.
          */
-        get: operations["metrics_metrics_get"];
+        get: operations["metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1290,7 +1412,7 @@ export interface paths {
          * Workers and their figures
          * @description The same figures of each worker, as JSON.
          */
-        get: operations["worker_metrics_metrics_worker_get"];
+        get: operations["workerMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1350,7 +1472,7 @@ export interface components {
          * BulkAction
          * @enum {string}
          */
-        BulkAction: "pause" | "resume" | "cancel" | "priority" | "reprocess";
+        BulkAction: "pause" | "resume" | "cancel" | "priority" | "reprocess" | "clone";
         /** BulkCount */
         BulkCount: {
             /** Count */
@@ -1539,6 +1661,74 @@ export interface components {
              */
             seq: number | null;
         };
+        /** ExtractionError */
+        ExtractionError: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ExtractionJob
+         * @description A job as its older call shows it.
+         */
+        ExtractionJob: {
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /** Uploadid */
+            uploadId: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "queued" | "processing" | "completed" | "failed" | "cancelled";
+            /** Priority */
+            priority: number;
+            progress: components["schemas"]["ExtractionProgress"];
+            /** Retrycount */
+            retryCount: number;
+            /**
+             * Resultref
+             * @description Where the results are, once there are all.
+             */
+            resultRef: string | null;
+            /** Summary */
+            summary: {
+                [key: string]: unknown;
+            } | null;
+            error: components["schemas"]["ExtractionError"] | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Startedat */
+            startedAt: string | null;
+            /** Completedat */
+            completedAt: string | null;
+        };
+        /** ExtractionProgress */
+        ExtractionProgress: {
+            /** Percentcomplete */
+            percentComplete: number;
+            /** Currentstep */
+            currentStep: string | null;
+            /** Rowsprocessed */
+            rowsProcessed: number;
+            /** Rowstotal */
+            rowsTotal: number;
+            /** Elapsedms */
+            elapsedMs: number;
+            /** Estimatedremainingms */
+            estimatedRemainingMs: number | null;
+        };
         /** FieldChange */
         FieldChange: {
             /** Field */
@@ -1662,6 +1852,11 @@ export interface components {
             org: string;
             /** Userid */
             userId: number;
+            /**
+             * Owner
+             * @description E-mail address of who submitted it.
+             */
+            owner: string | null;
             file: components["schemas"]["FileShape"] | null;
             /** Config */
             config: {
@@ -1959,6 +2154,15 @@ export interface components {
             /** @description How full the queue is. */
             level: components["schemas"]["Level"] | null;
         };
+        /** InputSummary */
+        InputSummary: {
+            /** Title */
+            title: string | null;
+            /** Brand */
+            brand: string | null;
+            /** Sku */
+            sku: string | null;
+        };
         /** ItemPage */
         ItemPage: {
             /** Items */
@@ -2064,6 +2268,11 @@ export interface components {
             org: string;
             /** Userid */
             userId: number;
+            /**
+             * Owner
+             * @description E-mail address of who submitted it.
+             */
+            owner: string | null;
             file: components["schemas"]["FileShape"] | null;
             /** Config */
             config: {
@@ -2509,9 +2718,41 @@ export interface components {
             passwordChangedAt: string | null;
             /**
              * Password
-             * @description Shown this once; null where you chose it.
+             * @description Shown this once; null where you chose it, or none.
              */
             password: string | null;
+        };
+        /** OldestRow */
+        OldestRow: {
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /** Jobname */
+            jobName: string;
+            /** Jobtype */
+            jobType: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /**
+             * Agems
+             * @description How long its oldest open row was not touched.
+             */
+            ageMs: number;
+        };
+        /**
+         * OpenCounts
+         * @description By the counters that jobs keep; nothing is counted for it.
+         */
+        OpenCounts: {
+            /** Pending */
+            pending: number;
+            /** Processing */
+            processing: number;
         };
         /** OperationPage */
         OperationPage: {
@@ -2613,6 +2854,11 @@ export interface components {
              */
             plan: "enterprise" | "premium" | "standard" | "basic" | "trial";
             /**
+             * Weight
+             * @description Its share of the workers, beside the others'.
+             */
+            weight: number;
+            /**
              * Maxslices
              * @description Null: as many as any org.
              */
@@ -2660,6 +2906,77 @@ export interface components {
             jobId: string;
             /** Rowno */
             rowNo: number;
+        };
+        /** PendingPage */
+        PendingPage: {
+            /** Items */
+            items: components["schemas"]["PendingRow"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+            /** @description On the first page. */
+            counts: components["schemas"]["OpenCounts"] | null;
+            /**
+             * Oldest
+             * @description On the first page: the ten jobs whose rows have waited longest.
+             */
+            oldest: components["schemas"]["OldestRow"][] | null;
+        };
+        /** PendingRow */
+        PendingRow: {
+            /**
+             * Id
+             * @description `<jobId>:<rowNo>`
+             */
+            id: string;
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /** Jobname */
+            jobName: string;
+            /** Jobstate */
+            jobState: string;
+            /** Jobtype */
+            jobType: string;
+            /** Rowno */
+            rowNo: number;
+            /** Org */
+            org: string;
+            /** Userid */
+            userId: number;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "PENDING" | "PROCESSING";
+            /** Attempts */
+            attempts: number;
+            /**
+             * Errorcode
+             * @description Of the try before.
+             */
+            errorCode: string | null;
+            /**
+             * Dueat
+             * @description Waits until then, after a retry or for a limit.
+             */
+            dueAt: string | null;
+            /** Lockedby */
+            lockedBy: string | null;
+            /** Lockedat */
+            lockedAt: string | null;
+            inputSummary: components["schemas"]["InputSummary"];
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /** @description Of its job. */
+            progress: components["schemas"]["RowProgress"];
         };
         /** Preview */
         Preview: {
@@ -3033,6 +3350,15 @@ export interface components {
              */
             more: boolean;
         };
+        /** RowProgress */
+        RowProgress: {
+            /** Percent */
+            percent: number;
+            /** Rowsdone */
+            rowsDone: number;
+            /** Rowstotal */
+            rowsTotal: number;
+        };
         /** SessionShape */
         SessionShape: {
             user: components["schemas"]["SignedInUser"];
@@ -3134,6 +3460,42 @@ export interface components {
             more: boolean;
             /** Next */
             next: string | null;
+        };
+        /** UploadShape */
+        UploadShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Length
+             * @description Bytes of the whole file.
+             */
+            length: number;
+            /**
+             * Offset
+             * @description Bytes that are there.
+             */
+            offset: number;
+            /**
+             * Fileid
+             * @description The file, once the upload is whole.
+             */
+            fileId: string | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Expiresat
+             * Format: date-time
+             * @description What is not whole by then is removed.
+             */
+            expiresAt: string;
         };
         /** UserPage */
         UserPage: {
@@ -3254,19 +3616,69 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** ErrorShape */
+        ErrorShape: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /**
+             * Category
+             * @enum {string}
+             */
+            category: "transient" | "permanent";
+            /** Source */
+            source: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * Problem
+         * @description An RFC 9457 problem.
+         */
+        Problem: {
+            /** Type */
+            type: string;
+            /** Title */
+            title: string;
+            /** Status */
+            status: number;
+            /** Detail */
+            detail: string;
+            /** Instance */
+            instance: string;
+            error: components["schemas"]["ErrorShape"];
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp: string;
+            /** Requestid */
+            requestId: string;
+        };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /** @description The version of the API to be answered in; without it, 2026-11-01. */
+        Version: "2026-11-01";
+    };
     requestBodies: never;
     headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    create_file_api_files_post: {
+    createFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3285,22 +3697,978 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "name": "Spring list",
+                     *       "size": 3,
+                     *       "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *       "mediaType": "text/csv",
+                     *       "createdAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["StoredFile"];
+                };
+            };
+            /**
+             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_jobs_api_jobs_get: {
+    beginUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Bytes of the whole file. */
+                "Upload-Length"?: string;
+                /** @description `filename` and perhaps `filetype`, each followed by a space and its value in base64; parted by commas. */
+                "Upload-Metadata"?: string;
+                /** @description Of this request's bytes: sha1, sha256, sha512, md5, a space, base64. */
+                "Upload-Checksum"?: string | null;
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description Needed. */
+                "Tus-Resumable"?: "1.0.0";
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/offset+octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    "Tus-Resumable"?: "1.0.0";
+                    /** @description Bytes that are there. */
+                    "Upload-Offset"?: number;
+                    /** @description When it runs out. */
+                    "Upload-Expires"?: string;
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description - `BAD_CHECKSUM_HEADER`: `Upload-Checksum` cannot be read.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `OFFSET_MISMATCH`: The upload is at another place; `error.details.offset` says where.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TUS_VERSION`: `Tus-Resumable` must be 1.0.0. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UPLOAD_BUSY`: Another request is writing to this upload. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `CHECKSUM_MISMATCH`: The bytes are not those of `Upload-Checksum`; none were kept. */
+            460: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    describeUploads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The upload's id. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "name": "Spring list",
+                     *       "length": 3,
+                     *       "offset": 3,
+                     *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "expiresAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UPLOAD_BUSY`: Another request is writing to this upload. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    giveUpUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Needed. */
+                "Tus-Resumable"?: "1.0.0";
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The upload's id. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TUS_VERSION`: `Tus-Resumable` must be 1.0.0. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UPLOAD_BUSY`: Another request is writing to this upload. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    askOffset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Needed. */
+                "Tus-Resumable"?: "1.0.0";
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The upload's id. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "Tus-Resumable"?: "1.0.0";
+                    /** @description Bytes that are there. */
+                    "Upload-Offset"?: number;
+                    /** @description When it runs out. */
+                    "Upload-Expires"?: string;
+                    "Upload-Length"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TUS_VERSION`: `Tus-Resumable` must be 1.0.0. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UPLOAD_BUSY`: Another request is writing to this upload. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    continueUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the bytes go. */
+                "Upload-Offset"?: string;
+                /** @description Of this request's bytes: sha1, sha256, sha512, md5, a space, base64. */
+                "Upload-Checksum"?: string | null;
+                /** @description Needed. */
+                "Tus-Resumable"?: "1.0.0";
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The upload's id. */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    "Tus-Resumable"?: "1.0.0";
+                    /** @description Bytes that are there. */
+                    "Upload-Offset"?: number;
+                    /** @description When it runs out. */
+                    "Upload-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description - `BAD_CHECKSUM_HEADER`: `Upload-Checksum` cannot be read.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `OFFSET_MISMATCH`: The upload is at another place; `error.details.offset` says where. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TUS_VERSION`: `Tus-Resumable` must be 1.0.0. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UPLOAD_BUSY`: Another request is writing to this upload. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `CHECKSUM_MISMATCH`: The bytes are not those of `Upload-Checksum`; none were kept. */
+            460: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listJobs: {
         parameters: {
             query?: {
                 /** @description One or several, with commas. */
                 state?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[];
+                /** @description Not in these, one or several, with commas. */
+                notState?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[];
                 pipeline?: string;
+                /** @description With this in the name, capitals or not. */
+                q?: string;
+                /** @description Of this user only, by id, or `me`. */
+                userId?: "me" | number | null;
+                /** @description Created then or later. */
+                from?: string | null;
+                /** @description Created before. */
+                to?: string | null;
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3312,17 +4680,132 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "pipeline": "extraction",
+                     *           "name": "Spring list",
+                     *           "state": "queued",
+                     *           "priority": 3,
+                     *           "lane": "standard",
+                     *           "lanePaused": false,
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "owner": "text",
+                     *           "file": {
+                     *             "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "size": 3,
+                     *             "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *             "mediaType": "text/csv"
+                     *           },
+                     *           "config": {},
+                     *           "counters": {
+                     *             "total": 3,
+                     *             "pending": 3,
+                     *             "processing": 3,
+                     *             "done": 3,
+                     *             "error": 3,
+                     *             "notFound": 3,
+                     *             "skipped": 3
+                     *           },
+                     *           "progress": {
+                     *             "percent": 42.5,
+                     *             "stage": "extract",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "rowsDone": 3,
+                     *             "rowsTotal": 3,
+                     *             "elapsedMs": 3,
+                     *             "estimatedRemainingMs": 3
+                     *           },
+                     *           "summary": {},
+                     *           "lastError": {},
+                     *           "attempts": 3,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "startedAt": "2026-11-01T09:30:00Z",
+                     *           "finishedAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    create_job_api_jobs_post: {
+    createJob: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key makes the same job only once. */
+                /** @description The same request with the same key is done once, and answered the same. */
                 "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
             };
             path?: never;
             cookie?: never;
@@ -3351,6 +4834,15 @@ export interface operations {
                      */
                     name?: string;
                 };
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "currency": "EUR",
+                 *         "intent": "merge"
+                 *       },
+                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Pipeline
@@ -3360,6 +4852,10 @@ export interface operations {
                     /**
                      * Config
                      * @description As the pipeline knows it.
+                     * @example {
+                     *       "currency": "EUR",
+                     *       "intent": "merge"
+                     *     }
                      */
                     config?: {
                         [key: string]: unknown;
@@ -3378,8 +4874,14 @@ export interface operations {
                     /**
                      * Fileid
                      * @description A file uploaded before.
+                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
                      */
                     fileId?: string | null;
+                    /**
+                     * Path
+                     * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
+                     */
+                    path?: string | null;
                 };
             };
         };
@@ -3391,15 +4893,168 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
+             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    preview_job_api_jobs_preview_post: {
+    previewJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3427,6 +5082,15 @@ export interface operations {
                      */
                     name?: string;
                 };
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "currency": "EUR",
+                 *         "intent": "merge"
+                 *       },
+                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Pipeline
@@ -3436,6 +5100,10 @@ export interface operations {
                     /**
                      * Config
                      * @description As the pipeline knows it.
+                     * @example {
+                     *       "currency": "EUR",
+                     *       "intent": "merge"
+                     *     }
                      */
                     config?: {
                         [key: string]: unknown;
@@ -3454,8 +5122,14 @@ export interface operations {
                     /**
                      * Fileid
                      * @description A file uploaded before.
+                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
                      */
                     fileId?: string | null;
+                    /**
+                     * Path
+                     * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
+                     */
+                    path?: string | null;
                 };
             };
         };
@@ -3466,15 +5140,198 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "reading": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "rowsSampled": 3,
+                     *       "rowsEstimated": 3,
+                     *       "profile": {},
+                     *       "mapping": [
+                     *         {}
+                     *       ],
+                     *       "notes": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "rows": [
+                     *         {
+                     *           "rowNo": 3,
+                     *           "cells": [
+                     *             "text"
+                     *           ],
+                     *           "verdict": "valid",
+                     *           "result": {},
+                     *           "problems": [
+                     *             {}
+                     *           ],
+                     *           "match": "text",
+                     *           "changes": [
+                     *             {}
+                     *           ],
+                     *           "duplicateOf": 3
+                     *         }
+                     *       ],
+                     *       "summary": {}
+                     *     }
+                     */
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /**
+             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
+             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `EMPTY_FILE`: The file is empty.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PREVIEW_TIMEOUT`: The preview took too long, or waited too long for its turn. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_job_api_jobs__job_id__get: {
+    showJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3489,12 +5346,448 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "state": "queued",
+                     *       "priority": 3,
+                     *       "lane": "standard",
+                     *       "lanePaused": false,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "owner": "text",
+                     *       "file": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "name": "Spring list",
+                     *         "size": 3,
+                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *         "mediaType": "text/csv"
+                     *       },
+                     *       "config": {},
+                     *       "counters": {
+                     *         "total": 3,
+                     *         "pending": 3,
+                     *         "processing": 3,
+                     *         "done": 3,
+                     *         "error": 3,
+                     *         "notFound": 3,
+                     *         "skipped": 3
+                     *       },
+                     *       "progress": {
+                     *         "percent": 42.5,
+                     *         "stage": "extract",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "rowsDone": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "summary": {},
+                     *       "lastError": {},
+                     *       "attempts": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "dueAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "errors": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "mapping": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullJob"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_items_api_jobs__job_id__items_get: {
+    createExtractionJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file?: string;
+                    /** @description A JSON object, as text. */
+                    config?: string;
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                };
+                /**
+                 * @example {
+                 *       "uploadId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Uploadid
+                     * @description A file uploaded before.
+                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
+                     */
+                    uploadId?: string | null;
+                    /**
+                     * Config
+                     * @description As `extraction` knows it.
+                     */
+                    config?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
+             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showExtractionJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "uploadId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "status": "queued",
+                     *       "priority": 3,
+                     *       "progress": {
+                     *         "percentComplete": 3,
+                     *         "currentStep": "text",
+                     *         "rowsProcessed": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "retryCount": 3,
+                     *       "resultRef": "text",
+                     *       "summary": {},
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "details": {}
+                     *       },
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "completedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtractionJob"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listItems: {
         parameters: {
             query?: {
                 /** @description One or several, with commas; none: all. */
@@ -3516,7 +5809,10 @@ export interface operations {
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3531,15 +5827,273 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "text",
+                     *           "rowNo": 3,
+                     *           "status": "PENDING",
+                     *           "stage": "extract",
+                     *           "attempts": 3,
+                     *           "input": null,
+                     *           "normalized": {},
+                     *           "result": {},
+                     *           "error": {},
+                     *           "lockedBy": "text",
+                     *           "lockedAt": "2026-11-01T09:30:00Z",
+                     *           "jobType": "extraction",
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ItemPage"];
                 };
             };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `INVALID_SORT`: This order does not go with the other parameters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    pause_job_api_jobs__job_id__pause_post: {
+    listPending: {
+        parameters: {
+            query?: {
+                /** @description PENDING, PROCESSING or, without it, both. */
+                statuses?: ("PENDING" | "PROCESSING")[];
+                /** @description `all` is for admins. */
+                userId?: "me" | "all";
+                jobType?: string;
+                jobId?: string | null;
+                /** @description Changed then or later. */
+                from?: string | null;
+                /** @description Changed before. */
+                to?: string | null;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "text",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "jobName": "text",
+                     *           "jobState": "text",
+                     *           "jobType": "extraction",
+                     *           "rowNo": 3,
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "status": "PENDING",
+                     *           "attempts": 3,
+                     *           "errorCode": "text",
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "lockedBy": "text",
+                     *           "lockedAt": "2026-11-01T09:30:00Z",
+                     *           "inputSummary": {
+                     *             "title": "Hammer",
+                     *             "brand": "text",
+                     *             "sku": "007"
+                     *           },
+                     *           "updatedAt": "2026-11-01T09:30:00Z",
+                     *           "progress": {
+                     *             "percent": 42.5,
+                     *             "rowsDone": 3,
+                     *             "rowsTotal": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0",
+                     *       "counts": {
+                     *         "pending": 3,
+                     *         "processing": 3
+                     *       },
+                     *       "oldest": [
+                     *         {
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "jobName": "text",
+                     *           "jobType": "extraction",
+                     *           "updatedAt": "2026-11-01T09:30:00Z",
+                     *           "ageMs": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PendingPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FEATURE_DISABLED`: Whoever runs this has not switched it on. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3554,15 +6108,160 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "state": "queued",
+                     *       "priority": 3,
+                     *       "lane": "standard",
+                     *       "lanePaused": false,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "owner": "text",
+                     *       "file": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "name": "Spring list",
+                     *         "size": 3,
+                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *         "mediaType": "text/csv"
+                     *       },
+                     *       "config": {},
+                     *       "counters": {
+                     *         "total": 3,
+                     *         "pending": 3,
+                     *         "processing": 3,
+                     *         "done": 3,
+                     *         "error": 3,
+                     *         "notFound": 3,
+                     *         "skipped": 3
+                     *       },
+                     *       "progress": {
+                     *         "percent": 42.5,
+                     *         "stage": "extract",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "rowsDone": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "summary": {},
+                     *       "lastError": {},
+                     *       "attempts": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "dueAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "errors": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "mapping": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullJob"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    resume_job_api_jobs__job_id__resume_post: {
+    resumeJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3577,15 +6276,160 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "state": "queued",
+                     *       "priority": 3,
+                     *       "lane": "standard",
+                     *       "lanePaused": false,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "owner": "text",
+                     *       "file": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "name": "Spring list",
+                     *         "size": 3,
+                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *         "mediaType": "text/csv"
+                     *       },
+                     *       "config": {},
+                     *       "counters": {
+                     *         "total": 3,
+                     *         "pending": 3,
+                     *         "processing": 3,
+                     *         "done": 3,
+                     *         "error": 3,
+                     *         "notFound": 3,
+                     *         "skipped": 3
+                     *       },
+                     *       "progress": {
+                     *         "percent": 42.5,
+                     *         "stage": "extract",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "rowsDone": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "summary": {},
+                     *       "lastError": {},
+                     *       "attempts": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "dueAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "errors": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "mapping": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullJob"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    cancel_job_api_jobs__job_id__cancel_post: {
+    cancelJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3600,15 +6444,160 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "state": "queued",
+                     *       "priority": 3,
+                     *       "lane": "standard",
+                     *       "lanePaused": false,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "owner": "text",
+                     *       "file": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "name": "Spring list",
+                     *         "size": 3,
+                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *         "mediaType": "text/csv"
+                     *       },
+                     *       "config": {},
+                     *       "counters": {
+                     *         "total": 3,
+                     *         "pending": 3,
+                     *         "processing": 3,
+                     *         "done": 3,
+                     *         "error": 3,
+                     *         "notFound": 3,
+                     *         "skipped": 3
+                     *       },
+                     *       "progress": {
+                     *         "percent": 42.5,
+                     *         "stage": "extract",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "rowsDone": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "summary": {},
+                     *       "lastError": {},
+                     *       "attempts": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "dueAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "errors": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "mapping": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullJob"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    set_priority_api_jobs__job_id__priority_post: {
+    setPriority: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3617,6 +6606,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": 0
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Priority
@@ -3633,15 +6627,194 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "state": "queued",
+                     *       "priority": 3,
+                     *       "lane": "standard",
+                     *       "lanePaused": false,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "owner": "text",
+                     *       "file": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "name": "Spring list",
+                     *         "size": 3,
+                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *         "mediaType": "text/csv"
+                     *       },
+                     *       "config": {},
+                     *       "counters": {
+                     *         "total": 3,
+                     *         "pending": 3,
+                     *         "processing": 3,
+                     *         "done": 3,
+                     *         "error": 3,
+                     *         "notFound": 3,
+                     *         "skipped": 3
+                     *       },
+                     *       "progress": {
+                     *         "percent": 42.5,
+                     *         "stage": "extract",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "rowsDone": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "summary": {},
+                     *       "lastError": {},
+                     *       "attempts": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "dueAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "errors": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "mapping": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullJob"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    reprocess_api_jobs__job_id__reprocess_post: {
+    reprocess: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3650,6 +6823,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /**
                      * Scope
@@ -3693,6 +6867,69 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Reprocessed"];
                 };
             };
@@ -3702,17 +6939,201 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    kickoff_job_api_jobs__job_id__kickoff_post: {
+    kickoffJob: {
         parameters: {
             query?: {
                 durationMs?: number;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3727,17 +7148,176 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "slices": 3,
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Kickoff"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    clone_job_api_jobs__job_id__clone_post: {
+    cloneJob: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key makes the same job only once. */
+                /** @description The same request with the same key is done once, and answered the same. */
                 "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
             };
             path: {
                 /** @description The job's id. */
@@ -3747,6 +7327,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** Priority */
                     priority?: number | null;
@@ -3768,15 +7349,166 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's.
+             *     - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    fix_item_api_jobs__job_id__items__item__patch: {
+    fixItem: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The row number, or the item's id `<jobId>:<rowNo>`. */
                 item: string;
@@ -3787,8 +7519,20 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "input": {
+                 *         "price": "9.95"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
-                    /** Input */
+                    /**
+                     * Input
+                     * @example {
+                     *       "price": "9.95"
+                     *     }
+                     */
                     input: {
                         [key: string]: string;
                     };
@@ -3802,6 +7546,69 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Reprocessed"];
                 };
             };
@@ -3811,15 +7618,200 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    remap_job_api_jobs__job_id__remap_post: {
+    remapJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3828,8 +7820,20 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "currency": "EUR"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
-                    /** Config */
+                    /**
+                     * Config
+                     * @example {
+                     *       "currency": "EUR"
+                     *     }
+                     */
                     config: {
                         [key: string]: unknown;
                     };
@@ -3843,6 +7847,69 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Reprocessed"];
                 };
             };
@@ -3852,12 +7919,194 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    undo_job_api_jobs__job_id__undo_post: {
+    undoJob: {
         parameters: {
             query?: {
                 /** @description Only say what would be undone. */
@@ -3865,7 +8114,10 @@ export interface operations {
                 /** @description `next` of the answer before. */
                 after?: string | null;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -3880,15 +8132,135 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "restored": 3,
+                     *       "deleted": 3,
+                     *       "refusedCount": 3,
+                     *       "refused": [
+                     *         {
+                     *           "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "rowNo": 3,
+                     *           "source": "acme",
+                     *           "sourceId": "007",
+                     *           "reason": "the supplier renamed the column"
+                     *         }
+                     *       ],
+                     *       "more": false,
+                     *       "next": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Undone"];
                 };
             };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_fields_api_fields_get: {
+    listFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3900,15 +8272,75 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "target": "text",
+                     *           "description": "text",
+                     *           "required": false,
+                     *           "many": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProductFields"];
                 };
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_profiles_api_profiles_get: {
+    listProfiles: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3920,18 +8352,92 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "version": 3,
+                     *           "source": "acme",
+                     *           "fingerprint": "text",
+                     *           "columns": {},
+                     *           "decimal": "comma",
+                     *           "dates": "dmy",
+                     *           "currency": "EUR",
+                     *           "weight_unit": "text",
+                     *           "length_unit": "text",
+                     *           "required": [
+                     *             "text"
+                     *           ],
+                     *           "rules": {},
+                     *           "contract": "evolve",
+                     *           "winner": "first",
+                     *           "key": "sku",
+                     *           "createdAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfilePage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_profile_api_profiles__name__get: {
+    showProfile: {
         parameters: {
             query?: {
                 /** @description Unset: the latest. */
                 version?: number | null;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The profile's name. */
                 name: string;
@@ -3946,16 +8452,106 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list",
+                     *       "version": 3,
+                     *       "source": "acme",
+                     *       "fingerprint": "text",
+                     *       "columns": {},
+                     *       "decimal": "comma",
+                     *       "dates": "dmy",
+                     *       "currency": "EUR",
+                     *       "weight_unit": "text",
+                     *       "length_unit": "text",
+                     *       "required": [
+                     *         "text"
+                     *       ],
+                     *       "rules": {},
+                     *       "contract": "evolve",
+                     *       "winner": "first",
+                     *       "key": "sku"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfileShape"];
                     "application/toml": unknown;
                 };
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    save_profile_api_profiles__name__put: {
+    saveProfile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The profile's name. */
                 name: string;
@@ -3975,15 +8571,158 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list",
+                     *       "version": 3,
+                     *       "source": "acme",
+                     *       "fingerprint": "text",
+                     *       "columns": {},
+                     *       "decimal": "comma",
+                     *       "dates": "dmy",
+                     *       "currency": "EUR",
+                     *       "weight_unit": "text",
+                     *       "length_unit": "text",
+                     *       "required": [
+                     *         "text"
+                     *       ],
+                     *       "rules": {},
+                     *       "contract": "evolve",
+                     *       "winner": "first",
+                     *       "key": "sku"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfileShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    delete_profile_api_profiles__name__delete: {
+    deleteProfile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The profile's name. */
                 name: string;
@@ -3999,9 +8738,84 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    export_job_api_jobs__job_id__export_post: {
+    exportJob: {
         parameters: {
             query?: {
                 /** @description `csv`, `xlsx`, `json` or `ndjson`. */
@@ -4015,7 +8829,10 @@ export interface operations {
                 /** @description Rows whose cells contain this. */
                 q?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The job's id. */
                 job_id: string;
@@ -4036,9 +8853,93 @@ export interface operations {
                     "application/x-ndjson": unknown;
                 };
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_events_api_jobs__job_id__events_get: {
+    listEvents: {
         parameters: {
             query?: {
                 /** @description Events after this number. */
@@ -4048,6 +8949,8 @@ export interface operations {
             header?: {
                 /** @description The last `id` of a stream before; goes before `since`. */
                 "last-event-id"?: string;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
             };
             path: {
                 /** @description The job's id. */
@@ -4063,13 +8966,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "event": "job.progress",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "workerId": "host:4711:1",
+                     *           "data": {},
+                     *           "timestamp": "2026-11-01T09:30:00Z",
+                     *           "seq": 3
+                     *         }
+                     *       ],
+                     *       "next": 3
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventPage"];
                     "text/event-stream": string;
                 };
             };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_all_events_api_events_get: {
+    listAllEvents: {
         parameters: {
             query?: {
                 /** @description A `next`, or `now`. A list begins at the first event without it. */
@@ -4079,6 +9066,8 @@ export interface operations {
             header?: {
                 /** @description The last `id` of a stream before; goes before `since`. */
                 "last-event-id"?: string;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
             };
             path?: never;
             cookie?: never;
@@ -4091,13 +9080,88 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "event": "job.progress",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "workerId": "host:4711:1",
+                     *           "data": {},
+                     *           "timestamp": "2026-11-01T09:30:00Z",
+                     *           "seq": 3
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AllEvents"];
                     "text/event-stream": string;
                 };
             };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_products_api_products_get: {
+    listProducts: {
         parameters: {
             query?: {
                 /** @description Words that all occur in SKU, GTIN, source id, MPN, title, brand or category; what begins with it comes first. */
@@ -4122,7 +9186,10 @@ export interface operations {
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4134,12 +9201,98 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "source": "acme",
+                     *           "sourceId": "007",
+                     *           "sku": "007",
+                     *           "gtin": "text",
+                     *           "title": "Hammer",
+                     *           "brand": "text",
+                     *           "category": "text",
+                     *           "price": {},
+                     *           "availability": "text",
+                     *           "image": "text",
+                     *           "status": "published",
+                     *           "version": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "rowNo": 3,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProductPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    export_products_api_products_export_post: {
+    exportProducts: {
         parameters: {
             query?: {
                 /** @description Words that all occur in SKU, GTIN, source id, MPN, title, brand or category; what begins with it comes first. */
@@ -4163,7 +9316,10 @@ export interface operations {
                 /** @description `csv`, `xlsx`, `json` or `ndjson`. */
                 format?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4181,12 +9337,90 @@ export interface operations {
                     "application/x-ndjson": unknown;
                 };
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    show_product_api_products__product_id__get: {
+    showProduct: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The product's id. */
                 product_id: string;
@@ -4201,19 +9435,99 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "source": "acme",
+                     *       "sourceId": "007",
+                     *       "sku": "007",
+                     *       "gtin": "text",
+                     *       "title": "Hammer",
+                     *       "brand": "text",
+                     *       "category": "text",
+                     *       "price": {},
+                     *       "availability": "text",
+                     *       "image": "text",
+                     *       "status": "published",
+                     *       "version": 3,
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rowNo": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "product": {},
+                     *       "lineage": {}
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullProduct"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_history_api_products__product_id__history_get: {
+    showHistory: {
         parameters: {
             query?: {
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The product's id. */
                 product_id: string;
@@ -4228,12 +9542,104 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "jobName": "text",
+                     *           "rowNo": 3,
+                     *           "kind": "created",
+                     *           "version": 3,
+                     *           "changedAt": "2026-11-01T09:30:00Z",
+                     *           "undoneAt": "2026-11-01T09:30:00Z",
+                     *           "changes": [
+                     *             {
+                     *               "field": "text",
+                     *               "before": null,
+                     *               "after": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProductHistory"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_letters_api_dead_letters_get: {
+    listLetters: {
         parameters: {
             query?: {
                 signature?: string;
@@ -4249,7 +9655,10 @@ export interface operations {
                 state?: ("open" | "reprocessed" | "discarded")[];
                 pageSize?: number;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4261,19 +9670,111 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "state": "open",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "rowNo": 3,
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "pipeline": "extraction",
+                     *           "name": "Spring list",
+                     *           "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "priority": 3,
+                     *           "attempts": 3,
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "signature": "9c1e",
+                     *           "firstFailedAt": "2026-11-01T09:30:00Z",
+                     *           "lastFailedAt": "2026-11-01T09:30:00Z",
+                     *           "newJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "reason": "the supplier renamed the column",
+                     *           "closedBy": 3,
+                     *           "closedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["LetterPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_groups_api_dead_letters_groups_get: {
+    listGroups: {
         parameters: {
             query?: {
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4285,20 +9786,101 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "signature": "9c1e",
+                     *           "pipeline": "extraction",
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "count": 3,
+                     *           "firstFailedAt": "2026-11-01T09:30:00Z",
+                     *           "lastFailedAt": "2026-11-01T09:30:00Z",
+                     *           "newestLetterId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["GroupPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    reprocess_all_api_dead_letters_reprocess_post: {
+    reprocessLetters: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /**
                      * Signature
@@ -4353,20 +9935,147 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "dryRun": false,
+                     *       "count": 3,
+                     *       "jobs": [
+                     *         "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *       ],
+                     *       "refused": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows"
+                     *         }
+                     *       ],
+                     *       "more": false,
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkLetters"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    discard_all_api_dead_letters_discard_post: {
+    discardLetters: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "the supplier renamed the column"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Signature
@@ -4423,15 +10132,137 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "dryRun": false,
+                     *       "count": 3,
+                     *       "jobs": [
+                     *         "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *       ],
+                     *       "refused": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows"
+                     *         }
+                     *       ],
+                     *       "more": false,
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkLetters"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_letter_api_dead_letters__letter_id__get: {
+    showLetter: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The dead letter's id. */
                 letter_id: string;
@@ -4446,15 +10277,101 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "state": "open",
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rowNo": 3,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "priority": 3,
+                     *       "attempts": 3,
+                     *       "code": "PRICE_INVALID",
+                     *       "message": "1,250 of 3,000 rows",
+                     *       "signature": "9c1e",
+                     *       "firstFailedAt": "2026-11-01T09:30:00Z",
+                     *       "lastFailedAt": "2026-11-01T09:30:00Z",
+                     *       "newJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "reason": "the supplier renamed the column",
+                     *       "closedBy": 3,
+                     *       "closedAt": "2026-11-01T09:30:00Z",
+                     *       "config": {},
+                     *       "details": {},
+                     *       "trace": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullLetter"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    reprocess_api_dead_letters__letter_id__reprocess_post: {
+    reprocessLetter: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The dead letter's id. */
                 letter_id: string;
@@ -4470,15 +10387,148 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's.
+             *     - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    discard_api_dead_letters__letter_id__discard_post: {
+    discardLetter: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The dead letter's id. */
                 letter_id: string;
@@ -4487,6 +10537,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "the supplier renamed the column"
+                 *     }
+                 */
                 "application/json": {
                     /** Reason */
                     reason: string;
@@ -4500,19 +10555,167 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "state": "open",
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rowNo": 3,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "priority": 3,
+                     *       "attempts": 3,
+                     *       "code": "PRICE_INVALID",
+                     *       "message": "1,250 of 3,000 rows",
+                     *       "signature": "9c1e",
+                     *       "firstFailedAt": "2026-11-01T09:30:00Z",
+                     *       "lastFailedAt": "2026-11-01T09:30:00Z",
+                     *       "newJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "reason": "the supplier renamed the column",
+                     *       "closedBy": 3,
+                     *       "closedAt": "2026-11-01T09:30:00Z",
+                     *       "config": {},
+                     *       "details": {},
+                     *       "trace": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullLetter"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_operations_api_bulk_get: {
+    listOperations: {
         parameters: {
             query?: {
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4524,32 +10727,143 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "action": "pause",
+                     *           "filter": {},
+                     *           "params": {},
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "state": "counting",
+                     *           "matched": 3,
+                     *           "changed": 3,
+                     *           "leftOut": 3,
+                     *           "failed": 3,
+                     *           "errors": [
+                     *             {}
+                     *           ],
+                     *           "items": 3,
+                     *           "itemsLeftOut": 3,
+                     *           "percent": 42.5,
+                     *           "askedAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z",
+                     *           "finishedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OperationPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    start_operation_api_bulk_post: {
+    startOperation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "pause",
+                 *       "filter": {
+                 *         "states": [
+                 *           "queued",
+                 *           "paused"
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * BulkAction
                      * @enum {string}
                      */
-                    action: "pause" | "resume" | "cancel" | "priority" | "reprocess";
+                    action: "pause" | "resume" | "cancel" | "priority" | "reprocess" | "clone";
                     /**
                      * BulkFilter
                      * @description Jobs that match all that is given.
                      */
                     filter: {
-                        /** States */
+                        /**
+                         * States
+                         * @example [
+                         *       "queued",
+                         *       "paused"
+                         *     ]
+                         */
                         states?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[] | null;
                         /** Pipeline */
                         pipeline?: string | null;
@@ -4582,7 +10896,7 @@ export interface operations {
                     };
                     /**
                      * Params
-                     * @description Of `priority` and `reprocess`, as the body of that call on one job.
+                     * @description Of `priority`, `reprocess` and `clone`, as the body of that call on one job.
                      */
                     params?: {
                         [key: string]: unknown;
@@ -4603,6 +10917,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 3,
+                     *       "capped": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkCount"];
                 };
             };
@@ -4612,15 +10932,136 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "matched": 3,
+                     *       "capped": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkReceipt"];
                 };
             };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    show_operation_api_bulk__operation_id__get: {
+    showOperation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The operation's id. */
                 operation_id: string;
@@ -4635,15 +11076,96 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "action": "pause",
+                     *       "filter": {},
+                     *       "params": {},
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "state": "counting",
+                     *       "matched": 3,
+                     *       "changed": 3,
+                     *       "leftOut": 3,
+                     *       "failed": 3,
+                     *       "errors": [
+                     *         {}
+                     *       ],
+                     *       "items": 3,
+                     *       "itemsLeftOut": 3,
+                     *       "percent": 42.5,
+                     *       "askedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OperationShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    abort_operation_api_bulk__operation_id__abort_post: {
+    abortOperation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The operation's id. */
                 operation_id: string;
@@ -4658,18 +11180,129 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "action": "pause",
+                     *       "filter": {},
+                     *       "params": {},
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "state": "counting",
+                     *       "matched": 3,
+                     *       "changed": 3,
+                     *       "leftOut": 3,
+                     *       "failed": 3,
+                     *       "errors": [
+                     *         {}
+                     *       ],
+                     *       "items": 3,
+                     *       "itemsLeftOut": 3,
+                     *       "percent": 42.5,
+                     *       "askedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OperationShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    retry_failed_jobs_api_products_import_retry_failed_post: {
+    retryFailedJobs: {
         parameters: {
             query?: {
                 /** @description Ended since then; else within a day. */
                 since?: string | null;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4681,15 +11314,108 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "retriedCount": 3,
+                     *       "jobs": [
+                     *         "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *       ],
+                     *       "more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["RetriedJobs"];
                 };
             };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_lanes_api_queues_get: {
+    listLanes: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4701,18 +11427,90 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "lane": "standard",
+                     *           "jobs": 3,
+                     *           "running": 3,
+                     *           "paused": false,
+                     *           "pausedAt": "2026-11-01T09:30:00Z",
+                     *           "pausedBy": "text",
+                     *           "reason": "the supplier renamed the column"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["LanePage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    pause_lane_api_queues__lane__pause_post: {
+    pauseLane: {
         parameters: {
             query?: {
                 /** @description Shown beside the paused lane. */
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description `standard`, `basic`, `default` or `priority.ORG`. */
                 lane: string;
@@ -4727,15 +11525,116 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "lane": "standard",
+                     *       "jobs": 3,
+                     *       "running": 3,
+                     *       "paused": false,
+                     *       "pausedAt": "2026-11-01T09:30:00Z",
+                     *       "pausedBy": "text",
+                     *       "reason": "the supplier renamed the column"
+                     *     }
+                     */
                     "application/json": components["schemas"]["LaneShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    resume_lane_api_queues__lane__resume_post: {
+    resumeLane: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description `standard`, `basic`, `default` or `priority.ORG`. */
                 lane: string;
@@ -4750,20 +11649,115 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "lane": "standard",
+                     *       "jobs": 3,
+                     *       "running": 3,
+                     *       "paused": false,
+                     *       "pausedAt": "2026-11-01T09:30:00Z",
+                     *       "pausedBy": "text",
+                     *       "reason": "the supplier renamed the column"
+                     *     }
+                     */
                     "application/json": components["schemas"]["LaneShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    change_password_api_users_me_password_post: {
+    changePassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "current": "text",
+                 *       "new": "text……………………"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Current
@@ -4783,18 +11777,120 @@ export interface operations {
                 };
                 content?: never;
             };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_users_api_users_get: {
+    listUsers: {
         parameters: {
             query?: {
                 /** @description Of this org only. */
                 org?: string;
+                /** @description With this address only. */
+                email?: string;
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4806,20 +11902,113 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "email": "ada@acme.example",
+                     *           "role": "admin",
+                     *           "org": "acme",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "disabledAt": "2026-11-01T09:30:00Z",
+                     *           "passwordChangedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    create_user_api_users_post: {
+    createUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@acme.example"
+                 *     }
+                 */
                 "application/json": {
                     /** Email */
                     email: string;
@@ -4839,6 +12028,12 @@ export interface operations {
                      * @description Unset: one is made and shown once.
                      */
                     password?: string | null;
+                    /**
+                     * Signsin
+                     * @description False: no password, for what has only keys.
+                     * @default true
+                     */
+                    signsIn?: boolean;
                 };
             };
         };
@@ -4849,15 +12044,130 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "email": "ada@acme.example",
+                     *       "role": "admin",
+                     *       "org": "acme",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "disabledAt": "2026-11-01T09:30:00Z",
+                     *       "passwordChangedAt": "2026-11-01T09:30:00Z",
+                     *       "password": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewUserShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_user_api_users__user_id__get: {
+    showUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The user's number. */
                 user_id: string;
@@ -4872,15 +12182,92 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "email": "ada@acme.example",
+                     *       "role": "admin",
+                     *       "org": "acme",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "disabledAt": "2026-11-01T09:30:00Z",
+                     *       "passwordChangedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    change_user_api_users__user_id__patch: {
+    changeUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The user's number. */
                 user_id: string;
@@ -4889,6 +12276,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** Role */
                     role?: ("admin" | "member" | "viewer") | null;
@@ -4904,15 +12292,138 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "email": "ada@acme.example",
+                     *       "role": "admin",
+                     *       "org": "acme",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "disabledAt": "2026-11-01T09:30:00Z",
+                     *       "passwordChangedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    reset_password_api_users__user_id__password_post: {
+    resetPassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The user's number. */
                 user_id: string;
@@ -4921,6 +12432,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /**
                      * Password
@@ -4937,12 +12449,126 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "password": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewPassword"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_keys_api_keys_get: {
+    listKeys: {
         parameters: {
             query?: {
                 /** @description Anything but `me` is for admins. */
@@ -4951,7 +12577,10 @@ export interface operations {
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4963,20 +12592,105 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "name": "Spring list",
+                     *           "prefix": "text",
+                     *           "scopes": [
+                     *             "read"
+                     *           ],
+                     *           "userId": 3,
+                     *           "email": "ada@acme.example",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "expiresAt": "2026-11-01T09:30:00Z",
+                     *           "revokedAt": "2026-11-01T09:30:00Z",
+                     *           "lastUsedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["KeyPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    create_key_api_keys_post: {
+    createKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /**
                      * Name
@@ -5009,15 +12723,135 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "Spring list",
+                     *       "prefix": "text",
+                     *       "scopes": [
+                     *         "read"
+                     *       ],
+                     *       "userId": 3,
+                     *       "email": "ada@acme.example",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "expiresAt": "2026-11-01T09:30:00Z",
+                     *       "revokedAt": "2026-11-01T09:30:00Z",
+                     *       "lastUsedAt": "2026-11-01T09:30:00Z",
+                     *       "key": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewKeyShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    revoke_key_api_keys__key_id__delete: {
+    revokeKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The key's number. */
                 key_id: string;
@@ -5033,15 +12867,93 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    show_org_api_org_get: {
+    showOrg: {
         parameters: {
             query?: {
                 /** @description Another one than yours, for admins. */
                 org?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5053,23 +12965,94 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list",
+                     *       "plan": "enterprise",
+                     *       "weight": 3,
+                     *       "maxSlices": 3,
+                     *       "sharedJobs": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OrgShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    change_org_api_org_patch: {
+    changeOrg: {
         parameters: {
             query?: {
                 /** @description Another one than yours, for admins. */
                 org?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** Sharedjobs */
                     sharedJobs?: boolean | null;
@@ -5090,15 +13073,128 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list",
+                     *       "plan": "enterprise",
+                     *       "weight": 3,
+                     *       "maxSlices": 3,
+                     *       "sharedJobs": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OrgShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_orgs_api_orgs_get: {
+    listOrgs: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5110,20 +13206,96 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "plan": "enterprise",
+                     *           "weight": 3,
+                     *           "maxSlices": 3,
+                     *           "sharedJobs": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["OrgPage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    create_org_api_orgs_post: {
+    createOrg: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Spring list"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Name
@@ -5146,12 +13318,122 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list",
+                     *       "plan": "enterprise",
+                     *       "weight": 3,
+                     *       "maxSlices": 3,
+                     *       "sharedJobs": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OrgShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_audit_api_audit_get: {
+    listAudit: {
         parameters: {
             query?: {
                 /** @description Of this org only. */
@@ -5166,7 +13448,10 @@ export interface operations {
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5178,19 +13463,110 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "at": "2026-11-01T09:30:00Z",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "email": "ada@acme.example",
+                     *           "action": "text",
+                     *           "target": "text",
+                     *           "ip": "text",
+                     *           "before": null,
+                     *           "after": null
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_webhooks_api_webhooks_get: {
+    listWebhooks: {
         parameters: {
             query?: {
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5202,20 +13578,110 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "url": "https://shop.example/hooks",
+                     *           "description": "text",
+                     *           "events": [
+                     *             "text"
+                     *           ],
+                     *           "enabled": false,
+                     *           "disabledReason": "text",
+                     *           "oldSecretUntil": "2026-11-01T09:30:00Z",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    create_webhook_api_webhooks_post: {
+    createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://shop.example/hooks"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Url
@@ -5253,15 +13719,136 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "url": "https://shop.example/hooks",
+                     *       "description": "text",
+                     *       "events": [
+                     *         "text"
+                     *       ],
+                     *       "enabled": false,
+                     *       "disabledReason": "text",
+                     *       "oldSecretUntil": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "secret": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["MadeWebhook"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_webhook_api_webhooks__webhook_id__get: {
+    showWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The webhook's id. */
                 webhook_id: string;
@@ -5276,15 +13863,89 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "url": "https://shop.example/hooks",
+                     *       "description": "text",
+                     *       "events": [
+                     *         "text"
+                     *       ],
+                     *       "enabled": false,
+                     *       "disabledReason": "text",
+                     *       "oldSecretUntil": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    delete_webhook_api_webhooks__webhook_id__delete: {
+    deleteWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The webhook's id. */
                 webhook_id: string;
@@ -5300,12 +13961,90 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    change_webhook_api_webhooks__webhook_id__patch: {
+    changeWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The webhook's id. */
                 webhook_id: string;
@@ -5314,6 +14053,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /** Url */
                     url?: string | null;
@@ -5336,15 +14076,144 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "url": "https://shop.example/hooks",
+                     *       "description": "text",
+                     *       "events": [
+                     *         "text"
+                     *       ],
+                     *       "enabled": false,
+                     *       "disabledReason": "text",
+                     *       "oldSecretUntil": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    rotate_secret_api_webhooks__webhook_id__rotate_post: {
+    rotateSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The webhook's id. */
                 webhook_id: string;
@@ -5353,6 +14222,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": {
                     /**
                      * Overlaphours
@@ -5370,15 +14240,145 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "url": "https://shop.example/hooks",
+                     *       "description": "text",
+                     *       "events": [
+                     *         "text"
+                     *       ],
+                     *       "enabled": false,
+                     *       "disabledReason": "text",
+                     *       "oldSecretUntil": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "secret": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["MadeWebhook"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    test_webhook_api_webhooks__webhook_id__test_post: {
+    testWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The webhook's id. */
                 webhook_id: string;
@@ -5393,12 +14393,92 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deliveryId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeliveryReceipt"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    list_deliveries_api_webhooks__webhook_id__deliveries_get: {
+    listDeliveries: {
         parameters: {
             query?: {
                 /** @description One or several, with commas; none: all. */
@@ -5407,7 +14487,10 @@ export interface operations {
                 /** @description `next` of the page before. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The webhook's id. */
                 webhook_id: string;
@@ -5422,15 +14505,106 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "messageId": "text",
+                     *           "webhookId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "event": "job.progress",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "state": "waiting",
+                     *           "tries": 3,
+                     *           "status": 3,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "settledAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_delivery_api_webhooks_deliveries__delivery_id__get: {
+    showDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The delivery's id. */
                 delivery_id: string;
@@ -5445,15 +14619,101 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "messageId": "text",
+                     *       "webhookId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "event": "job.progress",
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "state": "waiting",
+                     *       "tries": 3,
+                     *       "status": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "settledAt": "2026-11-01T09:30:00Z",
+                     *       "url": "https://shop.example/hooks",
+                     *       "nextTryAt": "2026-11-01T09:30:00Z",
+                     *       "attempts": [
+                     *         {
+                     *           "at": "2026-11-01T09:30:00Z",
+                     *           "status": 3,
+                     *           "ms": 3,
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "response": "text"
+                     *         }
+                     *       ],
+                     *       "payload": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullDelivery"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    redeliver_api_webhooks_deliveries__delivery_id__redeliver_post: {
+    redeliver: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path: {
                 /** @description The delivery's id. */
                 delivery_id: string;
@@ -5468,15 +14728,98 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deliveryId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeliveryReceipt"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    show_session_api_session_get: {
+    showSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5488,20 +14831,91 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": 3,
+                     *         "email": "ada@acme.example",
+                     *         "role": "member",
+                     *         "org": {
+                     *           "name": "Spring list",
+                     *           "plan": "standard"
+                     *         }
+                     *       },
+                     *       "csrfToken": "text",
+                     *       "flags": {
+                     *         "globalPending": false
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SessionShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    create_session_api_session_post: {
+    createSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@acme.example",
+                 *       "password": "text"
+                 *     }
+                 */
                 "application/json": {
                     /** Email */
                     email: string;
@@ -5517,15 +14931,132 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": 3,
+                     *         "email": "ada@acme.example",
+                     *         "role": "member",
+                     *         "org": {
+                     *           "name": "Spring list",
+                     *           "plan": "standard"
+                     *         }
+                     *       },
+                     *       "csrfToken": "text",
+                     *       "flags": {
+                     *         "globalPending": false
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["SessionShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    delete_session_api_session_delete: {
+    deleteSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5538,12 +15069,78 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    health_health_get: {
+    health: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5555,7 +15152,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "version": "0.1.0",
+                     *       "database": "ok",
+                     *       "workers": 3,
+                     *       "depth": 3,
+                     *       "level": "healthy"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Service Unavailable */
@@ -5564,15 +15189,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "version": "0.1.0",
+                     *       "database": "ok",
+                     *       "workers": 3,
+                     *       "depth": 3,
+                     *       "level": "healthy"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Health"];
                 };
             };
         };
     };
-    queue_health_health_queue_get: {
+    queueHealth: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5584,15 +15222,59 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "level": "healthy",
+                     *       "depth": 3,
+                     *       "waiting": 3,
+                     *       "active": 3,
+                     *       "delayed": 3,
+                     *       "oldestWaitingMs": 3,
+                     *       "workers": 3,
+                     *       "slots": 3,
+                     *       "since": "2026-11-01T09:30:00Z",
+                     *       "deadLetters": 3
+                     *     }
+                     */
                     "application/json": components["schemas"]["QueueHealth"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    metrics_metrics_get: {
+    metrics: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5607,12 +15289,69 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    worker_metrics_metrics_worker_get: {
+    workerMetrics: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5624,7 +15363,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "text",
+                     *           "host": "host",
+                     *           "pid": 3,
+                     *           "startedAt": "2026-11-01T09:30:00Z",
+                     *           "silentMs": 3,
+                     *           "slots": 3,
+                     *           "figures": {}
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkerPage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
