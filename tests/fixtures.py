@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,8 @@ from penstock.store import accounts, jobs
 from penstock.store.accounts import Principal
 from penstock.store.claims import Served
 from penstock.store.database import Database
-from penstock.store.migrate import migrate
 from penstock.wiring import engine_parts
+from tests import schemas
 
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
@@ -37,11 +36,16 @@ def api_dsn() -> str:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def schema() -> schemas.Schema:
+    return schemas.taken()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, schema: schemas.Schema) -> Settings:
     """Quick to react and private to the test; a schema of its own in the shared server."""
     return Settings(
         data_dir=tmp_path / "data",
-        database_schema=f"t_{secrets.token_hex(6)}",
+        database_schema=schema.name,
         poll_ms=50,
         sweep_ms=50,
         lock_floor_ms=1500,
@@ -53,16 +57,16 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def db(settings: Settings, owner_dsn: str) -> AsyncIterator[Database]:
-    """The owner's pool on a fresh, migrated schema."""
+async def db(settings: Settings, schema: schemas.Schema, owner_dsn: str) -> AsyncIterator[Database]:
+    """The owner's pool on a migrated schema without rows."""
     database = await Database(owner_dsn, settings.database_schema, name="test", size=10).open()
     async with database.acquire() as conn:
-        await migrate(conn, settings.database_schema)
+        await schemas.made(conn, schema)
     try:
         yield database
     finally:
         async with database.acquire() as conn:
-            await conn.execute(f'DROP SCHEMA "{settings.database_schema}" CASCADE')
+            await schemas.returned(conn, schema)
         await database.close()
 
 
