@@ -33,7 +33,9 @@ async def post(client: httpx2.AsyncClient, job: str, verb: str) -> FullJob:
 
 async def audits(db: Database) -> list[Any]:
     async with db.acquire() as conn:
-        return await conn.fetch("SELECT * FROM audit WHERE action LIKE 'job.%' ORDER BY id")
+        return await conn.fetch(
+            "SELECT * FROM audit WHERE action LIKE 'job.%' AND action <> 'job.create' ORDER BY id"
+        )
 
 
 async def events_of(client: httpx2.AsyncClient, job: str) -> list[str]:
