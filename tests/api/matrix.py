@@ -100,7 +100,7 @@ SENT: dict[str, dict[str, Any]] = {
 }
 
 # Those who are heard over a socket have a test of their own.
-WEBSOCKETS: frozenset[str] = frozenset()
+WEBSOCKETS = {"/ws"}
 
 # Changes that are none, with the reason; all others are written down.
 CHANGES_NOTHING = {

@@ -13,6 +13,8 @@ from fastapi import FastAPI
 from tests.api.conftest import PASSWORD, Browser, Caller, MakePerson, refused, shaped
 from tests.api.signing import sign_in, try_to_sign_in
 from tests.api.test_access import plain
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from penstock.api.session import SessionShape
 from penstock.settings import Settings
@@ -309,3 +311,25 @@ async def test_nothing_of_a_password_or_a_token_is_kept_in_plain(
                 kept += row["text"]
     for secret in (PASSWORD, WRONG, client.cookies["penstock_session"]):
         assert secret not in kept
+
+
+async def test_a_web_socket_with_a_session_is_opened_by_our_own_page_only(
+    person: MakePerson, browser: Browser, port: int
+) -> None:
+    """No page can add a header to a socket, and the browser sends the cookie along."""
+    await person()
+    client = await browser()
+    await sign_in(client)
+    url, cookie = (
+        f"ws://127.0.0.1:{port}/ws",
+        f"penstock_session={client.cookies['penstock_session']}",
+    )
+    for origin in (None, "http://evil.example", f"http://127.0.0.1:{port}.evil.example", "null"):
+        headers = {"Cookie": cookie} | ({} if origin is None else {"Origin": origin})
+        with pytest.raises(InvalidStatus) as refusal:
+            await connect(url, additional_headers=headers)
+        assert refusal.value.response.status_code == 403
+    ours = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{port}"}
+    async with connect(url, additional_headers=ours) as socket:
+        await socket.send('{"subscribe": "all"}')
+        assert "subscribed" in str(await socket.recv())
