@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
 from tests.api.conftest import Caller, file_of, refused, shaped, submit_noop
 from tests.api.test_items import all_items
@@ -81,3 +83,74 @@ async def test_what_cannot_be_mapped_anew(client: httpx2.AsyncClient, bench: Ben
         await client.post(f"/api/jobs/{waiting}/remap", json={"config": {"items": 1}}),
         409, "INVALID_STATE",
     )  # fmt: skip
+
+
+DOUBLES = b"SKU;Title;Price\nA;Hammer;1\nB;Pliers;2\nA;Hammer again;3\nC;Saw;4\n"
+
+
+async def _states(client: httpx2.AsyncClient, path: str) -> list[tuple[str, Any]]:
+    items = await all_items(client, path.rsplit("/", 1)[1], "pageSize=10")
+    return [(item.status, (item.result or {}).get("match")) for item in items]
+
+
+async def test_duplicates_are_right_again_after_a_fix(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    made = await client.post(
+        "/api/jobs", files=file_of(DOUBLES), data={"config": '{"intent": "merge"}'}
+    )
+    path = str(made.headers["location"])
+    await bench.work()
+    new, double = ("DONE", "new"), ("SKIPPED", "duplicate")
+    assert await _states(client, path) == [new, new, double, new]
+
+    async def fixed(row: int, reopened: int, **cells: str) -> FullJob:
+        answer = await client.patch(f"{path}/items/{row}", json={"input": cells})
+        assert shaped(Reprocessed, answer).reprocessed == reopened
+        await bench.work()
+        job = shaped(FullJob, await client.get(path))
+        assert job.state == "done"
+        assert job.summary is not None
+        shown = await _states(client, path)
+        assert job.summary["duplicates"] == [state for _, state in shown].count("duplicate")
+        assert job.summary["valid"] == job.counters.done
+        assert job.counters.total == job.counters.done + job.counters.skipped + job.counters.error
+        return job
+
+    # The first of the two is another product now: the other one is no duplicate any more.
+    job = await fixed(1, 2, SKU="D")
+    assert (job.counters.done, job.counters.skipped, job.errors) == (4, 0, {})
+    # Now it is the same as a later row, which was done already.
+    job = await fixed(1, 2, SKU="B")
+    states = await _states(client, path)
+    assert (job.counters.done, states[1]) == (3, double)
+    assert job.errors == {"DUPLICATE_IN_FILE": 1}
+    # A row that cannot be read is an error, and its name is free.
+    job = await fixed(1, 2, SKU="")
+    assert (await _states(client, path))[1][0] == "DONE"
+
+
+async def test_bad_fixes_and_remaps(caller: Caller, bench: Bench) -> None:
+    client, viewer = await caller(), await caller(role="viewer")
+    path = await _job(client, bench)
+    bodies: list[dict[str, Any]] = [{}, {"input": {}}, {"input": {"Preis": 1}}, {"input": [1]}]
+    for body in bodies:
+        refused(await client.patch(f"{path}/items/2", json=body), 422, "INVALID_PARAMETERS")
+    refused(await client.patch(f"{path}/items/0", json={"input": {"Preis": "1"}}), 404, "NOT_FOUND")
+    mapping = {"config": {"mapping": {"Farbe": "title"}}}
+    refused(await client.post(f"{path}/remap", json=mapping), 422, "INVALID_CONFIG")
+    refused(await viewer.post(f"{path}/remap", json=mapping), 403, "INSUFFICIENT_PERMISSIONS")
+    job = shaped(FullJob, await client.get(path))
+    assert (job.state, job.counters.done, job.counters.error) == ("done", 2, 1)
+
+
+async def test_rows_run_again_by_the_error_they_ended_with(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    path = await _job(client, bench)
+    (code,) = shaped(FullJob, await client.get(path)).errors
+    for codes, reopened in ((["OTHER"], 0), ([code], 1)):
+        answer = await client.post(f"{path}/reprocess", json={"codes": codes, "fromStart": True})
+        assert shaped(Reprocessed, answer).reprocessed == reopened
+    await bench.work()
+    assert shaped(FullJob, await client.get(path)).errors == {code: 1}

@@ -14,6 +14,7 @@ from penstock.api.orders import FixOrder, RemapOrder, Reprocessed
 from penstock.api.shapes import load_job, load_job_shape
 from penstock.engine import bulk, fix
 from penstock.model.errors import NotThere
+from penstock.store import reprocess
 from penstock.store.accounts import Principal
 
 router = APIRouter(tags=["items"])
@@ -35,14 +36,20 @@ async def fix_item(
     job_id: JobId,
     item: Annotated[str, Path(description="The row number, or the item's id `<jobId>:<rowNo>`.")],
 ) -> Response:
-    """Write cells as they should have been, and run the row again from the start. What it was
-    before is kept in the audit."""
+    """Write cells as they should have been, and run the row again from the start; with it the rows
+    that share a name with it (SKU, parent …), before or after: which of them is the duplicate may
+    be another matter now. What it was before is kept in the audit."""
     order = await order_of(request, FixOrder)
     row_no = _row_no(job_id, item)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        job = await load_job(conn, job_id)
+        given = await reprocess.input_of(conn, job_id, row_no)
+    if given is None:
+        raise NotThere("NOT_FOUND", f"The job has no row {row_no}.")
+    names = await fix.names_once_fixed(api.parts, job, given, order.input)
     async with api.db.scoped(who.scope) as conn:
-        await load_job(conn, job_id)
         made = await fix.fix_item(
-            api.parts, conn, who, job_id, row_no, order.input, address_of(request)
+            api.parts, conn, who, job_id, row_no, order.input, address_of(request), names
         )
     return await _answer(api, who, job_id, made)
 

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from penstock.engine import bulk
 from penstock.engine.parts import Parts, parse_config
 from penstock.engine.submit import Order, stages_of, valid_config
-from penstock.model.errors import BadInput, NotThere, PermanentError
+from penstock.model.effects import NameRow
+from penstock.model.errors import BadInput, ChildCrashed, NotThere, PenstockError, PermanentError
+from penstock.model.pipeline import Item, Job
 from penstock.model.reprocess import Selection
 from penstock.model.states import TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES, ItemStatus
-from penstock.store import accounts, claims, jobs
+from penstock.store import accounts, claims, jobs, products
 from penstock.store import reprocess as store
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection, from_json
 
+# Rows of one name that are looked at again; more are a column that means something else.
+_MOST_BESIDE = 1000
 _ENDED = tuple(sorted(TERMINAL_ITEM_STATUSES))
 
 
 async def fix_item(
     parts: Parts, conn: Connection, who: Principal, job_id: UUID, row_no: int,
-    cells: Mapping[str, str], ip: str | None,
+    cells: Mapping[str, str], ip: str | None, names: Sequence[str] = (),
 ) -> bulk.Reprocessed:  # fmt: skip
-    """Change cells of a row that has ended, and run it again from the start."""
+    """Change cells of a row that has ended, and run it again from the start; and with it the rows
+    that share a name with it, before or after (``names``): which of them is kept, and what is part
+    of what, may be another matter now."""
     await claims.lock_claims(conn)
     job = await jobs.get_job(conn, job_id)
     item = await store.lock_item(conn, job_id, row_no)
@@ -42,8 +48,34 @@ async def fix_item(
         conn, job["org_id"], who.user_id, "item.fix", f"job:{job_id}:{row_no}", ip=ip,
         before={"input": before}, after={"cells": dict(cells)},
     )  # fmt: skip
-    again = Selection(whole_job=False, statuses=_ENDED, rows=(row_no,), from_start=True)
+    beside = await products.rows_beside(conn, job_id, row_no, names, _MOST_BESIDE)
+    rows = tuple(sorted({row_no, *beside}))
+    again = Selection(whole_job=False, statuses=_ENDED, rows=rows, from_start=True)
     return await bulk.reprocess_job(parts, conn, who, job_id, again, ip)
+
+
+async def names_once_fixed(
+    parts: Parts, job: Any, given: Any, cells: Mapping[str, str]
+) -> Sequence[str]:
+    """What a row would call itself with these cells, by a trial of its first stage. Takes too long
+    for a transaction. Where nothing comes of it, the run itself will say why."""
+    after = _changed(given, from_json(job["header"]), cells)
+    try:
+        pipeline = parts.pipeline(job["pipeline"])
+        config = parse_config(pipeline, job["config"])
+        first = pipeline.stages(config)[0]
+        if first.cpu is None:
+            return ()
+        seen = Job(
+            job["id"], job["org_id"], job["pipeline"], config, None, from_json(job["header"]),
+            from_json(job["context"]) or {},
+        )  # fmt: skip
+        (outcome,) = await parts.children.call(first.cpu, [Item(seen, 1, after)])
+    except (PenstockError, ChildCrashed):
+        return ()
+    return [
+        name for effect in outcome.effects if isinstance(effect, NameRow) for name in effect.keys
+    ]
 
 
 def _changed(given: Any, header: list[str] | None, cells: Mapping[str, str]) -> Any:

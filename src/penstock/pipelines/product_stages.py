@@ -58,7 +58,8 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     seen = _seen(row) if item.job.config.missing else []
     if verdict == "valid":
         return Advance(kept, result, effects=_names(row, plan, seen))
-    effects = [NameRow(seen)] if seen else []
+    # Said even if it is nothing: a row that was put right, or worse, no longer has its old names.
+    effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
     if verdict == "discarded":
         return Skip(first.message, result, code=first.code, normalized=kept, effects=effects)
@@ -111,7 +112,7 @@ def _names(row: NormalisedRow, plan: Plan, seen: Sequence[str]) -> list[Effect]:
     elif GROUP in plan.targets:
         keys += [f"parent:{name}" for name in _own_names(row.product)]
     named = list(dict.fromkeys((*(one[:LONGEST_NAME] for one in keys), *seen)))
-    return [NameRow(named, completeness(row.product))] if named else []
+    return [NameRow(named, completeness(row.product))]
 
 
 def _own_names(product: Mapping[str, Any]) -> list[str]:

@@ -121,6 +121,16 @@ async def write_names(
         await conn.execute(_sql.add_row_keys, job_id, org_id, *columns)
 
 
+async def rows_beside(
+    conn: Connection, job_id: UUID, row_no: int, names: Sequence[str], most: int
+) -> set[int]:
+    """Rows that share a name with this one, or would if it had ``names``; so many of each."""
+    own = [row["key"] for row in await conn.fetch(_sql.names_of_row, job_id, row_no)]
+    keys = list(dict.fromkeys([*own, *names]))
+    rows = await conn.fetch(_sql.rows_by_key, job_id, keys, most) if keys else []
+    return {row["row_no"] for row in rows} - {row_no}
+
+
 class StoredCatalog:
     """Implements `model.ports.Catalog`: reads only, in short statements of their own."""
 

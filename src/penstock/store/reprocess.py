@@ -10,7 +10,7 @@ from uuid import UUID
 
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
-from penstock.store.database import Connection, to_json
+from penstock.store.database import Connection, from_json, to_json
 from penstock.store.jobs import NewStage
 from penstock.store.queries import load
 
@@ -100,6 +100,11 @@ async def end_reopening(conn: Connection, job_id: UUID, holder: UUID) -> bool:
 
 async def failures_since(conn: Connection, since: datetime | None, most: int) -> list[Any]:
     return await conn.fetch(_sql.failures_since, since, most)
+
+
+async def input_of(conn: Connection, job_id: UUID, row_no: int) -> Any:
+    """A row's cells; None if there is no such row."""
+    return from_json(await conn.fetchval(_sql.input_of, job_id, row_no))
 
 
 async def lock_item(conn: Connection, job_id: UUID, row_no: int) -> Any:

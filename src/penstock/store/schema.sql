@@ -649,7 +649,7 @@ CREATE POLICY own_org ON job_keys TO penstock_api USING (org_id = (SELECT curren
 CREATE POLICY all_orgs ON products TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON product_changes TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_keys TO penstock_admin USING (true);
-GRANT SELECT ON products, product_changes TO penstock_api, penstock_admin;
+GRANT SELECT ON products, product_changes, job_keys TO penstock_api, penstock_admin;
 -- Undoing a job puts products back as they were.
 GRANT INSERT, UPDATE, DELETE ON products TO penstock_api, penstock_admin;
 GRANT UPDATE ON product_changes TO penstock_api, penstock_admin;

@@ -80,6 +80,10 @@ SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
 ) AS r
 ORDER BY k.key, r.row_no
 
+-- name: names_of_row
+-- What a row calls itself.
+SELECT key FROM job_keys WHERE job_id = $1 AND row_no = $2
+
 -- name: first_of_key
 -- The first row of each name.
 SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (

@@ -99,6 +99,10 @@ SELECT id, state FROM jobs
 WHERE finished_at >= coalesce($1, now() - interval '1 day') AND (state = 'failed' OR (state = 'done' AND error > 0))
 ORDER BY finished_at, id LIMIT $2
 
+-- name: input_of
+-- A row's cells.
+SELECT input FROM job_items WHERE job_id = $1 AND row_no = $2
+
 -- name: lock_item
 -- A row that someone wants to change.
 SELECT status, input FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
