@@ -1,4 +1,4 @@
-"""The limit for the API: a FastAPI route that makes the same query and answers it. Run as a
+"""The limit for the API: FastAPI routes that make the same queries and answer them. Run as a
 process.
 
 No key, no org, no row-level security, no shaping."""
@@ -23,7 +23,7 @@ _CONNECTIONS = 20
 
 
 def bare_app(dsn: str, schema: str) -> FastAPI:
-    query = load("jobs").get_job
+    query, page = load("jobs").get_job, load("items").items_by_row
 
     @asynccontextmanager
     async def opened(app: FastAPI) -> AsyncIterator[None]:
@@ -39,6 +39,12 @@ def bare_app(dsn: str, schema: str) -> FastAPI:
     async def show(job_id: UUID) -> Response:
         row: Any = await app.state.pool.fetchrow(query, job_id)
         return Response(orjson.dumps(dict(row), default=str), media_type="application/json")
+
+    @app.get("/jobs/{job_id}/items")
+    async def items(job_id: UUID, pageSize: int) -> Response:  # noqa: N803 - as the API spells it
+        rows: Any = await app.state.pool.fetch(page, job_id, 0, pageSize + 1)
+        shown = {"items": [dict(row) for row in rows]}
+        return Response(orjson.dumps(shown, default=str), media_type="application/json")
 
     return app
 

@@ -1,4 +1,4 @@
-"""Showing a job over HTTP, against a bare route with the same query."""
+"""Showing a job and a page of its items over HTTP, against bare routes with the same queries."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from benchmarks.measure import percentile, timed
 from penstock.store import accounts
 
 ABOUT = """\
-`GET /api/jobs/{id}` by 16 connections at once, one API process. The baseline is a FastAPI route
-that makes the same query and answers it as it comes: no key, no org, no row-level security, no
-shape."""
+`GET /api/jobs/{id}` and a page of 100 items, `GET /api/jobs/{id}/items`, by 16 connections at once,
+one API process. The baselines are FastAPI routes that make the same queries and answer as it comes:
+no key, no org, no row-level security, no shape."""
 
 _CLIENTS = 16
+_ITEMS = 100
 
 
 async def requests_per_second(url: str, path: str, key: str, count: int) -> tuple[float, float]:
@@ -47,23 +48,28 @@ async def key_of(bench: Bench) -> str:
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
-    count = scale.of(5000, 500)
-    ours: list[float] = []
-    bare: list[float] = []
-    p95: list[float] = []
+    lines: list[Line] = []
     async with lab.bench() as bench:
-        job_id = await bench.submit("noop", {"items": 10})
+        job_id = await bench.submit("noop", {"items": _ITEMS})
         key = await key_of(bench)
         async with serving(bench) as api, bare_api(bench) as bare_url:
-            for _ in range(scale.repetitions):
-                rate, slow = await requests_per_second(api.url, f"/api/jobs/{job_id}", key, count)
-                ours.append(rate)
-                p95.append(slow)
-                bare.append((await requests_per_second(bare_url, f"/jobs/{job_id}", "", count))[0])
-    return [
-        share_of("show a job", "/s", ours, bare, 0.5, "a bare route"),
-        reported("show a job: p95 of 16 at once", "ms", p95),
-    ]
+            for name, path, count in (
+                ("show a job", f"/jobs/{job_id}", scale.of(5000, 500)),
+                (f"{_ITEMS} items", f"/jobs/{job_id}/items?pageSize={_ITEMS}", scale.of(2000, 200)),
+            ):
+                ours: list[float] = []
+                bare: list[float] = []
+                p95: list[float] = []
+                for _ in range(scale.repetitions):
+                    rate, slow = await requests_per_second(api.url, f"/api{path}", key, count)
+                    ours.append(rate)
+                    p95.append(slow)
+                    bare.append((await requests_per_second(bare_url, path, "", count))[0])
+                lines += [
+                    share_of(name, "/s", ours, bare, 0.5, "a bare route"),
+                    reported(f"{name}: p95 of 16 at once", "ms", p95),
+                ]
+    return lines
 
 
 ENTRY = Entry("api", run, "The API", ABOUT)

@@ -27,6 +27,7 @@ class Block:
 class Reader:
     answer: httpx2.Response
     last_id: str = ""
+    last_event: str = ""
     blocks: list[Block] = field(default_factory=list)
     ended: bool = False
 
@@ -51,6 +52,7 @@ class Reader:
                     _take(block, line)
                     continue
                 self.last_id = block.id or self.last_id
+                self.last_event = block.event or self.last_event
                 self.blocks.append(block)
                 block = Block()
         except (httpx2.TransportError, httpx2.StreamError):
