@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -58,7 +59,8 @@ class Listener:
             except (httpx2.HTTPError, AssertionError):
                 # Refused while nobody is there, or while too many come at once.
                 pass
-            await asyncio.sleep(0.2)
+            # As the stream advises, and not all at once.
+            await asyncio.sleep(random.uniform(0.5, 2))
 
 
 async def overheard(
@@ -79,9 +81,10 @@ async def overheard(
         before = resident_mb(front)
 
         async def tell(count: int) -> None:
-            for number in range(count):
+            for first in range(0, count, 10):
                 async with db.transaction() as conn:
-                    await jobs.tell(conn, job_id, "job.warning", {"n": number}, None)
+                    for number in range(first, first + 10):
+                        await jobs.tell(conn, job_id, "job.warning", {"n": number}, None)
 
         await tell(more // 2)
         grown = resident_mb(front) - before

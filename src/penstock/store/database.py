@@ -198,13 +198,42 @@ class Database:
     @asynccontextmanager
     async def scoped(self, scope: Scope, *, readonly: bool = False) -> AsyncIterator[Connection]:
         """A transaction that sees what ``scope`` may see."""
-        async with self.acquire() as connection, connection.transaction(readonly=readonly):
-            if scope.admin:
-                await connection.execute("SET LOCAL ROLE penstock_admin")
-            await connection.execute(
-                "SELECT set_config('penstock.org', $1, true),"
-                " set_config('penstock.owner', $2, true), set_config('penstock.user', $3, true)",
-                str(scope.org_id), "" if scope.owner_id is None else str(scope.owner_id),
-                "" if scope.user_id is None else str(scope.user_id),
-            )  # fmt: skip
-            yield connection
+        async with self.acquire() as connection:
+            begun = _reading(connection, scope) if readonly else _writing(connection, scope)
+            async with begun:
+                yield connection
+
+
+@asynccontextmanager
+async def _writing(connection: Connection, scope: Scope) -> AsyncIterator[None]:
+    async with connection.transaction():
+        await connection.execute(_as_scope(scope))
+        yield
+
+
+@asynccontextmanager
+async def _reading(connection: Connection, scope: Scope) -> AsyncIterator[None]:
+    """Begun and scoped in one message: of a short request each round trip is a good part. The
+    driver knows nothing of it, so that there are no transactions within it."""
+    await connection.execute(f"BEGIN READ ONLY; {_as_scope(scope)}")
+    try:
+        yield
+    except BaseException:
+        try:
+            await connection.execute("ROLLBACK")
+        except BaseException:
+            # Nobody may get it with this scope still on.
+            connection.terminate()
+            raise
+        raise
+    await connection.execute("COMMIT")
+
+
+def _as_scope(scope: Scope) -> str:
+    """Numbers only: there is nothing to quote."""
+    role = "SET LOCAL ROLE penstock_admin; " if scope.admin else ""
+    ids = {"org": scope.org_id, "owner": scope.owner_id, "user": scope.user_id}
+    return f"{role}SELECT " + ", ".join(
+        f"set_config('penstock.{name}', '{'' if one is None else int(one)}', true)"
+        for name, one in ids.items()
+    )
