@@ -105,6 +105,12 @@ def product_page() -> str:
         "A column can be mapped to the fields marked `yes`; those marked `many` take several, as",
         "`images.2`, `images.3`. The last part of a name is enough where it is clear: `sku`.",
         "",
+        "In the catalog (`GET /api/products/{id}`, `penstock products show`) each field also says where",
+        "its value came from: the supplier's column, the text that stood there, the rule that made the",
+        "value of it, how sure that rule is, and the job and row it came with. A job that leaves a value",
+        "as it is leaves its origin, too. What jobs changed, and what was undone, is the product's",
+        "history. See [undo, fix and export](howto/undo-fix-export.md).",
+        "",
         "| field | kind | column | what |",
         "|---|---|---|---|",
     ]
