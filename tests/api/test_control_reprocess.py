@@ -106,14 +106,16 @@ async def test_items_are_chosen(client: httpx2.AsyncClient, bench: Bench) -> Non
         ({"scope": "items", "statuses": ["ERROR"]}, 3, 0),
         ({"codes": ["VALIDATION_ERROR"]}, 3, 0),
         ({"codes": ["OTHER"]}, 0, 0),
-        ({"resetAttempts": False}, 0, 3),
+        ({}, 2, 1),
+        ({}, 0, 3),
+        ({"resetAttempts": True}, 3, 0),
         ({"itemIds": [1, 2], "statuses": ["DONE"], "fromStart": True}, 2, 0),
     ):
         made = await again(client, job, **order)
         assert (made.reprocessed, made.left_out) == (reprocessed, left_out), order
         await bench.work()
     generations = [row["generation"] for row in await bench.items(UUID(job))]
-    assert generations == [2, 2, 4, 1, 1, 3, 1, 1, 3, 1]
+    assert generations == [2, 2, 5, 1, 1, 5, 1, 1, 5, 1]
 
 
 async def test_what_makes_no_sense_is_refused(client: httpx2.AsyncClient, bench: Bench) -> None:

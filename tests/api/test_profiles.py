@@ -65,3 +65,19 @@ async def test_the_fields_a_column_may_fill_are_listed(caller: Caller) -> None:
     fields = shaped(ProductFields, await viewer.get("/api/fields")).items
     assert {"title", "sourceId"} <= {field.target for field in fields if field.required}
     assert "price.base.amount" not in {field.target for field in fields}
+
+
+async def test_profiles_come_in_pages(caller: Caller) -> None:
+    client = await caller()
+    for name in ("a", "b", "c"):
+        await client.put(f"/api/profiles/{name}", json=BODY)
+    seen, after = [], ""
+    while True:
+        answer = await client.get("/api/profiles", params={"pageSize": 2, "after": after})
+        page = shaped(ProfilePage, answer)
+        seen += [one.name for one in page.items]
+        if page.next is None:
+            break
+        after = page.next
+    assert seen == ["a", "b", "c"]
+    refused(await client.get("/api/profiles?after=x"), 400, "INVALID_CURSOR")

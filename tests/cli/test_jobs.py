@@ -105,8 +105,14 @@ async def test_failed_items_run_again(cli: Cli, engine: Parts) -> None:
     made = cli.json("jobs", "reprocess", str(job), "--status", "ERROR", "--from-start")
     assert (made["reprocessed"], made["leftOut"], made["job"]["state"]) == (3, 0, "queued")
     await worked(engine, job)
-    said = cli("jobs", "reprocess", str(job), "--keep-attempts").stdout
+    for _ in range(2):
+        cli("jobs", "reprocess", str(job))
+        await worked(engine, job)
+    said = cli("jobs", "reprocess", str(job)).stdout
     assert said == "reopened 0, left out 3; the job is done\n"
+    said = cli("jobs", "reprocess", str(job), "--reset-attempts").stdout
+    assert said == "reopened 3; the job is queued\n"
+    await worked(engine, job)
     assert "reopened 0;" in cli("jobs", "reprocess", str(job), "--code", "OTHER").stdout
 
 

@@ -41,13 +41,22 @@ OWN: dict[str, tuple[str, ...]] = {
     "fixItem": (*_STATE, "INVALID_CONFIG"),
     "remapJob": (*_STATE, "INVALID_CONFIG"),
     "listItems": ("INVALID_SORT",),
-    "listPending": ("FEATURE_DISABLED", "INSUFFICIENT_PERMISSIONS"),
+    "listPending": ("FEATURE_DISABLED",),
     "saveProfile": ("UNSUPPORTED_TYPE", "INVALID_CONFIG"),
     "abortOperation": _STATE,
     "reprocessLetter": (*_STATE, *_JOB),
     "reprocessLetters": ("INVALID_CURSOR",),
     "discardLetters": ("INVALID_CURSOR",),
     "discardLetter": _STATE,
+    "changePassword": ("WRONG_PASSWORD",),
+    "createUser": ("ALREADY_EXISTS", "RESOURCE_NOT_FOUND"),
+    "changeUser": _STATE,
+    "createOrg": ("ALREADY_EXISTS",),
+    "startOperation": ("RESOURCE_NOT_FOUND",),
+    "createWebhook": (*_STATE, "URL_NOT_ALLOWED"),
+    "changeWebhook": (*_STATE, "URL_NOT_ALLOWED"),
+    "testWebhook": _STATE,
+    "redeliver": _STATE,
     "createSession": ("AUTHENTICATION_FAILED", "RATE_LIMITED", "UNSUPPORTED_TYPE"),
 }
 
@@ -89,6 +98,7 @@ MEANINGS = {
     "PREVIEW_TIMEOUT": "The preview took too long, or waited too long for its turn.",
     "QUEUE_FULL": "No more jobs are taken for now. Wait as long as `Retry-After` says.",
     "RATE_LIMITED": "Too many requests or tries. Wait as long as `Retry-After` says.",
+    "RESOURCE_NOT_FOUND": "What the request names is not there.",
     "REQUEST_TIMEOUT": "The headers or the body came too slowly.",
     "STORAGE_FULL": "The server's disk is full.",
     "UNKNOWN_FIELD": "There is no field or parameter of this name.",
@@ -96,22 +106,21 @@ MEANINGS = {
     "UNSUPPORTED_TYPE": "The body or the file is of a type that is not taken here.",
     "UNSUPPORTED_VERSION": "There is no such `Penstock-Version`.",
     "UPLOAD_BUSY": "Another request is writing to this upload.",
+    "URL_NOT_ALLOWED": "The address is not one that may be called from here.",
     "WRONG_PASSWORD": "The present password is another one.",
 }
 
 
-def codes_of(path: str, method: str, operation: dict[str, Any], asks_role: bool) -> set[str]:
+def codes_of(path: str, method: str, operation: dict[str, Any]) -> set[str]:
     """Of one operation of the document."""
     codes = {*OWN.get(operation["operationId"], ()), "UNSUPPORTED_VERSION", "INTERNAL_ERROR"}
     if path == "/health":
         return codes
     codes.add("DB_UNAVAILABLE")
     if "security" in operation:
-        codes |= {"AUTHENTICATION_FAILED", "RATE_LIMITED"}
+        codes |= {"AUTHENTICATION_FAILED", "INSUFFICIENT_PERMISSIONS", "RATE_LIMITED"}
         if method not in ("get", "head", "options"):
             codes.add("CSRF_FAILED")
-    if asks_role:
-        codes.add("INSUFFICIENT_PERMISSIONS")
     if method not in ("get", "head", "options"):
         codes.add("STORAGE_FULL")
     return codes | set(_by_parameters(operation)) | set(_by_body(operation))

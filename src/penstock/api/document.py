@@ -7,14 +7,12 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
 
 from penstock.api.codes import MEANINGS, codes_of
 from penstock.api.errors import STATUSES
 from penstock.api.examples import example_of
 from penstock.api.schemas import Problem
-from penstock.api.versions import CURRENT, DEPRECATED, HEADER, VERSIONS, operation_id
+from penstock.api.versions import CURRENT, DEPRECATED, HEADER, VERSIONS
 
 _PROBLEM = "application/problem+json"
 _VERSION = {
@@ -51,14 +49,14 @@ def describe(app: FastAPI) -> None:
     def whole() -> dict[str, Any]:
         if app.openapi_schema is None or "x-complete" not in app.openapi_schema["info"]:
             document = plain()
-            _complete(app, document)
+            _complete(document)
             document["info"]["x-complete"] = True
         return app.openapi_schema or {}
 
     app.openapi = whole  # type: ignore[method-assign]
 
 
-def _complete(app: FastAPI, document: dict[str, Any]) -> None:
+def _complete(document: dict[str, Any]) -> None:
     parts = document.setdefault("components", {})
     known = parts.setdefault("schemas", {})
     known.update(_problem_schemas())
@@ -69,9 +67,9 @@ def _complete(app: FastAPI, document: dict[str, Any]) -> None:
         for tag in [*TAGS, *sorted(used - {*TAGS})]
         if tag in used
     ]  # fmt: skip
-    roles, named = _role_asking(app), set[str]()
+    named: set[str] = set()
     for path, method, operation in _operations(document):
-        codes = codes_of(path, method, operation, operation["operationId"] in roles)
+        codes = codes_of(path, method, operation)
         operation.setdefault("parameters", []).append({"$ref": "#/components/parameters/Version"})
         _add_problems(operation, codes)
         named |= codes
@@ -94,30 +92,6 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, 
 def _problem_schemas() -> dict[str, Any]:
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     return {**problem.pop("$defs"), "Problem": problem}
-
-
-def _role_asking(app: FastAPI) -> set[str]:
-    """Operations that not every role may call."""
-    return {
-        operation_id(route)
-        for route in _routes(app)
-        if {"_writer", "_admin"} & set(_called(route.dependant))
-    }
-
-
-def _routes(router: Any) -> Iterator[APIRoute]:
-    """Those of the routers inside, too."""
-    for route in router.routes:
-        if isinstance(route, APIRoute):
-            yield route
-        elif hasattr(route, "original_router"):
-            yield from _routes(route.original_router)
-
-
-def _called(dependant: Dependant) -> Iterator[str]:
-    for inner in dependant.dependencies:
-        yield getattr(inner.call, "__name__", "")
-        yield from _called(inner)
 
 
 def _add_problems(operation: dict[str, Any], codes: set[str]) -> None:

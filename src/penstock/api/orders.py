@@ -44,7 +44,9 @@ class ReprocessOrder(Shape):
         default_factory=list, max_length=100, description="Only those with one of these errors."
     )
     reset_attempts: bool = Field(
-        True, description="False leaves out what has used up its tries, and counts it."
+        False,
+        description="Give each item all its tries again. Else what has used them up is left out,"
+        " and counted.",
     )
     from_start: bool = Field(
         False, description="From the first stage, not the one in which the item ended."

@@ -9,7 +9,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from penstock.api.access import ApiParts, Reader, Writer, address_of
 from penstock.api.answers import answer
 from penstock.api.bodies import content_type, json_object, read_text
-from penstock.api.schemas import ProductFields, ProfilePage, ProfileQuery, ProfileShape
+from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.schemas import (
+    ProductFields,
+    ProfilePage,
+    ProfileQuery,
+    ProfileShape,
+    ProfilesQuery,
+)
 from penstock.catalog import profile as catalog
 from penstock.catalog.fields import FIELDS
 from penstock.model.errors import BadInput, NotThere
@@ -38,12 +45,19 @@ async def list_fields(who: Reader) -> Response:
 
 
 @router.get("/profiles", summary="List profiles", responses={200: {"model": ProfilePage}})
-async def list_profiles(api: ApiParts, who: Reader) -> Response:
-    """The latest version of each profile of your org."""
+async def list_profiles(
+    api: ApiParts, who: Reader, query: Annotated[ProfilesQuery, Query()]
+) -> Response:
+    """The latest version of each profile of your org, by name."""
+    after = ""
+    if query.after:
+        [after] = from_cursor(query.after, "profiles", str)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await profiles.listed(conn, who.org_id)
-    items = [{**from_json(row["body"]), "createdAt": row["created_at"]} for row in rows]
-    return answer({"items": items})
+        rows = await profiles.listed(conn, who.org_id, after, query.page_size + 1)
+    page = rows[: query.page_size]
+    following = to_cursor("profiles", page[-1]["name"]) if len(rows) > len(page) else None
+    items = [{**from_json(row["body"]), "createdAt": row["created_at"]} for row in page]
+    return answer({"items": items, "next": following})
 
 
 @router.get(

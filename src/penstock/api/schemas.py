@@ -510,6 +510,12 @@ class ListedProfile(ProfileShape):
 
 class ProfilePage(Shape):
     items: list[ListedProfile]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class ProfilesQuery(Shape):
+    page_size: int = Field(100, ge=1, le=200)
+    after: str = Field("", description="`next` of the page before.")
 
 
 class ProductField(Shape):

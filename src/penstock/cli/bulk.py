@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import shown
-from penstock.cli.jobs import Codes, FromStart, KeepAttempts, State, Statuses, parse_job_id
+from penstock.cli.jobs import Codes, FromStart, ResetAttempts, State, Statuses, parse_job_id
 from penstock.model.bulk import BulkAction
 
 app = typer.Typer(help="Pause, resume, cancel, … many jobs at once.", no_args_is_help=True)
@@ -75,7 +75,7 @@ def run(
     status: Statuses = None,
     code: Codes = None,
     from_start: FromStart = False,
-    keep_attempts: KeepAttempts = False,
+    reset_attempts: ResetAttempts = False,
     dry_run: DryRun = False,
     yes: Yes = False,
     detach: Detach = False,
@@ -92,7 +92,7 @@ def run(
     wanted = control.filter_of(chosen, everything)
     params = control.params_of(
         action, priority, status or [], code or [],
-        from_start=from_start, keep_attempts=keep_attempts,
+        from_start=from_start, reset_attempts=reset_attempts,
     )  # fmt: skip
     if dry_run or not yes:
         counted = asyncio.run(control.counted(wanted))

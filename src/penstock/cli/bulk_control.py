@@ -31,7 +31,7 @@ def _plain(value: Any) -> Any:
 
 def params_of(
     action: BulkAction, priority: str | None, statuses: Sequence[Any], codes: Sequence[str], *,
-    from_start: bool, keep_attempts: bool,
+    from_start: bool, reset_attempts: bool,
 ) -> dict[str, Any]:  # fmt: skip
     if action is BulkAction.PRIORITY and priority is None:
         raise CliError(USAGE, "`priority` goes with --priority N.")
@@ -43,12 +43,12 @@ def params_of(
         return {
             "statuses": [one.value for one in statuses],
             "codes": list(codes),
-            "resetAttempts": not keep_attempts,
+            "resetAttempts": reset_attempts,
             "fromStart": from_start,
         }
-    if statuses or codes or from_start or keep_attempts:
+    if statuses or codes or from_start or reset_attempts:
         raise CliError(
-            USAGE, "--status, --code, --from-start and --keep-attempts go with `reprocess`."
+            USAGE, "--status, --code, --from-start and --reset-attempts go with `reprocess`."
         )
     return {}
 

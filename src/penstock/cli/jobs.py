@@ -59,8 +59,9 @@ Codes = Annotated[
 FromStart = Annotated[
     bool, typer.Option("--from-start", help="From the first stage, not where they ended.")
 ]
-KeepAttempts = Annotated[
-    bool, typer.Option("--keep-attempts", help="Leave out items that have used up their tries.")
+ResetAttempts = Annotated[
+    bool,
+    typer.Option("--reset-attempts", help="Take items that have used up their tries, too."),
 ]
 
 
@@ -188,7 +189,7 @@ def reprocess(
         list[int] | None, typer.Option(min=1, help="Only this row; several times for several.")
     ] = None,
     from_start: FromStart = False,
-    keep_attempts: KeepAttempts = False,
+    reset_attempts: ResetAttempts = False,
     json: shown.Json = False,
 ) -> None:
     """Run a job's failed items again; of one that failed or was cancelled, all that is undone."""
@@ -199,7 +200,7 @@ def reprocess(
         "itemIds": sorted(set(row or ())),
         "statuses": [one.value for one in status or ()],
         "codes": code or [],
-        "resetAttempts": not keep_attempts,
+        "resetAttempts": reset_attempts,
         "fromStart": from_start,
     }
     made = asyncio.run(reprocessed(job_id, selection))

@@ -101,10 +101,13 @@ class Selection:
 
 
 def _used_up(item: Mapping[str, Any], policy: RetryPolicy) -> bool:
-    """Whether the item has had all the runs its error is given."""
+    """Whether the item has had all its runs: those its error is given, or, where people run again
+    what is not tried again by itself, as many as any error is given."""
     match item["status"]:
         case ItemStatus.ERROR:
-            return bool(item["attempts"] > policy.rule(item["code"] or "").retries)
+            any_error = policy.rule("INTERNAL_ERROR").retries
+            own = policy.rule(item["code"] or "").retries
+            return bool(item["attempts"] > (own or any_error))
         case ItemStatus.NOT_FOUND:
             return bool(item["attempts"] > policy.not_found.retries)
         case _:

@@ -38,8 +38,11 @@ async def find(conn: Connection, org_id: int, fingerprint: str) -> dict[str, Any
     return _body(await conn.fetchrow(_sql.find_profile, org_id, fingerprint))
 
 
-async def listed(conn: Connection, org_id: int) -> list[Any]:
-    return await conn.fetch(_sql.list_profiles, org_id)
+async def listed(
+    conn: Connection, org_id: int, after: str = "", most: int | None = None
+) -> list[Any]:
+    """By name; ``most`` of them, or all."""
+    return await conn.fetch(_sql.list_profiles, org_id, after, most)
 
 
 async def delete(conn: Connection, org_id: int, name: str) -> bool:

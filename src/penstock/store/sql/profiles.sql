@@ -26,9 +26,9 @@ WHERE p.org_id = $1 AND p.fingerprint = $2 AND p.fingerprint IS NOT NULL AND p.d
 ORDER BY p.created_at DESC LIMIT 1
 
 -- name: list_profiles
--- The latest version of each, by name.
+-- The latest version of each, by name, some at a time.
 SELECT DISTINCT ON (name) name, version, fingerprint, body, created_at FROM profiles
-WHERE org_id = $1 AND deleted_at IS NULL ORDER BY name, version DESC
+WHERE org_id = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name, version DESC LIMIT $3
 
 -- name: delete_profile
 -- No file finds it any more.
