@@ -42,6 +42,10 @@ NAMES = frozenset(
         # Some products that a file lacks are found, and taken off the shelf if asked.
         "missing_before_commit",
         "missing_after_commit",
+        # Bytes of an upload in several requests are on disk.
+        "after_piece",
+        # All of them are, as a blob that no row names yet.
+        "after_whole",
         # Events became deliveries.
         "outbox_before_commit",
         "outbox_after_commit",
