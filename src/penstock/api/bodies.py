@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any, TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
@@ -99,8 +100,13 @@ def _inlined(schema: Any, known: dict[str, Any]) -> Any:
 async def order_of(request: Request, kind: type[Order]) -> Order:
     """The body as what is asked for with it; no body asks for nothing in particular."""
     body = await _whole(request)
+    return strictly(kind, _object(body) if body.strip() else {})
+
+
+def strictly(kind: type[Order], given: dict[str, object]) -> Order:
+    """As the document has it: no number is a yes or a no, and no text a number."""
     try:
-        return kind.model_validate(_object(body) if body.strip() else {})
+        return kind.model_validate_json(orjson.dumps(given), strict=True)
     except ValidationError as error:
         raise invalid(error.errors(include_url=False)) from error
 

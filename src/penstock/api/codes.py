@@ -48,9 +48,14 @@ OWN: dict[str, tuple[str, ...]] = {
     "reprocessLetters": ("INVALID_CURSOR",),
     "discardLetters": ("INVALID_CURSOR",),
     "discardLetter": _STATE,
-    "changePassword": ("WRONG_PASSWORD",),
-    "createUser": ("ALREADY_EXISTS", "RESOURCE_NOT_FOUND"),
+    "changePassword": ("WRONG_PASSWORD", "WEAK_PASSWORD"),
+    "createUser": ("ALREADY_EXISTS", "RESOURCE_NOT_FOUND", "WEAK_PASSWORD"),
+    "resetPassword": ("WEAK_PASSWORD",),
+    "listProducts": ("RESOURCE_NOT_FOUND",),
+    "exportProducts": ("RESOURCE_NOT_FOUND",),
     "changeUser": _STATE,
+    "showOrg": ("RESOURCE_NOT_FOUND",),
+    "changeOrg": ("RESOURCE_NOT_FOUND",),
     "createOrg": ("ALREADY_EXISTS",),
     "startOperation": ("RESOURCE_NOT_FOUND",),
     "createWebhook": (*_STATE, "URL_NOT_ALLOWED"),
@@ -107,6 +112,7 @@ MEANINGS = {
     "UNSUPPORTED_VERSION": "There is no such `Penstock-Version`.",
     "UPLOAD_BUSY": "Another request is writing to this upload.",
     "URL_NOT_ALLOWED": "The address is not one that may be called from here.",
+    "WEAK_PASSWORD": "Too short, or one that everybody tries first.",
     "WRONG_PASSWORD": "The present password is another one.",
 }
 
@@ -130,7 +136,7 @@ def _by_parameters(operation: dict[str, Any]) -> Iterator[str]:
     for one in operation.get("parameters", ()):
         match one.get("in"), one.get("name"):
             case "path", _:
-                yield "NOT_FOUND"
+                yield from ("NOT_FOUND", "INVALID_PARAMETERS")
             case "query", name:
                 yield from ("INVALID_PARAMETERS", "UNKNOWN_FIELD")
                 if name in ("after", "since"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -61,6 +62,7 @@ STATUSES = {
 # What else goes wrong is either the input's fault or may pass.
 _PERMANENT, _TRANSIENT = 422, 503
 _RETRY_SECONDS = 5
+_PARAMETER = re.compile(r"\{[^}]+\}")
 # PostgreSQL cannot even start where its log of changes has no room for another segment.
 _LEAST_DISK_BYTES = 32 * 1024 * 1024
 
@@ -123,9 +125,8 @@ def invalid(problems: Sequence[Any]) -> BadInput:
         if one["type"] == "extra_forbidden":
             return unknown_field(told["field"])
     first = shown[0]
-    return BadInput(
-        "INVALID_PARAMETERS", f"{first['field']}: {first['message']}", problems=shown[:20]
-    )
+    where = f"{first['field']}: " if first["field"] else ""
+    return BadInput("INVALID_PARAMETERS", f"{where}{first['message']}", problems=shown[:20])
 
 
 def unknown_field(name: str) -> BadInput:
@@ -157,12 +158,25 @@ async def _routing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     named: PenstockError
     if error.status_code == 405:
-        named = BadInput("METHOD_NOT_ALLOWED", f"{request.method} is not possible here.")
+        allowed = ", ".join(_methods_at(request))
+        told = f"{request.method[:20]} is not possible here. Possible: {allowed}."
+        return problem(request, BadInput("METHOD_NOT_ALLOWED", told), {"Allow": allowed})
     elif error.status_code == 404:
         named = NotThere("NOT_FOUND", "There is nothing at this address.")
     else:
         named = BadInput("INVALID_PARAMETERS", str(error.detail))
     return problem(request, named, error.headers)
+
+
+def _methods_at(request: Request) -> list[str]:
+    """All that the address knows: the router names only those of the first route there."""
+    known = [
+        method.upper()
+        for template, methods in request.app.openapi()["paths"].items()
+        if re.fullmatch(_PARAMETER.sub("[^/]+", template), request.scope["path"])
+        for method in methods
+    ]
+    return sorted(set(known)) or ["GET"]
 
 
 async def _database_away(request: Request, error: Exception) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from penstock.api.access import Api, address_of
 from penstock.api.answers import strict_json
-from penstock.api.bodies import content_type, json_object
+from penstock.api.bodies import content_type, json_object, strictly
 from penstock.api.errors import invalid
 from penstock.api.forms import FILE, Form, received_form
 from penstock.api.once import REPLAYED, idempotency_key
@@ -69,7 +69,7 @@ async def _asked(
         async with received_form(request, api.parts, allowed) as form:
             yield _of_form(form, kind), form.upload
     elif sent == "application/json":
-        asked = _valid(await json_object(request), kind)
+        asked = strictly(kind, await json_object(request)).job_order()
         if asked.path is None:
             yield asked, None
         else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -25,6 +26,7 @@ from penstock.model.export import Which
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
 
+_NUMBER = re.compile(r"[+-]?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
 SOME_ID = "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
 ShownState = Literal[
     "queued", "delayed", "running", "paused", "cancelling", "done", "failed", "cancelled"
@@ -33,6 +35,19 @@ ShownState = Literal[
 
 class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _times_are_written_out(cls, given: Any) -> Any:
+        """A bare number would be taken for seconds since 1970, which nobody means."""
+        if isinstance(given, Mapping):
+            for name, field in cls.model_fields.items():
+                value = given.get(field.alias or name)
+                numeric = isinstance(value, int | float | str) and _NUMBER.fullmatch(str(value))
+                kinds = {field.annotation, *get_args(field.annotation)}
+                if numeric and kinds & {datetime, AwareDatetime}:
+                    raise ValueError(f"{field.alias or name}: write it as 2026-11-01T09:30:00Z")
+        return given
 
 
 class FileShape(Shape):
