@@ -341,3 +341,37 @@ def test_objects_that_are_no_records(file: Path) -> None:
     """Two parts of one thing have little in common."""
     file.write_text('{"product": {"sku": "A", "price": 1}, "vendor": {"name": "B", "city": "C"}}')
     assert read(file).header == ["product.sku", "product.price", "vendor.name", "vendor.city"]
+
+
+def test_templates_of_marketplaces(file: Path) -> None:
+    """A line of settings, names for people, names for programs: the last are the columns'."""
+    file.write_text(
+        "TemplateType=Clothing\tVersion=2014.1119\tDo not modify the top 3 rows.\t\n"
+        "Seller SKU\tProduct Name\tStandard Price\tQuantity\n"
+        "item_sku\titem_name\tstandard_price\tquantity\n"
+        "AB-1\tShirt red\t12.99\t10\nAB-2\tShirt blue\t12.99\t0\nAB-3\tHat\t8.50\t3\n"
+    )
+    reading = read(file)
+    assert reading.header == ["item_sku", "item_name", "standard_price", "quantity"]
+    assert (len(reading.rows), reading.found["header_rows"]) == (3, [2, 3])
+    file.write_text(
+        "Info,Version=1.0.0,Template=fx_category,\n*Action(SiteID=US),CustomLabel,*Title,*StartPrice\n"
+        'Add,SKU-1,"Red dress, size M",19.99\nAdd,SKU-2,Blue dress,24.99\n'
+    )
+    assert read(file).header == ["*Action(SiteID=US)", "CustomLabel", "*Title", "*StartPrice"]
+
+
+@pytest.mark.parametrize(("row", "field"), [("row", "field"), ("table", "column")])
+def test_fields_that_an_attribute_names(file: Path, row: str, field: str) -> None:
+    """As databases dump their tables."""
+    rows = [{"id": "1", "name": "Apple", "price": "1.20"}, {"id": "2", "name": "", "price": "0.90"}]
+    body = "".join(
+        f"<{row}>"
+        + "".join(f'<{field} name="{key}">{value}</{field}>' for key, value in one.items())
+        + f"</{row}>"
+        for one in rows
+    )
+    file.write_text(f'<?xml version="1.0"?><resultset statement="x">{body}</resultset>')
+    reading = read(file)
+    assert reading.header == ["id", "name", "price"]
+    assert reading.rows == [list(one.values()) for one in rows]

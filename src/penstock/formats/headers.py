@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ Row = Sequence[str]
 Merge = tuple[int, int, int, int]
 _MOST_HEADER_ROWS = 6
 _LOOK_DOWN = 200
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9_.-]{0,80}")
+# What a template says of itself in the line above: `Version=2014.1119`.
+_SETTING = re.compile(r"\s*\w[\w .-]{0,40}=\S")
 
 
 @dataclass(slots=True)
@@ -51,13 +55,21 @@ def find_header(
     first = _group_row(rows, start, at, width, merges)
     last = _down_to(rows, at, last, stop, width)
     chosen = [n for n in range(first, last + 1) if not is_blank(rows[n])]
-    names = _joined(rows, chosen, width, merges)
+    # Names for programs below names for people say the same thing twice.
+    named = chosen[-1:] if len(chosen) > 1 and _are_identifiers(rows[chosen[-1]]) else chosen
+    names = _joined(rows, named, width, merges)
     header = Header(chosen, names, sure=vote >= 0.5)
     if body and 0 <= vote < 0.25 * max(1, filled(rows[at])):
         header.doubts.append(
             (f"row {at + 1} was taken for the header, but could be the first row of data", 0.6)
         )
     return header
+
+
+def _are_identifiers(row: Row) -> bool:
+    cells = [cell.strip() for cell in row if cell.strip()]
+    joined = sum("_" in cell for cell in cells)
+    return 3 * joined >= len(cells) and all(map(_IDENTIFIER.fullmatch, cells))
 
 
 def _doubt_of_none(vote: float) -> list[tuple[str, float]]:
@@ -81,8 +93,16 @@ def _main_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int | N
         if full >= enough and not _is_comment(rows, index, stop, width):
             if full < 0.6 * usual and index + 1 < stop and filled(rows[index + 1]) > 1.5 * full:
                 continue
+            if index + 2 < stop and _is_settings(row, rows[index + 1]):
+                continue
             return index
     return None
+
+
+def _is_settings(row: Row, below: Row) -> bool:
+    """What a template says of itself above its header."""
+    says = any(map(_SETTING.match, row)) and not any(map(_SETTING.match, below))
+    return says and filled(below) >= filled(row)
 
 
 def _is_comment(rows: Sequence[Row], index: int, stop: int, width: int) -> bool:
@@ -184,6 +204,8 @@ def _group_row(
         whole = any(right - left + 1 >= width for _, left, _, right in spans)
         texts = [cell for cell in row if cell.strip()]
         if is_blank(row) or whole or any(kind_of(cell) in TYPED for cell in texts):
+            break
+        if any(map(_SETTING.match, texts)):
             break
         later = any(cell.strip() for cell in row[1:])
         if not later or (len(texts) < 2 and not spans and len(row) < width):

@@ -23,6 +23,8 @@ _MARKUP = frozenset({
     "b", "i", "u", "p", "br", "em", "strong", "span", "a", "div", "ul", "ol", "li", "h1", "h2",
     "h3", "h4", "sub", "sup",
 })  # fmt: skip
+# Elements of one name whose attribute says which field they are.
+_FIELD_TAGS = frozenset({"field", "column", "col", "property"})
 _SURE_MARKUP = frozenset({"b", "p", "br", "em", "strong", "span", "div", "ul", "ol", "h2", "h3"})
 
 
@@ -182,8 +184,8 @@ class _Node:
         text = "".join(self.text).strip()
         if not self.attributes and not self.children:
             return text
-        members: dict[str, Any] = {}
-        for name, value in self.children:
+        members: dict[str, Any] = self._named_fields() or {}
+        for name, value in self.children if not members else ():
             if name not in members:
                 members[name] = value
             elif isinstance(members[name], list):
@@ -203,6 +205,18 @@ class _Node:
             return found
         # An element with attributes and a text: the text is its own value.
         return {"": text, **found} if text else found
+
+    def _named_fields(self) -> dict[str, Any] | None:
+        """``<field name="sku">A</field>``, as databases write rows: the field is called `sku`."""
+        found: dict[str, Any] = {}
+        for tag, value in self.children:
+            name = value.get("name") if isinstance(value, dict) else None
+            if _plain(tag) not in _FIELD_TAGS or not isinstance(name, str) or name in found:
+                return None
+            if set(map(_plain, value)) - {"", "name", "nil", "type"}:
+                return None
+            found[name] = value.get("", "")
+        return found or None
 
 
 def _records(
