@@ -391,8 +391,9 @@ export interface paths {
         head?: never;
         /**
          * Fix cells of an item
-         * @description Write cells as they should have been, and run the row again from the start. What it was
-         *     before is kept in the audit.
+         * @description Write cells as they should have been, and run the row again from the start; with it the rows
+         *     that share a name with it (SKU, parent …), before or after: which of them is the duplicate may
+         *     be another matter now. What it was before is kept in the audit.
          */
         patch: operations["fixItem"];
         trace?: never;
@@ -1868,6 +1869,11 @@ export interface components {
             summary: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Cachedfrom
+             * @description The job whose results of the same file this one began with.
+             */
+            cachedFrom: string | null;
             /** Lasterror */
             lastError: {
                 [key: string]: unknown;
@@ -2284,6 +2290,11 @@ export interface components {
             summary: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Cachedfrom
+             * @description The job whose results of the same file this one began with.
+             */
+            cachedFrom: string | null;
             /** Lasterror */
             lastError: {
                 [key: string]: unknown;
@@ -4721,6 +4732,7 @@ export interface operations {
                      *             "estimatedRemainingMs": 3
                      *           },
                      *           "summary": {},
+                     *           "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *           "lastError": {},
                      *           "attempts": 3,
                      *           "createdAt": "2026-11-01T09:30:00Z",
@@ -5385,6 +5397,7 @@ export interface operations {
                      *         "estimatedRemainingMs": 3
                      *       },
                      *       "summary": {},
+                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *       "lastError": {},
                      *       "attempts": 3,
                      *       "createdAt": "2026-11-01T09:30:00Z",
@@ -6147,6 +6160,7 @@ export interface operations {
                      *         "estimatedRemainingMs": 3
                      *       },
                      *       "summary": {},
+                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *       "lastError": {},
                      *       "attempts": 3,
                      *       "createdAt": "2026-11-01T09:30:00Z",
@@ -6315,6 +6329,7 @@ export interface operations {
                      *         "estimatedRemainingMs": 3
                      *       },
                      *       "summary": {},
+                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *       "lastError": {},
                      *       "attempts": 3,
                      *       "createdAt": "2026-11-01T09:30:00Z",
@@ -6483,6 +6498,7 @@ export interface operations {
                      *         "estimatedRemainingMs": 3
                      *       },
                      *       "summary": {},
+                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *       "lastError": {},
                      *       "attempts": 3,
                      *       "createdAt": "2026-11-01T09:30:00Z",
@@ -6666,6 +6682,7 @@ export interface operations {
                      *         "estimatedRemainingMs": 3
                      *       },
                      *       "summary": {},
+                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *       "lastError": {},
                      *       "attempts": 3,
                      *       "createdAt": "2026-11-01T09:30:00Z",
@@ -6910,6 +6927,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",
@@ -6982,6 +7000,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",
@@ -7189,6 +7208,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",
@@ -7589,6 +7609,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",
@@ -7661,6 +7682,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",
@@ -7890,6 +7912,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",
@@ -7962,6 +7985,7 @@ export interface operations {
                      *           "estimatedRemainingMs": 3
                      *         },
                      *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *         "lastError": {},
                      *         "attempts": 3,
                      *         "createdAt": "2026-11-01T09:30:00Z",

@@ -1,6 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Copy, Ellipsis, Pause, Play, RotateCw, Settings2, Undo2, X, Zap } from "lucide-react";
+import {
+  ChevronsDown,
+  ChevronsUp,
+  Copy,
+  Ellipsis,
+  Pause,
+  Play,
+  RotateCw,
+  Settings2,
+  Undo2,
+  X,
+  Zap,
+} from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
@@ -58,6 +70,15 @@ export function Controls({ job }: { job: FullJob }) {
       toast.success("The same work again, as a new job");
       await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId } });
     });
+  const setPriority = (priority: "high" | "low") =>
+    attempt(async () => {
+      refresh(
+        await ok(
+          client.POST("/api/jobs/{job_id}/priority", { ...path, body: { priority: priority as never } }),
+        ),
+      );
+      toast.success(priority === "high" ? "It goes before your other jobs" : "Your other jobs go before it");
+    });
   const live = isLive(job.state);
   const open = job.counters.pending + job.counters.processing;
   const failed = job.counters.error + job.counters.notFound;
@@ -99,6 +120,16 @@ export function Controls({ job }: { job: FullJob }) {
           <MenuItem icon={Zap} onSelect={() => setProcessing(true)}>
             Process now, in this page
           </MenuItem>
+        )}
+        {live && (
+          <>
+            <MenuItem icon={ChevronsUp} onSelect={() => setPriority("high")} hint={`now ${job.priority}`}>
+              High priority
+            </MenuItem>
+            <MenuItem icon={ChevronsDown} onSelect={() => setPriority("low")}>
+              Low priority
+            </MenuItem>
+          </>
         )}
         {!live && job.mapping && (
           <MenuItem icon={Settings2} onSelect={() => setAsking("remap")}>

@@ -21,12 +21,6 @@ export function toggle(selection: Selection, row: number, range: boolean): Selec
   return { all: false, rows, last: row };
 }
 
-export function addAll(selection: Selection, more: Iterable<number>): Selection {
-  const rows = new Set(selection.rows);
-  for (const row of more) if (rows.size < MOST_ROWS) rows.add(row);
-  return { all: false, rows, last: selection.last };
-}
-
 export function holds(selection: Selection, row: number): boolean {
   return selection.all || selection.rows.has(row);
 }
