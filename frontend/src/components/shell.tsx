@@ -29,8 +29,9 @@ export default function Shell() {
   const pages = useMemo(() => NAV.filter((page) => page.shown?.(session) ?? true), [session]);
 
   useEffect(() => {
-    // Loaded before it is asked for, so that no letter typed after Ctrl-K is lost.
-    const soon = setTimeout(() => void loadPalette(), 1000);
+    // Loaded before it is asked for, so that no letter typed after Ctrl-K is lost; while the server is
+    // away it is loaded when it is asked for.
+    const soon = setTimeout(() => void loadPalette().catch(() => undefined), 1000);
     return () => clearTimeout(soon);
   }, []);
   useEffect(() => {
