@@ -87,7 +87,7 @@ class Front:
                 except _NOT_YET:
                     return False
 
-        await until(answers, "the API to answer")
+        await until(answers, "the API to answer", timeout=60)
 
     async def admits(self, db: Database, org: str = "acme") -> None:
         """Make a key for whoever asks from now on."""

@@ -24,7 +24,8 @@ from penstock.store.events import START, Place, place_of
 
 BEAT_S = 15.0
 _LOOK_AGAIN_S = 2.0
-_PAGE = 200
+# Of those who catch up each holds a page of its own.
+_PAGE = 50
 _REPLAYS_AT_ONCE = 4
 _MOST_REMEMBERED = 1000
 

@@ -17,6 +17,7 @@ from penstock.store.database import CONNECTION_ERRORS
 
 MEDIA_TYPE = "text/event-stream"
 _RETRY_MS = 2000
+_AT_ONCE = 20
 # Who takes nothing for so long is cut off, and may resume.
 _PATIENCE_S = 30.0
 
@@ -34,9 +35,11 @@ async def written(following: Following, log: Log) -> AsyncGenerator[bytes, None]
     try:
         async with aclosing(following.pages()) as pages:
             async for page in pages:
-                if page:
-                    yield b"".join(_block(following.id_of(one), one) for one in page)
-                else:
+                # A few at a time: each stream has its own copy of what it is about to send.
+                for first in range(0, len(page), _AT_ONCE):
+                    some = page[first : first + _AT_ONCE]
+                    yield b"".join(_block(following.id_of(one), one) for one in some)
+                if not page:
                     yield f": beat\nid: {following.cursor}\n\n".encode()
     except CONNECTION_ERRORS as error:
         # Nothing is lost: the client goes on from its last id.
