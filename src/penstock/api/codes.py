@@ -54,6 +54,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "listProducts": ("RESOURCE_NOT_FOUND",),
     "exportProducts": ("RESOURCE_NOT_FOUND",),
     "changeUser": _STATE,
+    "listAudit": ("RESOURCE_NOT_FOUND",),
     "showOrg": ("RESOURCE_NOT_FOUND",),
     "changeOrg": ("RESOURCE_NOT_FOUND",),
     "createOrg": ("ALREADY_EXISTS",),

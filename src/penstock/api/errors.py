@@ -170,13 +170,15 @@ async def _routing(request: Request, error: Exception) -> Response:
 
 def _methods_at(request: Request) -> list[str]:
     """All that the address knows: the router names only those of the first route there."""
-    known = [
+    path, paths = request.scope["path"], request.app.openapi()["paths"]
+    templates = [path] if path in paths else paths
+    known = {
         method.upper()
-        for template, methods in request.app.openapi()["paths"].items()
-        if re.fullmatch(_PARAMETER.sub("[^/]+", template), request.scope["path"])
-        for method in methods
-    ]
-    return sorted(set(known)) or ["GET"]
+        for template in templates
+        if re.fullmatch(_PARAMETER.sub("[^/]+", template), path)
+        for method in paths[template]
+    }
+    return sorted(known) or ["GET"]
 
 
 async def _database_away(request: Request, error: Exception) -> Response:

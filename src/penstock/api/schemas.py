@@ -33,6 +33,10 @@ ShownState = Literal[
 ]
 
 
+def _is_time(kind: Any) -> bool:
+    return kind in (datetime, AwareDatetime) or any(map(_is_time, get_args(kind)))
+
+
 class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
@@ -44,8 +48,7 @@ class Shape(BaseModel):
             for name, field in cls.model_fields.items():
                 value = given.get(field.alias or name)
                 numeric = isinstance(value, int | float | str) and _NUMBER.fullmatch(str(value))
-                kinds = {field.annotation, *get_args(field.annotation)}
-                if numeric and kinds & {datetime, AwareDatetime}:
+                if numeric and _is_time(field.annotation):
                     raise ValueError(f"{field.alias or name}: write it as 2026-11-01T09:30:00Z")
         return given
 
