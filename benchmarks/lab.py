@@ -143,8 +143,8 @@ class Bench:
             await conn.execute("UPDATE jobs SET paused = false WHERE id = $1", job_id)
         await self.parts.broker.wake("any")
 
-    async def until_done(self, job_id: UUID) -> None:
-        async with asyncio.timeout(_PATIENCE_S):
+    async def until_done(self, job_id: UUID, patience: float = _PATIENCE_S) -> None:
+        async with asyncio.timeout(patience):
             while (state := await self.state(job_id)) not in ("done", "failed", "cancelled"):
                 await asyncio.sleep(0.01)
         if state != "done":

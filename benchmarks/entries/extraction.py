@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-from benchmarks.entries.ingest import submit_file
+import psutil
+
+from benchmarks.entries.ingest import keep_file, submit_file
 from benchmarks.entry import (
     Entry,
     Line,
@@ -20,11 +23,19 @@ from benchmarks.entry import (
     share_of,
 )
 from benchmarks.lab import Bench, Lab
-from benchmarks.measure import timed
+from benchmarks.measure import percentile, timed
 from benchmarks.peer_lab import NotMeasured
-from benchmarks.resident import Peak, watched
+from benchmarks.resident import MEGABYTE, Peak, watched
 from benchmarks.supplier_file import make_supplier_csv, make_supplier_xlsx
 from benchmarks.supplier_script import run_script
+from penstock.engine.context import StopSign, stage_context
+from penstock.engine.preview import prepare_preview, preview
+from penstock.engine.recall import key_of, look_up
+from penstock.engine.results import Wanted, export_pieces
+from penstock.engine.submit import Order
+from penstock.formats.export import CsvPages
+from penstock.formats.xlsx import XlsxPages
+from penstock.store import claims, jobs
 
 ABOUT = """\
 A messy German price list of 15 columns (decimal commas, signs of money, HTML, double articles,
@@ -37,29 +48,34 @@ is told what Penstock finds out, keeps no rows and begins anew after a crash
 included; PostgreSQL's own are not counted."""
 _PROCESSES = 2
 _GOAL_ROWS = {"csv": 10_000, "xlsx": 8_000}
-_MAKE: dict[str, Callable[[Path, int], Path]] = {
+MAKE: dict[str, Callable[[Path, int], Path]] = {
     "csv": make_supplier_csv,
     "xlsx": make_supplier_xlsx,
 }
 
 
-async def one_job(lab: Lab, path: Path, intent: str, **settings: Any) -> tuple[float, Peak, Any]:
-    """Seconds, memory and summary of one job of a fresh installation."""
-    async with lab.bench(**settings) as bench, bench.workers(_PROCESSES) as workers:
-        await lab.checkpoint()
+async def one_job(lab: Lab, path: Path, intent: str, patience: float = 600) -> tuple[float, Peak]:
+    """Seconds and memory of one job of a fresh installation."""
+    # No bound on the file but the memory that is measured.
+    bounds = {"max_file_bytes": 2**33, "max_inflated_bytes": 2**34, "max_cells": 10**8}
+    async with lab.bench(**bounds) as bench:
+        seconds, peak, _ = await worked(bench, path, intent, patience)
+        return seconds, peak
+
+
+async def worked(
+    bench: Bench, path: Path, intent: str, patience: float = 600
+) -> tuple[float, Peak, UUID]:
+    async with bench.workers(_PROCESSES) as workers:
+        await bench.lab.checkpoint()
         async with watched([worker.pid for worker in workers]) as peak, timed() as clock:
             job_id = await submit_file(bench, path, {"intent": intent})
-            await bench.until_done(job_id)
-        return clock.seconds, peak, await _summary(bench, job_id)
-
-
-async def _summary(bench: Bench, job_id: UUID) -> Any:
-    async with bench.db.acquire() as conn:
-        return await conn.fetchrow("SELECT total, done, error FROM jobs WHERE id = $1", job_id)
+            await bench.until_done(job_id, patience)
+    return clock.seconds, peak, job_id
 
 
 async def of_kind(lab: Lab, scale: Scale, kind: str, rows: int) -> list[Line]:
-    path = await asyncio.to_thread(_MAKE[kind], lab.folder / f"supplier-{rows}.{kind}", rows)
+    path = await asyncio.to_thread(MAKE[kind], lab.folder / f"supplier-{rows}.{kind}", rows)
     merged: list[float] = []
     checked: list[float] = []
     peaks: list[float] = []
@@ -67,7 +83,7 @@ async def of_kind(lab: Lab, scale: Scale, kind: str, rows: int) -> list[Line]:
     script_mb: list[float] = []
     why = ""
     for _ in range(scale.of(scale.repetitions, 1)):
-        seconds, peak, _ = await one_job(lab, path, "merge")
+        seconds, peak = await one_job(lab, path, "merge")
         merged.append(rows / seconds)
         peaks.append(peak.one)
         checked.append(rows / (await one_job(lab, path, "check"))[0])
@@ -92,7 +108,79 @@ async def of_kind(lab: Lab, scale: Scale, kind: str, rows: int) -> list[Line]:
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     rows = scale.of(100_000, 5_000)
-    return [line for kind in _MAKE for line in await of_kind(lab, scale, kind, rows)]
+    lines = [line for kind in MAKE for line in await of_kind(lab, scale, kind, rows)]
+    return [*lines, *await exports(lab, scale, rows), *await previews(lab, scale, rows)]
+
+
+async def exports(lab: Lab, scale: Scale, rows: int) -> list[Line]:
+    """Of a job that is done; and the same file once more, which is not normalised again."""
+    found: dict[str, list[float]] = {"csv": [], "xlsx": [], "memory": []}
+    path = lab.folder / f"supplier-{rows}.csv"
+    async with lab.bench() as bench:
+        first, _, job_id = await worked(bench, path, "check")
+        again, _, _ = await worked(bench, path, "check")
+        waits = await lookups(bench, job_id, scale.of(50, 10))
+        async with bench.db.acquire() as conn:
+            job = await jobs.get_job(conn, job_id)
+        for kind in (CsvPages, XlsxPages):
+            for _ in range(scale.of(scale.repetitions, 1)):
+                before = psutil.Process().memory_info().rss / MEGABYTE
+                async with watched([os.getpid()]) as peak, timed() as clock:
+                    async for _piece in export_pieces(
+                        bench.parts, bench.db.acquire, job, Wanted(), kind
+                    ):
+                        pass
+                found[kind.extension].append(rows / clock.seconds)
+                found["memory"].append(max(0.0, peak.one - before))
+    return [
+        at_least(f"export of {rows:,} rows as CSV", "rows/s", found["csv"], 100_000),
+        at_least(f"export of {rows:,} rows as XLSX", "rows/s", found["xlsx"], 30_000),
+        at_most("memory that an export takes", "MB", found["memory"], 50),
+        reported("check of the same file again: times as fast", "×", [first / again]),
+        at_most("lookup of cached results, in memory: p95", "ms", [waits[0]], 10),
+        at_most("lookup of cached results, in the database: p95", "ms", [waits[1]], 10),
+    ]
+
+
+async def lookups(bench: Bench, job_id: UUID, count: int) -> tuple[float, float]:
+    """How long it takes to know that results can be used again."""
+    parts, pipeline = bench.parts, bench.parts.pipeline("extraction")
+    async with bench.db.acquire() as conn:
+        [row] = await claims.load_jobs(conn, [job_id])
+    job = replace(parts.job(row), header=None, context={})
+    ctx = stage_context(parts, StopSign(), 600, parts.log)
+    waits: tuple[list[float], list[float]] = ([], [])
+    for number in range(2 * count):
+        if number % 2:
+            key = key_of(pipeline, job)
+            assert key is not None
+            parts.remembered.forget(key)
+        async with timed() as clock:
+            found = await look_up(parts, pipeline, job, ctx)
+        if found is None:
+            raise RuntimeError("nothing was found of a file that was worked through")
+        if number:
+            waits[number % 2].append(clock.seconds * 1000)
+    return percentile(waits[0], 0.95), percentile(waits[1], 0.95)
+
+
+async def previews(lab: Lab, scale: Scale, rows: int) -> list[Line]:
+    large = make_supplier_csv(lab.folder / "preview.csv", scale.of(420_000, 20_000))
+    megabytes = large.stat().st_size / MEGABYTE
+    seconds: dict[str, list[float]] = {"csv": [], "xlsx": []}
+    async with lab.bench() as bench:
+        for kind, path in (("csv", large), ("xlsx", lab.folder / f"supplier-{rows}.xlsx")):
+            file_id = await keep_file(bench, path)
+            for _ in range(scale.of(scale.repetitions, 1)):
+                async with timed() as clock, bench.db.acquire() as conn:
+                    order = Order("extraction", {}, file_id=file_id)
+                    job = await prepare_preview(bench.parts, conn, bench.who, order)
+                    await preview(bench.parts, job)
+                seconds[kind].append(clock.seconds)
+    return [
+        at_most(f"preview of a CSV of {megabytes:.0f} MB", "s", seconds["csv"], 2),
+        at_most(f"preview of an XLSX of {rows:,} rows", "s", seconds["xlsx"], 4),
+    ]
 
 
 ENTRY = Entry("extraction", run, "A supplier's file to products", ABOUT)

@@ -47,15 +47,15 @@ async def ingest_job(bench: Bench, job_id: UUID, rows: int) -> float:
     return rows / clock.seconds
 
 
-async def submit_file(
-    bench: Bench, path: Path, config: Mapping[str, Any] = MappingProxyType({})
-) -> UUID:
+async def keep_file(bench: Bench, path: Path) -> UUID:
+    """Upload it; answers its id."""
+
     async def chunks() -> AsyncIterator[bytes]:
         with path.open("rb") as file:
             while piece := file.read(_PIECE):
                 yield piece
 
-    blob = await bench.parts.blobs.put(chunks(), bench.parts.settings.max_file_bytes)
+    blob = await bench.parts.blobs.put(chunks(), 10 * bench.parts.settings.max_file_bytes)
     file_id = new_id()
     async with bench.db.transaction() as conn:
         await jobs.add_file(
@@ -63,7 +63,13 @@ async def submit_file(
             name=path.name, media_type="text/csv", sha256=blob.sha256, size=blob.size,
             blob_key=blob.key,
         )  # fmt: skip
-    return await bench.submit("extraction", config, file_id=file_id)
+    return file_id
+
+
+async def submit_file(
+    bench: Bench, path: Path, config: Mapping[str, Any] = MappingProxyType({})
+) -> UUID:
+    return await bench.submit("extraction", config, file_id=await keep_file(bench, path))
 
 
 async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
