@@ -28,6 +28,7 @@ from penstock.pipelines.product_plan import (
     check_mapping,
     choose_profile,
     learnt,
+    same_plan,
     today,
 )
 from penstock.pipelines.product_stages import GROUP, apply, extract, match, source_of
@@ -137,10 +138,9 @@ class Extraction(Pipeline):
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
         context: Mapping[str, Any], ctx: Context,
     ) -> bool:  # fmt: skip
-        """Profiles and rates may be others by now. Rows of one product change each other."""
-        learned = orjson.loads(orjson.dumps(await self._learnt(job, header, cursor, ctx)))
-        grouped = any(one["target"] == GROUP for one in learned["mapping"])
-        return not grouped and all(context.get(name) == one for name, one in learned.items())
+        """Rows that are parts of one product change each other, and are not used again."""
+        grouped = any(one["target"] == GROUP for one in context["mapping"])
+        return not grouped and await same_plan(job, header, context, ctx)
 
     async def _learnt(
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any], ctx: Context

@@ -24,7 +24,7 @@ from penstock.catalog.profile import ColumnRule, Profile
 from penstock.catalog.validate import Validator, compile_validator
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
-from penstock.model.ports import Catalog
+from penstock.model.ports import Catalog, Context
 
 _MOST_SAMPLES_KEPT = 3
 
@@ -35,17 +35,44 @@ async def choose_profile(
     """The profile to read by and where it is from: asked for by name, saved for files with these
     columns, or proposed from the file itself. What the job's config says goes above it."""
     proposal = propose(header, [one.samples for one in stats])
-    config = job.config
-    if config.profile is not None:
-        kept = await catalog.profile(job.org_id, config.profile, None)
-        if kept is None:
-            raise BadInput("INVALID_CONFIG", f"There is no profile {config.profile!r}.")
-        chosen, origin = profiles.from_json(kept), "named"
-    elif (kept := await catalog.profile(job.org_id, None, fingerprint(header))) is not None:
-        chosen, origin = profiles.from_json(kept), "saved"
-    else:
-        chosen, origin = profiles.from_proposal("proposed", proposal), "proposed"
-    return overridden(chosen, header, config), proposal, origin
+    kept = await _saved_profile(job, header, catalog)
+    chosen, origin = kept or (profiles.from_proposal("proposed", proposal), "proposed")
+    return overridden(chosen, header, job.config), proposal, origin
+
+
+async def _saved_profile(
+    job: Job, header: Sequence[str], catalog: Catalog
+) -> tuple[Profile, str] | None:
+    named = job.config.profile
+    kept = await catalog.profile(job.org_id, named, None if named else fingerprint(header))
+    if kept is None and named is not None:
+        raise BadInput("INVALID_CONFIG", f"There is no profile {named!r}.")
+    if kept is None:
+        return None
+    return profiles.from_json(kept), "named" if named else "saved"
+
+
+async def same_plan(
+    job: Job, header: Sequence[str], context: Mapping[str, Any], ctx: Context
+) -> bool:
+    """Whether the same file would be read by the same plan today: profiles and rates may be others
+    by now, all else follows from the file."""
+    rates = await ctx.catalog.rates(job.config.base_currency, today())
+    if _shown_rates(rates) != context["rates"]:
+        return False
+    kept = await _saved_profile(job, header, ctx.catalog)
+    if kept is None:
+        return bool(context["profileFrom"] == "proposed")
+    now = profiles.to_json(overridden(kept[0], header, job.config))
+    return bool(context["profileFrom"] == kept[1] and context["profile"] == _as_kept(now))
+
+
+def _as_kept(document: Any) -> Any:
+    return orjson.loads(orjson.dumps(document))
+
+
+def _shown_rates(rates: Sequence[tuple[date, str, Decimal]]) -> list[list[str]]:
+    return [[day.isoformat(), currency, str(worth)] for day, currency, worth in rates]
 
 
 def overridden(profile: Profile, header: Sequence[str], config: Any) -> Profile:
@@ -113,7 +140,7 @@ def learnt(
         "profile": profiles.to_json(profile),
         "profileFrom": origin,
         "decisions": [one.as_json() for one in decisions],
-        "rates": [[day.isoformat(), currency, str(worth)] for day, currency, worth in rates],
+        "rates": _shown_rates(rates),
         "columns": grid_columns(targets, [one.name for one in plan.custom], converts=bool(rates)),
         "notes": list(plan.notes),
         "warnings": _warnings(plan, rates, base),
