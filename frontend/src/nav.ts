@@ -1,5 +1,14 @@
 // The pages of the sidebar, in order. A page that is added here is in the palette and has its shortcut, too.
-import { ListChecks, type LucideIcon } from "lucide-react";
+import {
+  Activity,
+  Hourglass,
+  ListChecks,
+  type LucideIcon,
+  MailWarning,
+  Package,
+  Settings,
+  Webhook,
+} from "lucide-react";
 import type { Session } from "./lib/session";
 
 export interface NavEntry {
@@ -11,4 +20,24 @@ export interface NavEntry {
   shown?: (session: Session) => boolean;
 }
 
-export const NAV: NavEntry[] = [{ to: "/jobs", label: "Jobs", icon: ListChecks, key: "j" }];
+export const NAV: NavEntry[] = [
+  { to: "/jobs", label: "Jobs", icon: ListChecks, key: "j" },
+  {
+    to: "/pending",
+    label: "Pending",
+    icon: Hourglass,
+    key: "w",
+    shown: (session) => session.flags.globalPending,
+  },
+  { to: "/dead-letters", label: "Dead letters", icon: MailWarning, key: "d" },
+  { to: "/products", label: "Products", icon: Package, key: "p" },
+  {
+    to: "/monitor",
+    label: "Monitor",
+    icon: Activity,
+    key: "m",
+    shown: (session) => session.user.role === "admin",
+  },
+  { to: "/webhooks", label: "Webhooks", icon: Webhook, key: "h" },
+  { to: "/settings", label: "Settings", icon: Settings, key: "s" },
+];

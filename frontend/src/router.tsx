@@ -95,6 +95,63 @@ const wizard = createRoute({
   component: lazyRouteComponent(() => import("./pages/new/wizard")),
 });
 
+const letters = createRoute({
+  getParentRoute: () => inside,
+  path: "/dead-letters",
+  validateSearch: (search: Record<string, unknown>): { group?: string; letter?: string } =>
+    texts(search, "group", "letter"),
+  component: lazyRouteComponent(() => import("./pages/letters/letters")),
+});
+
+const products = createRoute({
+  getParentRoute: () => inside,
+  path: "/products",
+  validateSearch: (search: Record<string, unknown>): { q?: string; source?: string; status?: string } =>
+    texts(search, "q", "source", "status"),
+  component: lazyRouteComponent(() => import("./pages/products/products")),
+});
+
+const product = createRoute({
+  getParentRoute: () => inside,
+  path: "/products/$productId",
+  component: lazyRouteComponent(() => import("./pages/products/product")),
+});
+
+const monitor = createRoute({
+  getParentRoute: () => inside,
+  path: "/monitor",
+  component: lazyRouteComponent(() => import("./pages/monitor/monitor")),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: "/webhooks",
+  validateSearch: (search: Record<string, unknown>): { endpoint?: string } => texts(search, "endpoint"),
+  component: lazyRouteComponent(() => import("./pages/webhooks/webhooks")),
+});
+
+const pending = createRoute({
+  getParentRoute: () => inside,
+  path: "/pending",
+  validateSearch: (search: Record<string, unknown>): { status?: string; owner?: string } =>
+    texts(search, "status", "owner"),
+  component: lazyRouteComponent(() => import("./pages/pending/pending")),
+});
+
+const settingsHome = createRoute({
+  getParentRoute: () => inside,
+  path: "/settings",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/$part", params: { part: "keys" } });
+  },
+});
+
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: "/settings/$part",
+  component: lazyRouteComponent(() => import("./pages/settings/settings")),
+});
+
 /** Of a URL's parameters, those that are texts and not empty. */
 function texts(search: Record<string, unknown>, ...names: string[]): Record<string, string> {
   return Object.fromEntries(
@@ -104,7 +161,13 @@ function texts(search: Record<string, unknown>, ...names: string[]): Record<stri
   );
 }
 
-const tree = root.addChildren([login, inside.addChildren([home, jobs, job, wizard])]);
+const tree = root.addChildren([
+  login,
+  inside.addChildren([
+    ...[home, jobs, job, wizard, pending, letters, products, product],
+    ...[monitor, webhooks, settingsHome, settings],
+  ]),
+]);
 
 export function makeRouter(queries: QueryClient) {
   return createRouter({

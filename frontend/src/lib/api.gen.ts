@@ -472,7 +472,7 @@ export interface paths {
         };
         /**
          * List profiles
-         * @description The latest version of each profile of your org.
+         * @description The latest version of each profile of your org, by name.
          */
         get: operations["listProfiles"];
         put?: never;
@@ -948,6 +948,26 @@ export interface paths {
          * @description The lane goes on where it stopped. One that is not paused just goes on.
          */
         post: operations["resumeLane"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/monitor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Is all well?
+         * @description The queue, the workers, and what came of the jobs of the last hour.
+         */
+        get: operations["monitor"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1629,6 +1649,15 @@ export interface components {
             /** Settledat */
             settledAt: string | null;
         };
+        /** DurationsShape */
+        DurationsShape: {
+            /** P50 */
+            p50: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+        };
         /** EventPage */
         EventPage: {
             /** Items */
@@ -1729,6 +1758,32 @@ export interface components {
             elapsedMs: number;
             /** Estimatedremainingms */
             estimatedRemainingMs: number | null;
+        };
+        /** FailureShape */
+        FailureShape: {
+            /**
+             * Letterid
+             * Format: uuid
+             */
+            letterId: string;
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /** Pipeline */
+            pipeline: string;
+            /** Name */
+            name: string;
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
         };
         /** FieldChange */
         FieldChange: {
@@ -2394,6 +2449,32 @@ export interface components {
             /** Reason */
             reason: string | null;
         };
+        /** LastHour */
+        LastHour: {
+            /** Done */
+            done: number;
+            /** Failed */
+            failed: number;
+            /** Rows */
+            rows: number;
+            /**
+             * Successrate
+             * @description From 0 to 1; null: nothing has ended.
+             */
+            successRate: number | null;
+            /** @description From a job's start to its end. */
+            durationMs: components["schemas"]["DurationsShape"];
+            /**
+             * Capped
+             * @description There were more jobs than are looked at.
+             */
+            capped: boolean;
+            /**
+             * Minutes
+             * @description Sixty of them, the oldest first.
+             */
+            minutes: components["schemas"]["MinuteShape"][];
+        };
         /** LetterPage */
         LetterPage: {
             /** Items */
@@ -2656,6 +2737,50 @@ export interface components {
              * @description Shown this once; keep it where the receiver finds it.
              */
             secret: string;
+        };
+        /** MinuteShape */
+        MinuteShape: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Done
+             * @description Jobs that ended well.
+             */
+            done: number;
+            /**
+             * Failed
+             * @description Jobs that failed for good.
+             */
+            failed: number;
+            /** Rows */
+            rows: number;
+        };
+        /** Monitor */
+        Monitor: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            queue: components["schemas"]["QueueHealth"];
+            /**
+             * Slices
+             * @description Being worked on, by kind.
+             */
+            slices: {
+                [key: string]: number;
+            };
+            lastHour: components["schemas"]["LastHour"];
+            /** Workers */
+            workers: components["schemas"]["WorkerShape"][];
+            /**
+             * Failures
+             * @description The latest, within the hour.
+             */
+            failures: components["schemas"]["FailureShape"][];
         };
         /** NewKeyShape */
         NewKeyShape: {
@@ -3163,6 +3288,11 @@ export interface components {
         ProfilePage: {
             /** Items */
             items: components["schemas"]["ListedProfile"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
         };
         /**
          * ProfileShape
@@ -4078,6 +4208,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -4160,6 +4299,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
                 headers: {
@@ -4171,6 +4319,15 @@ export interface operations {
             };
             /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4300,6 +4457,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `UPLOAD_BUSY`: Another request is writing to this upload. */
             423: {
                 headers: {
@@ -4395,6 +4561,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
                 headers: {
@@ -4415,6 +4590,15 @@ export interface operations {
             };
             /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4762,6 +4946,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5438,8 +5631,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5762,8 +5973,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5881,6 +6110,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6231,6 +6469,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -6400,6 +6647,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -6562,6 +6818,15 @@ export interface operations {
             };
             /** @description - `INVALID_STATE`: What it is about is in no state for this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6864,8 +7129,8 @@ export interface operations {
                     codes?: string[];
                     /**
                      * Resetattempts
-                     * @description False leaves out what has used up its tries, and counts it.
-                     * @default true
+                     * @description Give each item all its tries again. Else what has used them up is left out, and counted.
+                     * @default false
                      */
                     resetAttempts?: boolean;
                     /**
@@ -8329,6 +8594,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -8360,7 +8634,11 @@ export interface operations {
     };
     listProfiles: {
         parameters: {
-            query?: never;
+            query?: {
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
@@ -8399,13 +8677,17 @@ export interface operations {
                      *           "key": "sku",
                      *           "createdAt": "2026-11-01T09:30:00Z"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
                      *     }
                      */
                     "application/json": components["schemas"]["ProfilePage"];
                 };
             };
-            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8416,6 +8698,27 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8512,6 +8815,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8801,6 +9113,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -8895,7 +9216,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9030,6 +9354,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
                 headers: {
@@ -9137,6 +9470,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9275,6 +9617,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
@@ -9379,8 +9739,20 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9503,8 +9875,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9606,6 +9996,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9747,6 +10146,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
@@ -9844,6 +10252,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10349,8 +10766,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10804,6 +11239,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
@@ -11001,6 +11445,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
                 headers: {
@@ -11145,8 +11598,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11272,6 +11743,15 @@ export interface operations {
             };
             /** @description - `INVALID_STATE`: What it is about is in no state for this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11726,6 +12206,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -11755,6 +12244,143 @@ export interface operations {
             };
             /** @description - `STORAGE_FULL`: The server's disk is full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    monitor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-01T09:30:00Z",
+                     *       "queue": {
+                     *         "level": "healthy",
+                     *         "depth": 3,
+                     *         "waiting": 3,
+                     *         "active": 3,
+                     *         "delayed": 3,
+                     *         "oldestWaitingMs": 3,
+                     *         "workers": 3,
+                     *         "slots": 3,
+                     *         "since": "2026-11-01T09:30:00Z",
+                     *         "deadLetters": 3
+                     *       },
+                     *       "slices": {},
+                     *       "lastHour": {
+                     *         "done": 3,
+                     *         "failed": 3,
+                     *         "rows": 3,
+                     *         "successRate": 3,
+                     *         "durationMs": {
+                     *           "p50": 3,
+                     *           "p95": 3,
+                     *           "p99": 3
+                     *         },
+                     *         "capped": false,
+                     *         "minutes": [
+                     *           {
+                     *             "at": "2026-11-01T09:30:00Z",
+                     *             "done": 3,
+                     *             "failed": 3,
+                     *             "rows": 3
+                     *           }
+                     *         ]
+                     *       },
+                     *       "workers": [
+                     *         {
+                     *           "id": "text",
+                     *           "host": "host",
+                     *           "pid": 3,
+                     *           "startedAt": "2026-11-01T09:30:00Z",
+                     *           "silentMs": 3,
+                     *           "slots": 3,
+                     *           "figures": {}
+                     *         }
+                     *       ],
+                     *       "failures": [
+                     *         {
+                     *           "letterId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "pipeline": "extraction",
+                     *           "name": "Spring list",
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "at": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Monitor"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11823,7 +12449,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             *     - `WRONG_PASSWORD`: The present password is another one.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11853,6 +12483,7 @@ export interface operations {
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
             422: {
                 headers: {
@@ -12117,8 +12748,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `ALREADY_EXISTS`: There is one of that name already. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12138,6 +12787,7 @@ export interface operations {
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
             422: {
                 headers: {
@@ -12249,6 +12899,15 @@ export interface operations {
             };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12375,6 +13034,15 @@ export interface operations {
             };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12545,6 +13213,7 @@ export interface operations {
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
             422: {
                 headers: {
@@ -12654,6 +13323,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12930,6 +13608,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -13013,6 +13700,24 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13137,6 +13842,15 @@ export interface operations {
              *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13398,6 +14112,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `ALREADY_EXISTS`: There is one of that name already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
             413: {
                 headers: {
@@ -13648,6 +14371,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
@@ -13807,6 +14539,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
             413: {
                 headers: {
@@ -13819,6 +14560,7 @@ export interface operations {
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
             422: {
                 headers: {
@@ -13925,8 +14667,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14017,6 +14777,15 @@ export interface operations {
             };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14172,6 +14941,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
             413: {
                 headers: {
@@ -14184,6 +14962,7 @@ export interface operations {
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
             422: {
                 headers: {
@@ -14464,6 +15243,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -14565,6 +15362,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14693,8 +15499,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14799,6 +15623,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
             429: {
                 headers: {
@@ -14886,6 +15728,15 @@ export interface operations {
             };
             /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15111,7 +15962,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `CSRF_FAILED`: A change made with a session came without its token. */
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;

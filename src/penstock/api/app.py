@@ -22,6 +22,7 @@ from penstock.api import (
     jobs,
     keys,
     metrics,
+    monitor,
     orgs,
     pending,
     products,
@@ -63,7 +64,7 @@ _RESOURCES = (
     products,
     dead_letters,
     bulk,
-    queues,
+    *(queues, monitor),
     *(users, keys, orgs, audit),
     webhooks,
 )

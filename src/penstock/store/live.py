@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from penstock.store.database import Connection, from_json
@@ -39,3 +40,13 @@ async def orgs(conn: Connection, most: int) -> list[Any]:
 
 async def jobs(conn: Connection, most: int) -> list[Any]:
     return await conn.fetch(_sql.live_jobs, most)
+
+
+async def done_since(conn: Connection, since: datetime, most: int) -> list[Any]:
+    """Jobs that ended well, the latest first."""
+    return await conn.fetch(_sql.lately_done, since, most)
+
+
+async def failed_since(conn: Connection, since: datetime, most: int) -> list[Any]:
+    """What failed for good, the latest first."""
+    return await conn.fetch(_sql.lately_failed, since, most)

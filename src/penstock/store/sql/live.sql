@@ -48,3 +48,21 @@ JOIN jobs j ON j.id = s.job_id
 JOIN orgs o ON o.id = j.org_id
 LEFT JOIN job_stages st ON st.job_id = s.job_id AND st.position = s.position
 ORDER BY s.items DESC, s.slices DESC, j.id
+
+-- name: lately_done
+-- Jobs that ended well since a moment, the latest first: how long each took and how much it was.
+SELECT finished_at, total, error,
+       (extract(epoch FROM finished_at - started_at) * 1000)::bigint AS took_ms
+FROM jobs
+WHERE state = 'done' AND started_at IS NOT NULL AND finished_at > $1
+ORDER BY finished_at DESC LIMIT $2
+
+-- name: lately_failed
+-- Dead letters since a moment, the latest first: one walk of the index for each of their states.
+SELECT l.id, l.job_id, l.pipeline, l.name, l.code, l.message, l.last_failed_at
+FROM unnest(ARRAY['open', 'reprocessed', 'discarded']) AS s (state)
+CROSS JOIN LATERAL (
+    SELECT * FROM dead_letters d WHERE d.state = s.state AND d.last_failed_at > $1
+    ORDER BY d.last_failed_at DESC LIMIT $2
+) AS l
+ORDER BY l.last_failed_at DESC LIMIT $2

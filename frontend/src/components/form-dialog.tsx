@@ -1,0 +1,46 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { Button } from "./button";
+import { Dialog } from "./dialog";
+import { ErrorNote } from "./error-note";
+
+interface Props {
+  title: string;
+  description?: ReactNode;
+  action: string;
+  onClose: () => void;
+  /** Throws what went wrong; the dialog stays and shows it. */
+  onSave: (form: FormData) => Promise<unknown>;
+  children: ReactNode;
+}
+
+/** A few fields and one thing to do with them. */
+export function FormDialog({ title, description, action, onClose, onSave, children }: Props) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const save = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await onSave(new FormData(event.currentTarget));
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog open onOpenChange={onClose} title={title} description={description}>
+      <form onSubmit={save} className="space-y-3 pb-3">
+        {children}
+        {error !== null && <ErrorNote error={error} />}
+        <div className="flex justify-end gap-2 pt-1">
+          <Button onClick={onClose}>Keep as it is</Button>
+          <Button look="primary" type="submit" busy={busy}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,246 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ImageOff, Undo2 } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../components/button";
+import { ErrorNote } from "../../components/error-note";
+import { Card, Page } from "../../components/page";
+import { RowsSkeleton } from "../../components/skeleton";
+import { Badge } from "../../components/status";
+import { Facts, Json, Table } from "../../components/table";
+import { Time } from "../../components/time";
+import { client, ok, type Schemas } from "../../lib/api";
+import { cellText } from "../../lib/format";
+import { Changes } from "../job/drawer";
+import { price } from "./price";
+
+type Full = Schemas["FullProduct"];
+
+/** One product: what is known of it, where each value is from, and what has happened to it. */
+export default function ProductPage() {
+  const { productId } = useParams({ from: "/inside/products/$productId" });
+  const product = useQuery({
+    queryKey: ["products", "one", productId],
+    queryFn: ({ signal }) =>
+      ok(client.GET("/api/products/{product_id}", { params: { path: { product_id: productId } }, signal })),
+  });
+  const one = product.data;
+  return (
+    <Page
+      title={one?.title || "Product"}
+      lead={
+        <Link to="/products" className="plain-link">
+          All products
+        </Link>
+      }
+      beside={one && <Badge tone={one.status === "published" ? "done" : "skipped"}>{one.status}</Badge>}
+    >
+      {product.error && <ErrorNote error={product.error} onRetry={() => void product.refetch()} />}
+      {!one ? (
+        product.isPending && <RowsSkeleton />
+      ) : (
+        <div className="grid gap-5 xl:grid-cols-[3fr_2fr]">
+          <div className="min-w-0 space-y-5">
+            <section>
+              <h2 className="mb-2 text-base font-semibold">What is known</h2>
+              <Known product={one} />
+            </section>
+            <section>
+              <h2 className="mb-1 text-base font-semibold">Where each value is from</h2>
+              <p className="mb-2 text-sm text-ink-2">
+                Last written by{" "}
+                <Link
+                  to="/jobs/$jobId"
+                  params={{ jobId: one.jobId }}
+                  search={{ row: one.rowNo }}
+                  className="plain-link"
+                >
+                  row {one.rowNo} of its job
+                </Link>
+                .
+              </p>
+              <Lineage lineage={one.lineage} />
+            </section>
+            <details>
+              <summary className="text-sm font-medium text-ink-2">Everything, as JSON</summary>
+              <div className="mt-2">
+                <Json value={one.product} label="Product as JSON" />
+              </div>
+            </details>
+          </div>
+          <div className="min-w-0 space-y-5">
+            <Pictures product={one.product} />
+            <History productId={productId} />
+          </div>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Known({ product: one }: { product: Full }) {
+  const deep = one.product as Record<string, unknown>;
+  const described = typeof deep.description === "string" ? deep.description : "";
+  return (
+    <Facts
+      facts={[
+        ["SKU", one.sku && <span className="font-mono text-xs">{one.sku}</span>],
+        ["GTIN", one.gtin && <span className="font-mono text-xs">{one.gtin}</span>],
+        ["Brand", one.brand],
+        ["Category", cellText(one.category)],
+        ["Price", price(one.price)],
+        ["Availability", one.availability?.replaceAll("_", " ")],
+        ["Description", described && <p className="whitespace-pre-line">{described}</p>],
+        ["Source", `${one.source} · ${one.sourceId}`],
+        ["Version", one.version],
+        ["Created", <Time key="made" at={one.createdAt} />],
+        ["Updated", <Time key="now" at={one.updatedAt} />],
+      ]}
+    />
+  );
+}
+
+interface Origin {
+  column?: unknown;
+  raw?: unknown;
+  rule?: unknown;
+  confidence?: unknown;
+}
+
+function Lineage({ lineage }: { lineage: Record<string, unknown> }) {
+  const rows = Object.entries(lineage).map(([field, told]) => [field, origin(told)] as const);
+  if (rows.length === 0) return <p className="text-sm text-ink-3">Nothing was recorded for this product.</p>;
+  return (
+    <Card className="overflow-hidden">
+      <Table
+        label="Lineage"
+        head={[
+          { label: "Field" },
+          { label: "Column" },
+          { label: "Stood there" },
+          { label: "Rule" },
+          { label: "Sure", className: "text-right" },
+        ]}
+      >
+        {rows.map(([field, from]) => (
+          <tr key={field} className="align-top">
+            <td className="font-mono text-xs">{field}</td>
+            <td>{cellText(from.column)}</td>
+            <td className="max-w-60 break-words text-ink-2">{cellText(from.raw)}</td>
+            <td className="text-ink-2">{cellText(from.rule)}</td>
+            <td className="text-right">
+              {typeof from.confidence === "number" ? `${Math.round(100 * from.confidence)} %` : ""}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+function origin(told: unknown): Origin {
+  if (Array.isArray(told)) {
+    const [column, raw, rule, confidence] = told;
+    return { column, raw, rule, confidence };
+  }
+  return (told ?? {}) as Origin;
+}
+
+/** Pictures lie on the suppliers' servers, which would learn who looks: they are shown when asked for. */
+function Pictures({ product }: { product: Record<string, unknown> }) {
+  const images = (Array.isArray(product.images) ? product.images : []) as { url?: string; alt?: string }[];
+  if (images.length === 0) return null;
+  return (
+    <section>
+      <h2 className="mb-2 text-base font-semibold">Pictures</h2>
+      <ul className="divide-y rounded-lg border bg-surface text-sm">
+        {images.map((image, place) => (
+          <li key={place} className="flex items-center gap-2 px-3 py-1.5">
+            <ImageOff className="size-4 shrink-0 text-ink-3" aria-hidden />
+            <a
+              href={image.url}
+              target="_blank"
+              rel="noreferrer noopener"
+              className="plain-link min-w-0 truncate"
+              title={image.url}
+            >
+              {image.alt || image.url}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-1 text-xs text-ink-3">
+        Pictures lie on the supplier's server and open in a tab of their own.
+      </p>
+    </section>
+  );
+}
+
+function History({ productId }: { productId: string }) {
+  const [open, setOpen] = useState<number | null>(null);
+  const history = useInfiniteQuery({
+    queryKey: ["products", "history", productId],
+    queryFn: ({ pageParam, signal }) =>
+      ok(
+        client.GET("/api/products/{product_id}/history", {
+          params: { path: { product_id: productId }, query: { pageSize: 20, after: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+  const rows = history.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <section>
+      <h2 className="mb-2 text-base font-semibold">History</h2>
+      {history.error && <ErrorNote error={history.error} onRetry={() => void history.refetch()} />}
+      <ol className="space-y-2">
+        {rows.map((change) => (
+          <li
+            key={`${change.version} ${change.changedAt}`}
+            className="rounded-lg border bg-surface p-3 text-sm"
+          >
+            <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+              <Badge tone={change.undoneAt ? "skipped" : "processing"}>{change.kind}</Badge>
+              <Link
+                to="/jobs/$jobId"
+                params={{ jobId: change.jobId }}
+                search={{ row: change.rowNo }}
+                className="plain-link min-w-0 truncate"
+              >
+                {change.jobName ?? "a job"}, row {change.rowNo}
+              </Link>
+              <Time at={change.changedAt} className="text-ink-3" />
+              {change.undoneAt && (
+                <span className="inline-flex items-center gap-1 text-ink-2">
+                  <Undo2 className="size-3.5" aria-hidden /> undone <Time at={change.undoneAt} />
+                </span>
+              )}
+            </div>
+            {change.changes && change.changes.length > 0 && (
+              <div className="mt-2">
+                {open === change.version ? (
+                  <Changes changes={change.changes} />
+                ) : (
+                  <Button size="sm" look="quiet" onClick={() => setOpen(change.version)}>
+                    {change.changes.length === 1 ? "One field" : `${change.changes.length} fields`} changed
+                  </Button>
+                )}
+              </div>
+            )}
+          </li>
+        ))}
+      </ol>
+      {history.hasNextPage && (
+        <Button
+          className="mt-2"
+          busy={history.isFetchingNextPage}
+          onClick={() => void history.fetchNextPage()}
+        >
+          Earlier changes
+        </Button>
+      )}
+    </section>
+  );
+}

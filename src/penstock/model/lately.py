@@ -1,0 +1,57 @@
+"""The last hour in a few figures. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+MINUTES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A job that came to its end; one that failed has no rows and no time."""
+
+    at: datetime
+    rows: int = 0
+    took_ms: int | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.took_ms is None
+
+
+@dataclass(slots=True)
+class Minute:
+    at: datetime
+    done: int = 0
+    failed: int = 0
+    rows: int = 0
+
+
+def minutes(ended: Sequence[Ended], now: datetime) -> list[Minute]:
+    """What ended in each of the last sixty minutes, the oldest first."""
+    last = now.replace(second=0, microsecond=0)
+    made = [Minute(last - timedelta(minutes=MINUTES - 1 - place)) for place in range(MINUTES)]
+    for one in ended:
+        ago = int((last - one.at.replace(second=0, microsecond=0)).total_seconds() // 60)
+        if 0 <= ago < MINUTES:
+            minute = made[MINUTES - 1 - ago]
+            minute.failed += one.failed
+            minute.done += not one.failed
+            minute.rows += one.rows
+    return made
+
+
+def percentile(values: Sequence[int], share: float) -> int | None:
+    """The smallest value that this share of all does not exceed."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    return ordered[max(0, -(-round(share * 1000) * len(ordered) // 1000) - 1)]
+
+
+def success_rate(ended: Sequence[Ended]) -> float | None:
+    """None while nothing has ended."""
+    return None if not ended else sum(not one.failed for one in ended) / len(ended)

@@ -1,0 +1,38 @@
+"""The last hour in figures."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from penstock.model.lately import Ended, minutes, percentile, success_rate
+
+NOW = datetime(2026, 1, 31, 12, 0, 30, tzinfo=UTC)
+
+
+def test_minutes_hold_what_ended_in_them() -> None:
+    made = minutes(
+        [
+            Ended(NOW, 5, 100),
+            Ended(NOW - timedelta(minutes=59), 7, 10),
+            Ended(NOW - timedelta(minutes=59)),
+            Ended(NOW - timedelta(minutes=61), 1000, 10),
+            Ended(NOW + timedelta(minutes=2), 1000, 10),
+        ],
+        NOW,
+    )
+    assert len(made) == 60
+    assert (made[-1].at, made[-1].rows, made[-1].done) == (NOW.replace(second=0), 5, 1)
+    assert (made[0].rows, made[0].done, made[0].failed) == (7, 1, 1)
+    assert sum(one.rows for one in made) == 12
+
+
+def test_percentiles_are_values_that_were_seen() -> None:
+    assert percentile([], 0.5) is None
+    assert percentile([7], 0.99) == 7
+    hundred = list(range(100, 0, -1))
+    assert [percentile(hundred, share) for share in (0.5, 0.95, 0.99)] == [50, 95, 99]
+
+
+def test_nothing_ended_is_no_success_rate() -> None:
+    assert success_rate([]) is None
+    assert success_rate([Ended(NOW, 1, 1), Ended(NOW)]) == 0.5
