@@ -55,6 +55,7 @@ async def test_without_a_worker_it_is_said_and_the_page_can_do_the_work(
 async def test_a_server_that_was_away_is_found_again(visit: Visit, house: House) -> None:
     job_id = house.submit(items=200, workMs=1)
     page = await visit(f"/jobs/{job_id}")
+    await expect(page.get_by_role("heading", name="noop")).to_be_visible()
     await expect(page.get_by_text("Live", exact=True)).to_be_visible()
     house.kill(house.api)
     await expect(page.get_by_text("Reconnecting")).to_be_visible()
