@@ -24,6 +24,16 @@ PAGES = {
     "/jobs/{job}?tab=events": "sample.csv",
     "/jobs/{job}?tab=summary": "sample.csv",
     "/jobs/{job}?row=18": "Row 18",
+    "/pending": "Pending",
+    "/dead-letters": "Dead letters",
+    "/products": "Products",
+    "/monitor": "Monitor",
+    "/webhooks": "Webhooks",
+    "/settings/keys": "Settings",
+    "/settings/profiles": "Settings",
+    "/settings/account": "Settings",
+    "/settings/users": "Settings",
+    "/settings/audit": "Settings",
 }
 
 

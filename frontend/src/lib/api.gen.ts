@@ -14262,6 +14262,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
 from penstock.api.answers import stored
-from penstock.api.schemas import Shape
+from penstock.api.schemas import Moment, Shape
 from penstock.engine.passwords import LONGEST, SHORTEST
 
 Role = Literal["admin", "member", "viewer"]
@@ -105,7 +105,7 @@ class KeyOrder(Shape):
     scopes: list[KeyScope] | None = Field(
         None, max_length=3, description="`read` is always in it; unset: all that the user may do."
     )
-    expires_at: AwareDatetime | None = Field(None, description="Unset: it does not expire.")
+    expires_at: Moment | None = Field(None, description="Unset: it does not expire.")
     user_id: Annotated[StrictInt, Field(ge=1, le=2**62)] | None = Field(
         None, description="Somebody else, for admins."
     )

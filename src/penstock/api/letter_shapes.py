@@ -6,24 +6,15 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from penstock.api.answers import stored
-from penstock.api.schemas import Shape, split_commas
+from penstock.api.schemas import Moment, Shape, split_commas
 from penstock.engine.dead_letters import Done
 from penstock.store.dead_letters import Matching
 
 LetterState = Literal["open", "reprocessed", "discarded"]
 _PLAIN = r"^[^\x00-\x1f\x7f]*$"
-
-
-def _storable(moment: datetime) -> datetime:
-    if not 1970 <= moment.year < 9999:
-        raise ValueError("use a year from 1970 to 9998")
-    return moment
-
-
-Moment = Annotated[AwareDatetime, AfterValidator(_storable)]
 
 
 class LetterShape(Shape):

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, Field, StrictInt, model_validator
+from pydantic import BaseModel, Field, StrictInt, model_validator
 
-from penstock.api.schemas import FullJob, Priority, Shape, ShownState
+from penstock.api.schemas import FullJob, Moment, Priority, Shape, ShownState
 from penstock.model.bulk import BulkAction, JobFilter
 from penstock.model.reprocess import Selection
 
@@ -112,8 +112,8 @@ class BulkFilter(Shape):
     user_id: Annotated[StrictInt, Field(ge=1, le=2**62)] | None = None
     org: _Word | None = Field(None, description="By name; admins only.")
     name: _Word | None = Field(None, description="The job's name contains this.")
-    created_after: AwareDatetime | None = None
-    created_before: AwareDatetime | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
     job_ids: list[UUID] | None = Field(None, min_length=1, max_length=MOST_JOBS_NAMED)
     all: bool = Field(False, description="Really every job, which an empty filter does not say.")
 
@@ -204,4 +204,4 @@ class OperationsQuery(Shape):
 
 
 class RetryQuery(Shape):
-    since: AwareDatetime | None = Field(None, description="Ended since then; else within a day.")
+    since: Moment | None = Field(None, description="Ended since then; else within a day.")

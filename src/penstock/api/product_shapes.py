@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from penstock.api.schemas import Shape
+from penstock.api.schemas import Moment, Shape
 from penstock.catalog.dedupe import Change, diff
 from penstock.store.database import from_json
 
@@ -28,8 +28,8 @@ class ProductsQuery(Shape):
     sku: _Text = Field("", description="With exactly this SKU.")
     gtin: str = Field("", pattern=r"^[0-9]{0,14}$", description="With this GTIN, EAN or UPC.")
     status: PublishedState | None = Field(None, description="Unset: both.")
-    updated_after: AwareDatetime | None = Field(None, description="Changed then or later.")
-    updated_before: AwareDatetime | None = Field(None, description="Changed before that.")
+    updated_after: Moment | None = Field(None, description="Changed then or later.")
+    updated_before: Moment | None = Field(None, description="Changed before that.")
     job_id: UUID | None = Field(None, description="Changed by this job, and not undone since.")
     org: _Text = Field("", description="Of another org, by name; admins only.")
 

@@ -364,7 +364,15 @@ def _in_bounds(moment: datetime) -> datetime:
     return moment
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_in_bounds)]
+def _written(given: Any) -> Any:
+    """JSON writes times as texts, which strict bodies take for nothing else."""
+    try:
+        return datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        return given
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_bounds)]
 # No control characters; a lone surrogate cannot be written in a query.
 PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
 

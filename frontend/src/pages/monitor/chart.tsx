@@ -8,6 +8,12 @@ interface Minute {
   rows: number;
 }
 
+const hours = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+function clock(seconds: number): string {
+  return hours.format(new Date(1000 * seconds));
+}
+
 /** Rows by minute. The same is said in words below it. */
 export function Chart({ minutes }: { minutes: Minute[] }) {
   const place = useRef<HTMLDivElement>(null);
@@ -39,7 +45,10 @@ export function Chart({ minutes }: { minutes: Minute[] }) {
             points: { show: false },
           },
         ],
-        axes: [line, { ...line, size: 56 }],
+        axes: [
+          { ...line, values: (_, times) => times.map(clock) },
+          { ...line, size: 56 },
+        ],
       },
       [minutes.map((one) => Date.parse(one.at) / 1000), minutes.map((one) => one.rows)],
       host,

@@ -128,7 +128,7 @@ function Lineage({ lineage }: { lineage: Record<string, unknown> }) {
             <td>{cellText(from.column)}</td>
             <td className="max-w-60 break-words text-ink-2">{cellText(from.raw)}</td>
             <td className="text-ink-2">{cellText(from.rule)}</td>
-            <td className="text-right">
+            <td className="text-right whitespace-nowrap">
               {typeof from.confidence === "number" ? `${Math.round(100 * from.confidence)} %` : ""}
             </td>
           </tr>
