@@ -9,10 +9,22 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import structlog
 
 from penstock.supervisor.postgres import EmbeddedPostgres
 
 pytest_plugins = ["tests.fixtures"]
+# Left alone, it draws the locals of every frame of a logged exception: half a minute for some.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        ),
+    ]
+)
 SERVER: pytest.StashKey[tuple[EmbeddedPostgres, Path]] = pytest.StashKey()
 
 
