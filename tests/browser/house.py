@@ -18,6 +18,7 @@ from typing import Any
 import httpx2
 
 from penstock.engine.passwords import hash_password
+from penstock.guards.sealing import new_key
 from penstock.store import accounts, sessions
 from penstock.store.database import Connection, Database
 from penstock.store.migrate import migrate
@@ -32,6 +33,7 @@ class House:
     owner_dsn: str
     folder: Path
     schema: str = field(default_factory=lambda: f"t_{secrets.token_hex(6)}")
+    secret_key: str = field(default_factory=new_key)
     port: int = 0
     api: subprocess.Popen[bytes] | None = None
     worker: subprocess.Popen[bytes] | None = None
@@ -108,6 +110,7 @@ class House:
             "PENSTOCK_LOCK_FLOOR_MS": "1500",
             "PENSTOCK_LOCK_CAP_MS": "3000",
             "PENSTOCK_GLOBAL_PENDING": "true",
+            "PENSTOCK_SECRET_KEY": self.secret_key,
             "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
         }
         with (self.folder / f"{command[0]}.log").open("ab") as out:
