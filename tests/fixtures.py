@@ -36,8 +36,8 @@ def api_dsn() -> str:
 
 
 @pytest.fixture
-def schema() -> schemas.Schema:
-    return schemas.taken()
+def schema(owner_dsn: str) -> schemas.Schema:
+    return schemas.taken(owner_dsn)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ left as it was made, but for rows, is emptied and given to the next."""
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from penstock.store.database import Connection
@@ -46,6 +47,8 @@ _SEQUENCES = "SELECT relname FROM pg_class WHERE relnamespace = $1 AND relkind =
 @dataclass
 class Schema:
     name: str
+    # Some tests have a server of their own.
+    server: str
     oid: int = 0
     fingerprint: str = ""
     # What migrations put into tables; all other tables are empty at first.
@@ -53,12 +56,13 @@ class Schema:
     uses: int = 0
 
 
-_free: list[Schema] = []
+_free: defaultdict[str, list[Schema]] = defaultdict(list)
 
 
-def taken() -> Schema:
+def taken(server: str) -> Schema:
     """One that is there and empty, or a name for a new one."""
-    return _free.pop() if _free else Schema(f"t_{secrets.token_hex(6)}")
+    free = _free[server]
+    return free.pop() if free else Schema(f"t_{secrets.token_hex(6)}", server)
 
 
 async def made(conn: Connection, schema: Schema) -> None:
@@ -100,4 +104,4 @@ async def returned(conn: Connection, schema: Schema) -> None:
                 "SELECT setval(format('%I.%I', $1::text, $2::text)::regclass, 1, false)",
                 schema.name, row["relname"],
             )  # fmt: skip
-    _free.append(schema)
+    _free[schema.server].append(schema)

@@ -218,8 +218,8 @@ def suspects_keep_company(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def claims_do_not_tell_of_a_start(patch: pytest.MonkeyPatch, db: Database) -> None:
-    rewrite(patch, "claims", "take_from_jobs", "FROM changed WHERE starts",
-            "FROM changed WHERE starts AND false")  # fmt: skip
+    rewrite(patch, "claims", "take_from_jobs", "FROM changed c WHERE c.starts",
+            "FROM changed c WHERE c.starts AND false")  # fmt: skip
 
 
 def stages_rest_for_ever(patch: pytest.MonkeyPatch, db: Database) -> None:

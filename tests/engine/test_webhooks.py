@@ -14,6 +14,7 @@ from tests.engine.receiving import (
     Receiver,
     all_due,
     deliveries,
+    past_all,
     receiving,
     streams,
     subscribe,
@@ -402,6 +403,7 @@ async def test_streams_stay_outside_depth_and_end_when_they_have_enough(
     small = Outbox(parts, OutboxConfig(stream_size=1))
     for _ in range(2):
         await run_job(bench)
+        await past_all(parts)
         await small.run_once()
     async with parts.db.acquire() as conn:
         assert await conn.fetchval("SELECT depth FROM queue_state()") == 0
