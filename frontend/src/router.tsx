@@ -130,11 +130,20 @@ const webhooks = createRoute({
   component: lazyRouteComponent(() => import("./pages/webhooks/webhooks")),
 });
 
+export interface PendingSearch {
+  status?: string;
+  owner?: string;
+  type?: string;
+  job?: string;
+  from?: string;
+  to?: string;
+}
+
 const pending = createRoute({
   getParentRoute: () => inside,
   path: "/pending",
-  validateSearch: (search: Record<string, unknown>): { status?: string; owner?: string } =>
-    texts(search, "status", "owner"),
+  validateSearch: (search: Record<string, unknown>): PendingSearch =>
+    texts(search, "status", "owner", "type", "job", "from", "to"),
   component: lazyRouteComponent(() => import("./pages/pending/pending")),
 });
 

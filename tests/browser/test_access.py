@@ -53,17 +53,21 @@ async def violations(page: Page) -> list[str]:
 
 @pytest.fixture(scope="module")
 def job(house: House) -> str:
-    job_id = house.upload(SAMPLE)
+    job_id = house.upload(SAMPLE, config='{"intent": "merge"}')
     house.wait_for(job_id)
     return job_id
 
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_every_page_is_accessible(visit: Visit, job: str, theme: Theme, width: int) -> None:
+async def test_every_page_is_accessible(
+    visit: Visit, house: House, job: str, theme: Theme, width: int
+) -> None:
     page = await visit("/jobs", role="admin", theme=theme, width=width)
     told = {}
-    for path, heading in PAGES.items():
+    with house.client() as client:
+        [product, *_] = client.get("/api/products?pageSize=1").json()["items"]
+    for path, heading in {**PAGES, f"/products/{product['id']}": product["title"]}.items():
         await page.goto(path.format(job=job))
         await expect(page.get_by_role("heading", name=heading).first).to_be_visible()
         if "tab=" not in path and "{job}" in path:

@@ -49,6 +49,7 @@ export function JobsTable({ jobs }: { jobs: Job[] }) {
             <th className="hidden text-right lg:table-cell">Left</th>
             <th className="text-right">Errors</th>
             <th className="hidden lg:table-cell">Pipeline</th>
+            <th className="hidden xl:table-cell">Owner</th>
             <th className="hidden text-right md:table-cell">Created</th>
           </tr>
         </thead>
@@ -109,6 +110,7 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
         {count(problems)}
       </td>
       <td className="hidden text-ink-2 lg:table-cell">{job.pipeline}</td>
+      <td className="hidden max-w-48 truncate text-ink-2 xl:table-cell">{job.owner}</td>
       <td className="hidden text-right whitespace-nowrap text-ink-2 md:table-cell">
         <Time at={job.createdAt} />
       </td>

@@ -1,15 +1,18 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleDashed, FilterX } from "lucide-react";
+import { Button } from "../../components/button";
 import { Choice } from "../../components/choice";
 import { EmptyState } from "../../components/empty";
+import { Input } from "../../components/field";
 import { Page } from "../../components/page";
 import { ItemPill } from "../../components/status";
 import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
-import { client, ok } from "../../lib/api";
+import { client, ok, type Schemas } from "../../lib/api";
 import { count, percent, plural } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { duration } from "../../lib/time";
 
 type Wanted = "open" | "PENDING" | "PROCESSING";
 
@@ -22,8 +25,17 @@ export default function Pending() {
   const wanted: Wanted =
     search.status === "PENDING" || search.status === "PROCESSING" ? search.status : "open";
   const mine = search.owner !== "all";
+  const go = (change: Partial<typeof search>) =>
+    void navigate({ to: "/pending", search: { ...search, ...change }, replace: true });
+  const filters = {
+    ...(search.type ? { jobType: search.type } : {}),
+    ...(search.job ? { jobId: search.job } : {}),
+    ...(search.from ? { from: `${search.from}T00:00:00Z` } : {}),
+    ...(search.to ? { to: `${search.to}T23:59:59Z` } : {}),
+  };
+  const filtered = wanted !== "open" || Object.keys(filters).length > 0;
   const rows = useInfiniteQuery({
-    queryKey: ["pending", wanted, mine],
+    queryKey: ["pending", wanted, mine, filters],
     queryFn: ({ pageParam, signal }) =>
       ok(
         client.GET("/api/pending", {
@@ -31,6 +43,7 @@ export default function Pending() {
             query: {
               statuses: wanted === "open" ? ["PENDING", "PROCESSING"] : [wanted],
               userId: mine ? "me" : "all",
+              ...filters,
               pageSize: 100,
               after: pageParam,
             },
@@ -58,13 +71,7 @@ export default function Pending() {
         <Choice
           label="Status"
           value={wanted}
-          onChange={(status) =>
-            void navigate({
-              to: "/pending",
-              search: { ...search, status: status === "open" ? undefined : status },
-              replace: true,
-            })
-          }
+          onChange={(status) => go({ status: status === "open" ? undefined : status })}
           options={[
             { value: "open", label: "Both" },
             { value: "PENDING", label: "Waiting" },
@@ -75,25 +82,46 @@ export default function Pending() {
           <Choice
             label="Whose"
             value={mine ? "me" : "all"}
-            onChange={(owner) =>
-              void navigate({
-                to: "/pending",
-                search: { ...search, owner: owner === "all" ? "all" : undefined },
-                replace: true,
-              })
-            }
+            onChange={(owner) => go({ owner: owner === "all" ? "all" : undefined })}
             options={[
               { value: "me", label: "Mine" },
               { value: "all", label: "Everyone's" },
             ]}
           />
         )}
+        <Input
+          aria-label="Job type"
+          placeholder="Job type"
+          className="w-32"
+          defaultValue={search.type}
+          onBlur={(event) => go({ type: event.target.value.trim() || undefined })}
+        />
+        <Input
+          aria-label="Changed since"
+          type="date"
+          className="w-36"
+          value={search.from ?? ""}
+          onChange={(event) => go({ from: event.target.value || undefined })}
+        />
+        <Input
+          aria-label="Changed until"
+          type="date"
+          className="w-36"
+          value={search.to ?? ""}
+          onChange={(event) => go({ to: event.target.value || undefined })}
+        />
+        {(filtered || !!search.job) && (
+          <Button look="quiet" onClick={() => void navigate({ to: "/pending", search: {}, replace: true })}>
+            <FilterX aria-hidden /> All open rows
+          </Button>
+        )}
       </div>
+      <Oldest jobs={rows.data?.pages[0]?.oldest ?? []} onChoose={(job) => go({ job })} />
       <List
         query={rows}
         rows={items.length}
         empty={
-          wanted === "open" ? (
+          !filtered ? (
             <EmptyState icon={CircleDashed} title="Nothing waits">
               Every row of every job you may see has come to its end.
             </EmptyState>
@@ -144,5 +172,22 @@ export default function Pending() {
         </Table>
       </List>
     </Page>
+  );
+}
+
+type OldestJob = NonNullable<Schemas["PendingPage"]["oldest"]>[number];
+
+/** The jobs whose rows wait longest; a click shows the rows of one. */
+function Oldest({ jobs, onChoose }: { jobs: OldestJob[]; onChoose: (job: string) => void }) {
+  if (jobs.length === 0) return null;
+  return (
+    <p className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-ink-2">
+      Waiting longest:
+      {jobs.slice(0, 5).map((one) => (
+        <button key={one.jobId} type="button" className="plain-link" onClick={() => onChoose(one.jobId)}>
+          {one.jobName} ({duration(one.ageMs)})
+        </button>
+      ))}
+    </p>
   );
 }
