@@ -58,9 +58,9 @@ async def test_a_viewer_changes_nothing(visit: Visit, failed: str) -> None:
 
 
 async def test_a_product_shows_lineage_and_history(visit: Visit, house: House) -> None:
-    house.wait_for(house.upload(SAMPLE, config='{"intent": "merge"}'))
+    house.stock(SAMPLE, "LH")
     page = await visit("/products")
-    await page.get_by_label("Search products").fill("PS-1001")
+    await page.get_by_label("Search products").fill("LH-1001")
     await page.keyboard.press("Enter")
     await page.get_by_role("region", name="Products").get_by_role("link").first.click()
     await expect(page.get_by_role("heading", name="Where each value is from")).to_be_visible()
