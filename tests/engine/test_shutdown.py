@@ -231,8 +231,6 @@ async def test_hung_work_loses_its_job_and_its_slot(
     await stopped(worker, running)
 
 
-# Seen once to hang under load, in its teardown too, where no timeout reaches it.
-@pytest.mark.long
 async def test_without_a_database_it_leaves_all_the_same(
     tried: Tried, scripted: dict[str, Scripted], hang: Hang, monkeypatch: pytest.MonkeyPatch
 ) -> None:

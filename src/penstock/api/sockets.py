@@ -174,7 +174,8 @@ class Conversation:
         async with self._turn:
             if self._socket.application_state is WebSocketState.CONNECTED:
                 text = orjson.dumps(told, option=orjson.OPT_UTC_Z).decode()
-                await asyncio.wait_for(self._socket.send_text(text), _PATIENCE_S)
+                async with asyncio.timeout(_PATIENCE_S):
+                    await self._socket.send_text(text)
 
     async def _close(self, code: int, reason: str) -> None:
         if self._socket.application_state is WebSocketState.CONNECTED:

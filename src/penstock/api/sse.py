@@ -89,7 +89,8 @@ class EventStream(Response):
             async with aclosing(written(self._following, self._log)) as blocks:
                 async for block in blocks:
                     message = {"type": "http.response.body", "body": block, "more_body": True}
-                    await asyncio.wait_for(send(message), _PATIENCE_S)
+                    async with asyncio.timeout(_PATIENCE_S):
+                        await send(message)
         except TimeoutError:
             self._log.info("a stream was cut off, its client does not read")
             return

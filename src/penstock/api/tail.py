@@ -85,7 +85,8 @@ class Listener:
     async def wait(self, timeout: float) -> None:
         """Until there is something to look at, or the time is over."""
         try:
-            await asyncio.wait_for(self._woken.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._woken.wait()
         except TimeoutError:
             return
         self._woken.clear()

@@ -88,7 +88,8 @@ class PostgresBroker:
                     self._away = True
                     self._forget()
         try:
-            await asyncio.wait_for(self._woken.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._woken.wait()
         except TimeoutError:
             return
         self._woken.clear()

@@ -118,7 +118,8 @@ class Heartbeat:
             try:
                 if connection is None:
                     connection = await self._db.connect(timeout=self._patience)
-                await asyncio.wait_for(self._beat(connection), self._patience)
+                async with asyncio.timeout(self._patience):
+                    await self._beat(connection)
                 if missed:
                     self._log.info("heart beats again", missed=missed)
                 missed = 0

@@ -17,6 +17,7 @@ from contextlib import suppress
 from penstock.engine.parts import Parts
 from penstock.engine.services import Service, background_services, run_service
 from penstock.engine.settle import TRY_AGAIN
+from penstock.model.cancelling import is_cancelled
 from penstock.store import leaders
 from penstock.store.database import Connection
 
@@ -47,8 +48,8 @@ class Leader:
         return time.monotonic() < self._sure_until
 
     async def run(self) -> None:
-        """For good: look, lead where nobody does, and look again."""
-        while True:
+        """Until cancelled: look, lead where nobody does, and look again."""
+        while not is_cancelled():
             try:
                 if not await self._somebody_leads():
                     await self._try_to_lead()
@@ -89,7 +90,8 @@ class Leader:
             await _stop(running)
             # Or else the next one waits until this row is stale.
             with suppress(*TRY_AGAIN):
-                await asyncio.wait_for(leaders.resign(connection, _NAME), 1)
+                async with asyncio.timeout(1):
+                    await leaders.resign(connection, _NAME)
             raise
         finally:
             await _stop(running)
@@ -103,9 +105,8 @@ class Leader:
                 return
             asked = time.monotonic()
             try:
-                still = await asyncio.wait_for(
-                    leaders.beat(connection, _NAME), self._sure_until - asked
-                )
+                async with asyncio.timeout(self._sure_until - asked):
+                    still = await leaders.beat(connection, _NAME)
             except TRY_AGAIN as error:
                 self._parts.log.warning(
                     "lost the lead of the services", worker=self._who, error=repr(error)

@@ -22,6 +22,7 @@ from penstock.engine.settle import TRY_AGAIN
 from penstock.engine.sweep import Sweeper
 from penstock.engine.tidy import Tidier
 from penstock.engine.webhook_keeper import WebhookKeeper
+from penstock.model.cancelling import is_cancelled
 
 
 class Service(Protocol):
@@ -53,9 +54,9 @@ def background_services(parts: Parts) -> Sequence[Service]:
 async def run_service(
     parts: Parts, service: Service, *, may_run: Callable[[], bool] = lambda: True
 ) -> None:
-    """For good: a bug met once must not leave the installation without the service."""
+    """Until cancelled: a bug met once must not leave the installation without the service."""
     misses = 0
-    while True:
+    while not is_cancelled():
         if may_run():
             try:
                 await service.run_once()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
 
+from penstock.model.cancelling import is_cancelled
 from penstock.model.errors import Unavailable
 from penstock.model.json_text import clean as clean
 from penstock.model.json_text import from_json as from_json
@@ -167,7 +168,8 @@ class Database:
         if self._pool is not None:
             pool, self._pool = self._pool, None
             try:
-                await asyncio.wait_for(pool.close(), 5)
+                async with asyncio.timeout(5):
+                    await pool.close()
             except TimeoutError:
                 pool.terminate()
 
@@ -180,15 +182,17 @@ class Database:
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
         try:
-            connection = await self.pool.acquire(timeout=_PATIENCE_S)
-        except TimeoutError as error:
-            raise DatabaseAway(f"no connection within {_PATIENCE_S:g} s") from error
-        except OSError as error:
-            raise DatabaseAway(str(error)) from error
-        try:
-            yield connection
-        finally:
-            await self.pool.release(connection)
+            pool = self.pool
+            connection = await _lent_by(pool)
+            try:
+                yield connection
+            finally:
+                await pool.release(connection)
+        except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:
+            # Rolling back on a lost connection fails, and would hide that one is to end.
+            if is_cancelled():
+                raise asyncio.CancelledError from error
+            raise
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -202,6 +206,17 @@ class Database:
             begun = _reading(connection, scope) if readonly else _writing(connection, scope)
             async with begun:
                 yield connection
+
+
+async def _lent_by(
+    pool: asyncpg.Pool[asyncpg.Record],
+) -> asyncpg.pool.PoolConnectionProxy[asyncpg.Record]:
+    try:
+        return await pool.acquire(timeout=_PATIENCE_S)
+    except TimeoutError as error:
+        raise DatabaseAway(f"no connection within {_PATIENCE_S:g} s") from error
+    except OSError as error:
+        raise DatabaseAway(str(error)) from error
 
 
 @asynccontextmanager
