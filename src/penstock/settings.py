@@ -81,6 +81,9 @@ class Settings(BaseSettings):
         description="Folders whose files a job may name by `path`; `{org}` in one stands for the"
         " caller's org. None: no job may.",
     )
+    import_url_ms: int = Field(
+        60_000, ge=100, description="Longest the file of a job's `url` may take to come."
+    )
 
     url: str | None = Field(
         None,

@@ -87,6 +87,16 @@ async def test_a_file_goes_in_and_comes_out(
         await running
 
 
+async def test_a_file_on_the_web_is_fetched_by_the_server(address: str, key: str) -> None:
+    """Which refuses this one: that it was asked is what the client has to do with it."""
+    url = "http://127.0.0.1/goods.csv"
+    async with AsyncClient(address, key) as penstock:
+        for asked in (penstock.submit(url=url), penstock.preview(url=url)):
+            with pytest.raises(ApiError) as caught:
+                await asked
+            assert (caught.value.status, caught.value.code) == (422, "URL_NOT_ALLOWED")
+
+
 async def test_an_async_program_controls_a_job(bench: Bench, address: str, key: str) -> None:
     async with AsyncClient(address, key) as penstock:
         receipt = await penstock.submit(pipeline="noop", config={"items": 3}, priority="high")

@@ -5,7 +5,12 @@ from __future__ import annotations
 import csv
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests.cli.conftest import Cli
@@ -113,6 +118,37 @@ def test_wrong_use_ends_with_2(cli: Cli, arguments: list[str], said: str) -> Non
     assert said in told.stderr
     assert told.stderr.count("\n") == 1
     assert (cli.cwd / "table.csv").read_text() == TABLE
+
+
+@contextmanager
+def web(content: bytes) -> Iterator[str]:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            there = self.path == "/list/table.csv"
+            self.send_response(200 if there else 404)
+            self.end_headers()
+            self.wfile.write(content if there else b"")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+def test_a_url_is_fetched(cli: Cli) -> None:
+    near = replace(cli, env={**cli.env, "PENSTOCK_FETCH_ALLOW": "127.0.0.1/32"})
+    with web(TABLE.encode()) as server:
+        url = f"{server}/list/table.csv"
+        assert "[URL_NOT_ALLOWED]" in cli("extract", url, code=1).stderr
+        assert near.json("extract", url)["valid"] == 2
+        assert near.json("preview", url)["rowsSampled"] == 2
+        assert "[FILE_NOT_FOUND]" in near("extract", f"{server}/other", code=4).stderr
+    assert len(rows_of(cli.cwd / "table.clean.csv")) == 3
 
 
 def test_a_mapping_names_columns(cli: Cli) -> None:

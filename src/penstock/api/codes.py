@@ -14,6 +14,7 @@ _JOB = (
     *("FILE_NOT_FOUND", "UNSUPPORTED_TYPE", "EMPTY_FILE", "NO_ROWS", "INVALID_CONFIG"),
     *("PATH_NOT_ALLOWED", "QUEUE_FULL", "BLOB_UNAVAILABLE", "INVALID_PARAMETERS"),
 )
+_URL = ("URL_NOT_ALLOWED", "URL_REFUSED", "URL_UNREACHABLE")
 _TUS = ("UNSUPPORTED_TUS_VERSION", "UPLOAD_BUSY", "UNSUPPORTED_TYPE")
 _PIECE = (
     *("FILE_TOO_LARGE", "CHECKSUM_MISMATCH", "BAD_CHECKSUM_HEADER", "INVALID_PARAMETERS"),
@@ -27,8 +28,8 @@ OWN: dict[str, tuple[str, ...]] = {
     "showUpload": ("UPLOAD_BUSY", "UNSUPPORTED_TYPE", "BLOB_UNAVAILABLE"),
     "continueUpload": (*_TUS, *_PIECE),
     "giveUpUpload": _TUS,
-    "createJob": _JOB,
-    "previewJob": (*_JOB, "PREVIEW_TIMEOUT"),
+    "createJob": (*_JOB, *_URL),
+    "previewJob": (*_JOB, *_URL, "PREVIEW_TIMEOUT"),
     "createExtractionJob": _JOB,
     "cloneJob": _JOB,
     "pauseJob": _STATE,
@@ -113,6 +114,8 @@ MEANINGS = {
     "UNSUPPORTED_VERSION": "There is no such `Penstock-Version`.",
     "UPLOAD_BUSY": "Another request is writing to this upload.",
     "URL_NOT_ALLOWED": "The address is not one that may be called from here.",
+    "URL_REFUSED": "The server behind the URL answered something else than the file.",
+    "URL_UNREACHABLE": "The server behind the URL is away, too slow or in trouble.",
     "WEAK_PASSWORD": "Too short, or one that everybody tries first.",
     "WRONG_PASSWORD": "The present password is another one.",
 }

@@ -51,6 +51,7 @@ STATUSES = {
     "BODY_TOO_LARGE": 413,
     "UNSUPPORTED_TYPE": 415,
     "UPLOAD_BUSY": 423,
+    "URL_UNREACHABLE": 424,
     "API_RATE_LIMIT": 429,
     "RATE_LIMITED": 429,
     "HEADERS_TOO_LARGE": 431,
@@ -78,7 +79,7 @@ def problem(
     sent = dict(headers or {})
     if status == 401:
         sent["WWW-Authenticate"] = 'Bearer realm="penstock"'
-    if status in (423, 429, 503, 507):
+    if status in (423, 424, 429, 503, 507):
         wait_ms = error.retry_after_ms or _RETRY_SECONDS * 1000
         sent["Retry-After"] = str(math.ceil(wait_ms / 1000))
     body = problem_of(error, quote(request.scope["path"]), request.state.request_id)

@@ -15,6 +15,7 @@ from penstock.api.answers import strict_json
 from penstock.api.bodies import content_type, json_object, strictly
 from penstock.api.errors import invalid
 from penstock.api.forms import FILE, Form, received_form
+from penstock.api.links import fetched_from
 from penstock.api.once import REPLAYED, idempotency_key
 from penstock.api.paths import taken_in
 from penstock.api.schemas import ExtractionOrder, JobOrder
@@ -26,6 +27,8 @@ from penstock.store import accounts
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
+# Of these a form has none: it brings the file itself.
+_NAMES_OF_FILES = frozenset({"file_id", "upload_id", "path", "url"})
 AnyOrder = type[JobOrder] | type[ExtractionOrder]
 
 
@@ -33,7 +36,7 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
     """The job, committed, and a worker told of it."""
     key = idempotency_key(request)
     await _turn_away(api, who, key)
-    async with _asked(request, api, who, kind) as (asked, upload):
+    async with _asked(request, api, who, kind, key) as (asked, upload):
         if upload is not None:
             api.parts.failpoints.reach("after_upload")
         order = _order(request, asked, key, upload)
@@ -59,28 +62,48 @@ async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any
 
 @asynccontextmanager
 async def _asked(
-    request: Request, api: Api, who: Principal, kind: AnyOrder
+    request: Request, api: Api, who: Principal, kind: AnyOrder, key: str | None = None
 ) -> AsyncIterator[tuple[JobOrder, Upload | None]]:
-    """What is asked for, and the file that came with it or was named by its path; an error leaves
-    nothing of it behind."""
+    """What is asked for, and the file that came with it or was named by its path or URL; an error
+    leaves nothing of it behind."""
     sent, _ = content_type(request)
     if sent == "multipart/form-data":
-        allowed = frozenset({FILE, "config", *kind.model_fields} - {"file_id", "upload_id", "path"})
+        allowed = frozenset({FILE, "config", *kind.model_fields} - _NAMES_OF_FILES)
         async with received_form(request, api.parts, allowed) as form:
             yield _of_form(form, kind), form.upload
     elif sent == "application/json":
         asked = strictly(kind, await json_object(request)).job_order()
-        if asked.path is None:
-            yield asked, None
-        else:
-            async with taken_in(api.parts, who, asked.path) as upload:
-                yield asked, upload
+        async with _named_file(api, who, asked, key) as upload:
+            yield asked, upload
     else:
         raise BadInput(
             "UNSUPPORTED_TYPE",
             "Send the file itself as multipart/form-data (curl: -F file=@goods.csv), or"
             " application/json that names one.",
         )
+
+
+@asynccontextmanager
+async def _named_file(
+    api: Api, who: Principal, asked: JobOrder, key: str | None
+) -> AsyncIterator[Upload | None]:
+    if asked.path is not None:
+        async with taken_in(api.parts, who, asked.path) as upload:
+            yield upload
+    elif asked.url is not None and not await _answered_before(api, who, key):
+        async with fetched_from(api.parts, asked.url) as upload:
+            yield upload
+    else:
+        yield None
+
+
+async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
+    """Then nothing is fetched for the same answer: what is behind the URL may be another file, or
+    gone by now."""
+    if key is None:
+        return False
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        return await is_known(conn, who, key)
 
 
 async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
@@ -90,11 +113,8 @@ async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
         async with api.db.acquire() as conn:
             await admit(api.parts, conn, who)
     except Unavailable:
-        if key is None:
+        if not await _answered_before(api, who, key):
             raise
-        async with api.db.scoped(who.scope, readonly=True) as conn:
-            if not await is_known(conn, who, key):
-                raise
 
 
 def receipt_answer(receipt: Receipt) -> Response:
@@ -141,8 +161,15 @@ def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | 
         name=asked.name,
         ip=address_of(request),
         idempotency_key=key,
-        content_sha256="" if upload is None else upload.blob.sha256,
+        content_sha256=_content(asked, upload),
     )
+
+
+def _content(asked: JobOrder, upload: Upload | None) -> str:
+    """A URL is what was asked for, whatever is behind it at the time."""
+    if asked.url is not None:
+        return f"url:{asked.url}"
+    return "" if upload is None else upload.blob.sha256
 
 
 def _of_form(form: Form, kind: AnyOrder) -> JobOrder:

@@ -27,7 +27,7 @@ router = APIRouter(tags=["jobs"])
     status_code=202,
     summary="Create a job",
     responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
-    openapi_extra=job_bodies(JobOrder, "fileId", "path"),
+    openapi_extra=job_bodies(JobOrder, "fileId", "path", "url"),
 )
 async def create_job(
     request: Request,
@@ -35,9 +35,9 @@ async def create_job(
     who: Writer,
     _: IdempotencyKey = None,
 ) -> Response:
-    """As a form with the file itself, or as JSON with the id of one uploaded before (or its path on
-    the server, where that is open to you). Nothing that was accepted is lost, and nothing of what
-    was refused stays."""
+    """As a form with the file itself, or as JSON with the id of one uploaded before, a URL it is
+    fetched from, or its path on the server, where that is open to you. Nothing
+    that was accepted is lost, and nothing of what was refused stays."""
     return receipt_answer(await accept(request, api, who))
 
 
@@ -45,7 +45,7 @@ async def create_job(
     "/jobs/preview",
     summary="Preview a job",
     responses={200: {"model": Preview}},
-    openapi_extra=job_bodies(JobOrder, "fileId", "path"),
+    openapi_extra=job_bodies(JobOrder, "fileId", "path", "url"),
 )
 async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
     """What was detected, what each column means, the first 200 rows as they would come out, and

@@ -294,11 +294,19 @@ class JobOrder(Shape):
         max_length=4096,
         description="Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.",
     )
+    url: str | None = Field(
+        None,
+        min_length=1,
+        max_length=4096,
+        description="Or a file on the web, fetched before this answers: http or https, at a public"
+        " address.",
+        examples=["https://supplier.example/prices.csv"],
+    )
 
     @model_validator(mode="after")
     def _one_file(self) -> JobOrder:
-        if self.file_id is not None and self.path is not None:
-            raise ValueError("give `fileId` or `path`, not both")
+        if sum(one is not None for one in (self.file_id, self.path, self.url)) > 1:
+            raise ValueError("give one of `fileId`, `path` and `url`")
         return self
 
     def job_order(self) -> JobOrder:

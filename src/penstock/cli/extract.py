@@ -47,7 +47,9 @@ Errors = Annotated[
 
 
 def extract(
-    file: Annotated[Path, typer.Argument(help="The file to clean.", show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|URL", help="The file to clean.", show_default=False)
+    ],
     output: Output = "",
     config: ConfigText = "",
     mapping: Mapping = None,
@@ -61,6 +63,8 @@ def extract(
     json: shown.Json = False,
 ) -> None:
     """Extract clean rows from a file: stored first, then worked through, then written as CSV.
+
+    A URL is fetched first, from public addresses only (PENSTOCK_FETCH_ALLOW names others).
 
     Exit code 0: every row is valid; 3: some rows failed; 1: the file could not be worked through.
     """
@@ -98,15 +102,16 @@ def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:
     return config
 
 
-def _output(file: Path, output: str, json: bool) -> Path | None:
+def _output(given: str, output: str, json: bool) -> Path | None:
     """None is stdout. What is wrong with it is said before any work is done."""
     from penstock.cli.errors import USAGE, CliError
+    from penstock.cli.sources import stem_of
 
     if output == "-":
         if json:
             raise CliError(USAGE, "With --json the clean rows need a file: -o OUT.")
         return None
-    chosen = Path(output) if output else Path(f"{file.stem}.clean.csv")
+    chosen, file = Path(output or f"{stem_of(given)}.clean.csv"), Path(given)
     if chosen.exists() and file.exists() and chosen.samefile(file):
         raise CliError(USAGE, f"{chosen} is the input; choose another place with -o.")
     if chosen.is_dir():

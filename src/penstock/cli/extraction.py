@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import mimetypes
 import os
 import signal
 import time
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from uuid import UUID
 
-from penstock.cli.errors import USAGE, CliError
 from penstock.cli.extracted import Extracted, outcome_of
 from penstock.cli.progress import ProgressBar
 from penstock.cli.results import write_problems, write_results
 from penstock.cli.session import local_admin, opened_engine, quiet_logs
 from penstock.cli.settings import chosen
+from penstock.cli.sources import Source, opened
 from penstock.engine import ending
 from penstock.engine.parts import Parts
 from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.submit import Order, submit
-from penstock.engine.uploads import Upload, forget_upload, keep_upload
+from penstock.engine.uploads import forget_upload, keep_upload
 from penstock.engine.worker import Worker
 from penstock.model.errors import BadInput, PermanentError
-from penstock.model.ids import new_id
 from penstock.model.pipeline import Job
 from penstock.model.progress import progress_of
 from penstock.model.states import TERMINAL_JOB_STATES
@@ -38,7 +35,6 @@ PIPELINE = "extraction"
 _LOOK_S = 0.1
 # The command's fault, not the file's.
 _WRONG_USE = frozenset({"UNKNOWN_FIELD", "INVALID_CONFIG", "INVALID_PARAMETERS"})
-_READ_BYTES = 1024 * 1024
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -46,7 +42,8 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Wish:
     """What was asked for; ``output`` None is stdout."""
 
-    file: Path
+    # A path or a URL.
+    given: str
     output: Path | None
     config: dict[str, Any]
     quiet: bool
@@ -68,13 +65,13 @@ async def run_extraction(wish: Wish) -> Extracted:
     quiet_logs()
     settings = _settings()
     began = time.monotonic()
-    with _opened(wish.file) as source:
+    with opened(wish.given) as source:
         async with opened_engine(settings, "extract") as parts:
             try:
                 job_id = await _submit(parts, wish, source)
             except _Refused as refused:
                 return Extracted("failed", error=refused.error, seconds=time.monotonic() - began)
-            row, interrupted = await _work(parts, job_id, wish)
+            row, interrupted = await _work(parts, job_id, source.name, quiet=wish.quiet)
             done = outcome_of(row)
             done.interrupted = interrupted
             if done.state == "done":
@@ -93,21 +90,12 @@ class _Refused(Exception):
         self.error = {"code": error.code, "message": error.message}
 
 
-def _opened(file: Path) -> IO[bytes]:
-    try:
-        return file.open("rb")
-    except IsADirectoryError as error:
-        raise CliError(USAGE, f"{file} is a folder, not a file.") from error
-    except OSError as error:
-        raise CliError(USAGE, f"Cannot read {file}: {error.strerror}.") from error
-
-
-async def look_at(file: Path, config: dict[str, Any]) -> dict[str, Any]:
+async def look_at(given: str, config: dict[str, Any]) -> dict[str, Any]:
     """What a job of this file would do; nothing of it stays."""
     quiet_logs()
-    with _opened(file) as source:
+    with opened(given) as source:
         async with opened_engine(_settings(), "preview", listens=False) as parts:
-            upload = await _stored(parts, file, source)
+            upload = await source.stored(parts)
             try:
                 async with parts.db.transaction() as conn:
                     who = await local_admin(conn)
@@ -128,16 +116,9 @@ class _Seen(Exception):
         self.job = job
 
 
-async def _stored(parts: Parts, file: Path, source: IO[bytes]) -> Upload:
-    name = file.name.encode("utf-8", "replace").decode()[:255]
-    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    blob = await parts.blobs.put(_chunks(source), parts.settings.max_file_bytes)
-    return Upload(new_id(), name, media_type, blob)
-
-
-async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
+async def _submit(parts: Parts, wish: Wish, source: Source) -> UUID:
     try:
-        upload = await _stored(parts, wish.file, source)
+        upload = await source.stored(parts)
         try:
             async with parts.db.transaction() as conn:
                 who = await local_admin(conn)
@@ -154,12 +135,7 @@ async def _submit(parts: Parts, wish: Wish, source: IO[bytes]) -> UUID:
     return receipt.job_id
 
 
-async def _chunks(source: IO[bytes]) -> AsyncIterator[bytes]:
-    while chunk := await asyncio.to_thread(source.read, _READ_BYTES):
-        yield chunk
-
-
-async def _work(parts: Parts, job_id: UUID, wish: Wish) -> tuple[Any, bool]:
+async def _work(parts: Parts, job_id: UUID, name: str, *, quiet: bool) -> tuple[Any, bool]:
     """Work on this job alone until it has ended; answers its row and whether it was interrupted."""
     interrupted = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -169,7 +145,7 @@ async def _work(parts: Parts, job_id: UUID, wish: Wish) -> tuple[Any, bool]:
     async with worker:
         working = asyncio.create_task(worker.run())
         try:
-            with ProgressBar(wish.file.name, quiet=wish.quiet) as bar:
+            with ProgressBar(name, quiet=quiet) as bar:
                 row = await _until_ended(parts, job_id, interrupted, working, bar)
         finally:
             worker.stop()

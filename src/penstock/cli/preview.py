@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,9 @@ from penstock.cli.extract import ConfigText, Mapping, ProfileName, Sheet, asked_
 
 
 def preview(
-    file: Annotated[Path, typer.Argument(help="The file to look at.", show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|URL", help="The file to look at.", show_default=False)
+    ],
     config: ConfigText = "",
     mapping: Mapping = None,
     profile: ProfileName = "",

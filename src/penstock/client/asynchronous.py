@@ -61,24 +61,26 @@ class AsyncClient:
     async def submit(
         self, file: Source | None = None, *, pipeline: str = "extraction",
         config: Mapping[str, Any] | None = None, priority: int | str = "medium", name: str = "",
-        file_id: UUID | str | None = None, file_name: str | None = None,
+        file_id: UUID | str | None = None, url: str | None = None, file_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> Receipt:  # fmt: skip
-        """Create a job of a file (a path, bytes or an open file), or of one uploaded before."""
+        """Create a job of a file (a path, bytes or an open file), of one uploaded before, or of one
+        that the server fetches from ``url``."""
         return await self._do(
             calls.submit(
                 file, pipeline=pipeline, config=config, priority=priority, name=name,
-                file_id=file_id, file_name=file_name, idempotency_key=idempotency_key,
+                file_id=file_id, url=url, file_name=file_name,
+                idempotency_key=idempotency_key,
             )
         )  # fmt: skip
 
     async def preview(
         self, file: Source | None = None, *, config: Mapping[str, Any] | None = None,
-        file_id: UUID | str | None = None, file_name: str | None = None,
+        file_id: UUID | str | None = None, url: str | None = None, file_name: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """What a job would make of a file; nothing is written."""
         return await self._do(
-            calls.preview(file, config=config, file_id=file_id, file_name=file_name)
+            calls.preview(file, config=config, file_id=file_id, url=url, file_name=file_name)
         )
 
     async def upload(self, file: Source, *, file_name: str | None = None) -> File:

@@ -65,15 +65,14 @@ class Patience:
 
 def submit(
     source: Source | None, *, pipeline: str, config: Mapping[str, Any] | None, priority: int | str,
-    name: str, file_id: UUID | str | None, file_name: str | None, idempotency_key: str | None,
+    name: str, file_id: UUID | str | None, url: str | None, file_name: str | None,
+    idempotency_key: str | None,
 ) -> Call[Receipt]:  # fmt: skip
     """With a key of its own if none is given: a lost answer never makes a second job."""
     key = {"Idempotency-Key": idempotency_key or str(uuid4())}
     order: dict[str, Any] = {"pipeline": pipeline, "priority": priority, "name": name}
     if source is None:
-        order |= {"config": dict(config or {})}
-        if file_id is not None:
-            order["fileId"] = str(file_id)
+        order |= {"config": dict(config or {}), **_named(file_id, url)}
         return Call("POST", "/api/jobs", Receipt.model_validate, body=order, headers=key)
     form = {name: str(value) for name, value in order.items()}
     form["config"] = json.dumps(dict(config or {}))
@@ -85,16 +84,21 @@ def submit(
 
 def preview(
     source: Source | None, *, config: Mapping[str, Any] | None, file_id: UUID | str | None,
-    file_name: str | None,
+    url: str | None, file_name: str | None,
 ) -> Call[dict[str, Any]]:  # fmt: skip
     if source is None:
-        body = {"config": dict(config or {}), "fileId": str(file_id)}
+        body = {"config": dict(config or {}), **_named(file_id, url)}
         return Call("POST", "/api/jobs/preview", dict, body=body)
     form = {"config": json.dumps(dict(config or {}))}
     return Call(
         "POST", "/api/jobs/preview", dict, form=form, source=source, file_name=file_name,
         repeatable=_can_be_read_again(source),
     )  # fmt: skip
+
+
+def _named(file_id: UUID | str | None, url: str | None) -> dict[str, str]:
+    named = {"fileId": None if file_id is None else str(file_id), "url": url}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def upload(source: Source, file_name: str | None) -> Call[File]:

@@ -60,23 +60,27 @@ class Client:
     def submit(
         self, file: Source | None = None, *, pipeline: str = "extraction",
         config: Mapping[str, Any] | None = None, priority: int | str = "medium", name: str = "",
-        file_id: UUID | str | None = None, file_name: str | None = None,
+        file_id: UUID | str | None = None, url: str | None = None, file_name: str | None = None,
         idempotency_key: str | None = None,
     ) -> Receipt:  # fmt: skip
-        """Create a job of a file (a path, bytes or an open file), or of one uploaded before."""
+        """Create a job of a file (a path, bytes or an open file), of one uploaded before, or of one
+        that the server fetches from ``url``."""
         return self._do(
             calls.submit(
                 file, pipeline=pipeline, config=config, priority=priority, name=name,
-                file_id=file_id, file_name=file_name, idempotency_key=idempotency_key,
+                file_id=file_id, url=url, file_name=file_name,
+                idempotency_key=idempotency_key,
             )
         )  # fmt: skip
 
     def preview(
         self, file: Source | None = None, *, config: Mapping[str, Any] | None = None,
-        file_id: UUID | str | None = None, file_name: str | None = None,
+        file_id: UUID | str | None = None, url: str | None = None, file_name: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """What a job would make of a file; nothing is written."""
-        return self._do(calls.preview(file, config=config, file_id=file_id, file_name=file_name))
+        return self._do(
+            calls.preview(file, config=config, file_id=file_id, url=url, file_name=file_name)
+        )
 
     def upload(self, file: Source, *, file_name: str | None = None) -> File:
         return self._do(calls.upload(file, file_name))

@@ -22,6 +22,8 @@ class Upload:
     name: str
     media_type: str
     blob: StoredBlob
+    # The host it was fetched from, if it did not come with the request.
+    host: str = ""
 
 
 async def keep_upload(
@@ -39,10 +41,12 @@ async def keep_upload(
         size=upload.blob.size,
         blob_key=upload.blob.key,
     )
+    told = {"name": upload.name, "size": upload.blob.size, "sha256": upload.blob.sha256}
+    if upload.host:
+        told["host"] = upload.host
     await accounts.audit(
-        conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip,
-        after={"name": upload.name, "size": upload.blob.size, "sha256": upload.blob.sha256},
-    )  # fmt: skip
+        conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip, after=told
+    )
     # Someone else's refused upload of the same bytes may have taken the blob just before.
     if not await parts.blobs.exists(upload.blob.key):
         raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Send it again.")

@@ -11,7 +11,15 @@ import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Sequence,
+)
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import httpcore2
@@ -20,7 +28,7 @@ from penstock.guards.inflate import ACCEPTED, Inflater
 from penstock.guards.urls import Target, follow, parse_url, refuse
 from penstock.model.addresses import Address, Exempt, objection
 from penstock.model.errors import PermanentError, Unavailable
-from penstock.model.fetching import Fetched, FetchLimits, FetchRequest
+from penstock.model.fetching import Fetched, FetchLimits, FetchRequest, Streamed
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -141,16 +149,26 @@ class Fetcher:
     async def fetch(self, request: FetchRequest) -> Fetched:
         """Ask and read the answer, redirects followed, within the request's limits."""
         began = time.monotonic()
+        async with self.stream(request) as answer:
+            body = b"".join([piece async for piece in answer.pieces])
+            ms = round((time.monotonic() - began) * 1000)
+            return Fetched(answer.status, answer.headers, body, answer.url, ms)
+
+    @asynccontextmanager
+    async def stream(self, request: FetchRequest) -> AsyncIterator[Streamed]:
+        """The same, with the body read piece by piece while this is open: what is large need not
+        fit into memory."""
         target = self._vet(parse_url(request.url))
         method, body, headers = request.method, request.body, dict(request.headers)
         limits = request.limits
         try:
             async with asyncio.timeout(limits.total_ms / 1000):
                 for _ in range(limits.hops + 1):
-                    answer = await self._ask(target, method, headers, body, limits, began)
-                    location = answer.header("location")
-                    if not limits.hops or answer.status not in _REDIRECTS or location is None:
-                        return answer
+                    async with self._asked(target, method, headers, body, limits) as answer:
+                        location = answer.header("location")
+                        if not limits.hops or answer.status not in _REDIRECTS or location is None:
+                            yield answer
+                            return
                     onward = self._vet(follow(target, location))
                     if onward.origin != target.origin:
                         headers = {k: v for k, v in headers.items() if k.lower() not in _PERSONAL}
@@ -167,15 +185,15 @@ class Fetcher:
             self._backend.admit(target.host, target.address, target.port)
         return target
 
-    async def _ask(
+    @asynccontextmanager
+    async def _asked(
         self,
         target: Target,
         method: str,
         headers: dict[str, str],
         body: bytes,
         limits: FetchLimits,
-        began: float,
-    ) -> Fetched:
+    ) -> AsyncIterator[Streamed]:
         silent = limits.silent_ms / 1000
         sent = [
             (b"Host", target.authority.encode()),
@@ -197,11 +215,10 @@ class Fetcher:
                 method, url, headers=sent, content=body, extensions={"timeout": timeouts}
             ) as response:
                 told = _headers(response.headers)
-                content = b""
-                if method != "HEAD":
-                    content = await _read(response, told, limits)
-                ms = round((time.monotonic() - began) * 1000)
-                return Fetched(response.status, told, content, target.url, ms)
+                async with aclosing(
+                    _pieces(response, told, limits, bodiless=method == "HEAD")
+                ) as pieces:
+                    yield Streamed(response.status, told, pieces, target.url)
         except httpcore2.TimeoutException as error:
             raise _timed_out(limits.silent_ms) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:
@@ -227,22 +244,29 @@ def _headers(raw: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]
 
 
-async def _read(
-    response: httpcore2.Response, headers: Sequence[tuple[str, str]], limits: FetchLimits
-) -> bytes:
+async def _pieces(
+    response: httpcore2.Response,
+    headers: Sequence[tuple[str, str]],
+    limits: FetchLimits,
+    *,
+    bodiless: bool,
+) -> AsyncGenerator[bytes, None]:
+    if bodiless:
+        return
     encoding = ", ".join(value for name, value in headers if name == "content-encoding")
-    inflater, content = Inflater(encoding), bytearray()
+    inflater, room = Inflater(encoding), limits.most_bytes
     async for raw in response.aiter_stream():
         for piece in inflater.feed(raw):
-            content += piece
-            if len(content) > limits.most_bytes:
+            if len(piece) > room:
                 if limits.head_only:
-                    return bytes(content[: limits.most_bytes])
+                    yield piece[:room]
+                    return
                 raise _too_large(limits.most_bytes)
+            room -= len(piece)
+            yield piece
         # A body that needs no waiting must still leave others their turn, and time its chance.
         await asyncio.sleep(0)
     inflater.end()
-    return bytes(content)
 
 
 def _too_large(most: int) -> PermanentError:

@@ -6,6 +6,7 @@ PenstockError                 code, message, category, details, perhaps a Retry-
 │   ├── Waiting               CIRCUIT_OPEN, and a limit of our own: not even asked, so it is no try
 │   ├── Unavailable           API_TIMEOUT, FETCH_TIMEOUT, SERVICE_UNAVAILABLE, NETWORK_ERROR,
 │   │                         DB_UNAVAILABLE, BLOB_UNAVAILABLE, STORAGE_FULL, QUEUE_FULL
+│   ├── (of a job's URL)      URL_UNREACHABLE: the server that has the file is away
 │   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
 └── PermanentError            the same input fails the same way
     ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, INVALID_CONFIG, FILE_TOO_LARGE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -36,14 +36,11 @@ class FetchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """An answer, whatever its status. ``url`` is where it came from in the end."""
+class Answered:
+    """The head of an answer, whatever its status."""
 
     status: int
     headers: Sequence[tuple[str, str]]
-    body: bytes
-    url: str
-    ms: int
 
     def header(self, name: str) -> str | None:
         wanted = name.lower()
@@ -63,6 +60,23 @@ class Fetched:
         # By the server's own clock on both sides, so that ours does not matter.
         wait = (_in_utc(until) - _in_utc(sent)).total_seconds() * 1000
         return round(min(max(wait, 0), _LONGEST_WAIT_MS))
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched(Answered):
+    """An answer read in full. ``url`` is where it came from in the end."""
+
+    body: bytes
+    url: str
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed(Answered):
+    """An answer whose body is still to be read, once, within its limits."""
+
+    pieces: AsyncIterator[bytes]
+    url: str
 
 
 def _in_utc(at: datetime) -> datetime:

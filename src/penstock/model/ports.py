@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from penstock.model.fetching import Fetched, FetchRequest
+from penstock.model.fetching import Fetched, FetchRequest, Streamed
 from penstock.model.governor import CallLimit
 from penstock.model.webhooks import Receiver
 
@@ -187,6 +187,7 @@ class Fetch(Protocol):
     """Requests to servers elsewhere, none of which reaches an address that is not public."""
 
     async def fetch(self, request: FetchRequest) -> Fetched: ...
+    def stream(self, request: FetchRequest) -> AbstractAsyncContextManager[Streamed]: ...
     async def check(self, url: str) -> None:
         """Refuse a URL that no fetch would be allowed to ask."""
 
