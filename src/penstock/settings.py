@@ -207,6 +207,16 @@ class Settings(BaseSettings):
         300_000, ge=1000, description="How often an overload is told of while it lasts."
     )
 
+    # What the monitor calls a problem
+    monitor_depth: int = Field(50, ge=0, description="Jobs in the queue, at most.")
+    monitor_dead_letters: int = Field(10, ge=0, description="Open dead letters, at most.")
+    monitor_success_rate: float = Field(
+        0.9, ge=0, le=1, description="Share of the last hour's jobs that ended well, at least."
+    )
+    monitor_duration_ms: int = Field(
+        60_000, ge=1, description="What a job of the last hour took on average, at most."
+    )
+
     # Keeping
     cache_hours: float = Field(
         24, ge=0, le=8760, description="How long results of a file are used again; 0: never."

@@ -15,6 +15,7 @@ from penstock.api import (
     events,
     export,
     extraction,
+    extraction_monitor,
     files,
     fix,
     health,
@@ -64,7 +65,7 @@ _RESOURCES = (
     products,
     dead_letters,
     bulk,
-    *(queues, monitor),
+    *(queues, monitor, extraction_monitor),
     *(users, keys, orgs, audit),
     webhooks,
 )

@@ -78,10 +78,14 @@ async def health(request: Request) -> Response:
 @router.get("/health/queue", summary="Health of the queue", responses={200: {"model": QueueHealth}})
 async def queue_health(request: Request) -> Response:
     """How full the queue is, and who is there to empty it."""
+    return answer(queue_shape(await queue_now(request)))
+
+
+async def queue_now(request: Request) -> Queue:
     queue: Queue | None = await request.app.state.pulse.queue()
     if queue is None:
         raise Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
-    return answer(queue_shape(queue))
+    return queue
 
 
 def queue_shape(queue: Queue) -> dict[str, Any]:

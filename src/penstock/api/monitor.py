@@ -11,16 +11,14 @@ from pydantic import Field
 
 from penstock.api.access import Admin, ApiParts
 from penstock.api.answers import answer
-from penstock.api.health import queue_shape
+from penstock.api.health import queue_now, queue_shape
 from penstock.api.schemas import QueueHealth, Shape, WorkerShape
-from penstock.engine.queue_glance import Queue
-from penstock.model.errors import Unavailable
 from penstock.model.lately import MINUTES, Ended, minutes, percentile, success_rate
 from penstock.store import live
 
 router = APIRouter(tags=["operations"])
 # More jobs than this in an hour are told by the latest of them.
-_MOST_JOBS = 5000
+MOST_JOBS = 5000
 _MOST_SHOWN = 10
 
 
@@ -69,14 +67,12 @@ class Monitor(Shape):
 @router.get("/monitor", summary="Is all well?", responses={200: {"model": Monitor}})
 async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
     """The queue, the workers, and what came of the jobs of the last hour."""
-    queue: Queue | None = await request.app.state.pulse.queue()
-    if queue is None:
-        raise Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
+    queue = await queue_now(request)
     now = datetime.now(UTC)
     since = now - timedelta(minutes=MINUTES)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        done = await live.done_since(conn, since, _MOST_JOBS)
-        failed = await live.failed_since(conn, since, _MOST_JOBS)
+        done = await live.done_since(conn, since, MOST_JOBS)
+        failed = await live.failed_since(conn, since, MOST_JOBS)
         slices = await live.slices(conn)
         workers = await live.workers(conn)
     shown = {
@@ -100,7 +96,7 @@ def _last_hour(done: list[Any], failed: list[Any], now: datetime) -> dict[str, A
         "rows": sum(one.rows for one in ended),
         "successRate": success_rate(ended),
         "durationMs": {f"p{share}": percentile(times, share / 100) for share in (50, 95, 99)},
-        "capped": max(len(done), len(failed)) == _MOST_JOBS,
+        "capped": max(len(done), len(failed)) == MOST_JOBS,
         "minutes": [
             {"at": one.at, "done": one.done, "failed": one.failed, "rows": one.rows}
             for one in minutes(ended, now)

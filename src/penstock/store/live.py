@@ -10,6 +10,7 @@ from penstock.store.queries import load
 
 _sql = load("live")
 _MOST_WORKERS = 1000
+_MOST_LETTERS = 1000
 
 
 async def workers(conn: Connection) -> list[dict[str, Any]]:
@@ -50,3 +51,10 @@ async def done_since(conn: Connection, since: datetime, most: int) -> list[Any]:
 async def failed_since(conn: Connection, since: datetime, most: int) -> list[Any]:
     """What failed for good, the latest first."""
     return await conn.fetch(_sql.lately_failed, since, most)
+
+
+async def open_letters(conn: Connection, since_before: datetime) -> tuple[datetime | None, int]:
+    """When the oldest open dead letter came, and how many are open since before that moment."""
+    row = await conn.fetchrow(_sql.open_letters, since_before, _MOST_LETTERS)
+    assert row is not None
+    return row["oldest"], row["waiting"]

@@ -51,7 +51,7 @@ ORDER BY s.items DESC, s.slices DESC, j.id
 
 -- name: lately_done
 -- Jobs that ended well since a moment, the latest first: how long each took and how much it was.
-SELECT finished_at, total, error,
+SELECT pipeline, finished_at, total, error,
        (extract(epoch FROM finished_at - started_at) * 1000)::bigint AS took_ms
 FROM jobs
 WHERE state = 'done' AND started_at IS NOT NULL AND finished_at > $1
@@ -66,3 +66,10 @@ CROSS JOIN LATERAL (
     ORDER BY d.last_failed_at DESC LIMIT $2
 ) AS l
 ORDER BY l.last_failed_at DESC LIMIT $2
+
+-- name: open_letters
+-- The oldest dead letter that is open, and how many have been since before a moment, up to a bound.
+SELECT (SELECT last_failed_at FROM dead_letters
+        WHERE state = 'open' ORDER BY last_failed_at LIMIT 1) AS oldest,
+       (SELECT count(*) FROM (SELECT 1 FROM dead_letters
+                              WHERE state = 'open' AND last_failed_at < $1 LIMIT $2) AS l) AS waiting

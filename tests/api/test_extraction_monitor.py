@@ -1,0 +1,99 @@
+"""How extraction goes, for admins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+import httpx2
+from tests.api.conftest import Caller, client_of, file_of, refused, shaped, submit_noop
+from tests.fixtures import Bench
+
+from penstock.api.app import create_app
+from penstock.api.extraction_monitor import ExtractionMonitor
+from penstock.engine.parts import Parts
+from penstock.model.wellness import Wellness
+from penstock.store.database import Database
+
+MONITOR = "/api/extraction/monitor"
+
+
+async def look(admin: httpx2.AsyncClient) -> ExtractionMonitor:
+    return shaped(ExtractionMonitor, await admin.get(MONITOR, params={"view": "dashboard"}))
+
+
+async def test_nothing_yet_is_healthy(caller: Caller) -> None:
+    shown = await look(await caller(role="admin"))
+    assert shown.status is Wellness.HEALTHY
+    assert (shown.performance.success_rate, shown.performance.avg_duration_ms) == (None, None)
+    assert (shown.dlq.size, shown.dlq.oldest_entry_age_ms, shown.errors.top_errors) == (0, None, [])
+
+
+async def test_it_tells_of_extraction_alone(bench: Bench, caller: Caller, db: Database) -> None:
+    admin, member = await caller(role="admin"), await caller()
+    await submit_noop(member, items=7)
+    await member.post("/api/jobs", files=file_of())
+    await bench.work()
+    job = await bench.submit("noop", {"items": 1})
+    await _letters(db, job, "extraction", 0, 3, 50)
+    await _letters(db, job, "noop", 0, 50)
+    bench.parts.queue._fresh_until = 0.0
+    shown = await look(admin)
+    # One that ended well, and three that did not: now, today, and the day before yesterday.
+    assert (shown.performance.jobs_last_hour, shown.performance.success_rate) == (2, 0.5)
+    assert shown.performance.throughput == round(2 / 60, 2)
+    assert shown.errors.total_errors_24h == 2
+    assert [(one.code, one.count) for one in shown.errors.top_errors] == [("JOB_TIMEOUT", 2)]
+    assert (shown.dlq.size, shown.dlq.entries_needing_attention) == (5, 2)
+    assert shown.dlq.oldest_entry_age_ms is not None
+    assert shown.dlq.oldest_entry_age_ms > 24 * 3_600_000
+    assert {one.name for one in shown.checks if not one.ok} == {"successRate"}
+    assert shown.status is Wellness.DEGRADED
+
+
+async def _letters(db: Database, job: UUID, pipeline: str, *hours_ago: int) -> None:
+    async with db.transaction() as conn:
+        await conn.execute(
+            """INSERT INTO dead_letters (id, org_id, user_id, job_id, pipeline, name, config,
+                   priority, attempts, code, message, signature, first_failed_at, last_failed_at)
+               SELECT gen_random_uuid(), j.org_id, j.user_id, j.id, $2, 'n', '{}', 5, 1,
+                      'JOB_TIMEOUT', 'm', 's' || $2, now(), now() - ago * interval '1 hour'
+               FROM jobs j, unnest($3::int[]) AS ago WHERE j.id = $1""",
+            job,
+            pipeline,
+            list(hours_ago),
+        )
+        await conn.execute(
+            """INSERT INTO dead_letter_groups (org_id, signature, user_id, open, first_failed_at,
+                   last_failed_at, newest)
+               SELECT org_id, $2, user_id, $3, now(), now(), id FROM jobs WHERE id = $1""",
+            job,
+            f"s{pipeline}",
+            len(hours_ago),
+        )
+
+
+async def test_three_problems_are_unhealthy(
+    bench: Bench, parts: Parts, api_db: Database, caller: Caller, db: Database
+) -> None:
+    strict = {"monitor_depth": 0, "monitor_dead_letters": 0, "monitor_duration_ms": 1}
+    settings = parts.settings.model_copy(update=strict)
+    admin = await caller(role="admin")
+    await admin.post("/api/jobs", files=file_of())
+    await bench.work()
+    await _letters(db, await bench.submit("noop", {"items": 1}), "extraction", 0)
+    app = create_app(replace(parts, settings=settings), api_db)
+    key = admin.headers["authorization"].removeprefix("Bearer ")
+    parts.queue._fresh_until = 0.0
+    async with client_of(app, key) as strictly:
+        shown = await look(strictly)
+    assert shown.status is Wellness.UNHEALTHY
+    assert [one.ok for one in shown.checks] == [False, False, False, False]
+
+
+async def test_it_is_for_admins_alone_and_has_one_view(caller: Caller) -> None:
+    for role in ("member", "viewer"):
+        refused(await (await caller(role=role)).get(MONITOR), 403, "INSUFFICIENT_PERMISSIONS")
+    admin = await caller(role="admin")
+    refused(await admin.get(MONITOR, params={"view": "other"}), 422, "INVALID_PARAMETERS")
+    refused(await admin.get(MONITOR, params={"views": "x"}), 422, "UNKNOWN_FIELD")
