@@ -6,10 +6,12 @@ import asyncio
 from typing import Any
 
 import httpx2
+import pytest
 from tests.api.conftest import CSV, Caller, file_of, refused, submit_noop
 from tests.api.test_files import rows_of
 from tests.fixtures import Bench
 
+from penstock.engine.idempotency import digest_of
 from penstock.store.database import Database
 
 KEY = {"Idempotency-Key": "k-1"}
@@ -79,3 +81,55 @@ async def test_dead_letters(client: httpx2.AsyncClient, bench: Bench, db: Databa
     same(first, await client.post(path, headers=KEY))
     refused(await client.post(path), 409, "INVALID_STATE")
     assert await rows_of(db, "jobs") == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "order", "other", "secret"),
+    [
+        ("/api/keys", {"name": "nightly"}, {"name": "daily"}, "key"),
+        ("/api/users", {"email": "new@acme"}, {"email": "newer@acme"}, "password"),
+        # A password that was given is not answered, but makes another request.
+        (
+            "/api/users",
+            {"email": "new@acme", "password": "correct horse battery"},
+            {"email": "new@acme", "password": "another horse battery"},
+            None,
+        ),
+        ("/api/webhooks", {"url": "https://a.example/"}, {"url": "https://b.example/"}, "secret"),
+        ("/api/orgs", {"name": "new"}, {"name": "newer"}, None),
+    ],
+    ids=["keys", "users", "users with a password", "webhooks", "orgs"],
+)
+async def test_secrets_are_shown_again_to_whoever_has_the_key_alone(
+    caller: Caller,
+    db: Database,
+    path: str,
+    order: dict[str, Any],
+    other: dict[str, Any],
+    secret: str | None,
+) -> None:
+    admin = await caller(role="admin")
+    first = await admin.post(path, json=order, headers=KEY)
+    assert first.status_code == 201, first.text
+    same(first, await admin.post(path, json=order, headers=KEY))
+    refused(await admin.post(path, json=other, headers=KEY), 422, "IDEMPOTENCY_MISMATCH")
+    async with db.acquire() as conn:
+        kept = await conn.fetchrow("SELECT * FROM idempotency_keys")
+    assert kept is not None
+    assert secret is None or first.json()[secret] not in str(dict(kept))
+    # Nor is there a hash by which a password could be guessed.
+    guess = digest_of(["user", "new@acme", "member", "acme", True, order.get("password")])
+    assert kept["request_hash"] != guess
+    # The sealed answer opens under this key of this user only.
+    if secret is not None:
+        async with db.transaction() as conn:
+            await conn.execute("UPDATE idempotency_keys SET key = 'k-2'")
+        moved = await admin.post(path, json=order, headers={"Idempotency-Key": "k-2"})
+        refused(moved, 503, "SECRET_KEY_MISSING")
+
+
+async def test_without_a_key_two_are_two(caller: Caller, db: Database) -> None:
+    admin = await caller(role="admin")
+    keys = [(await admin.post("/api/keys", json={"name": "n"})).json()["key"] for _ in range(2)]
+    assert keys[0] != keys[1]
+    assert await rows_of(db, "idempotency_keys") == 0

@@ -20,6 +20,7 @@ _PIECE = (
     *("FILE_TOO_LARGE", "CHECKSUM_MISMATCH", "BAD_CHECKSUM_HEADER", "INVALID_PARAMETERS"),
     *("OFFSET_MISMATCH", "BLOB_UNAVAILABLE"),
 )
+_NO_SEAL = "SECRET_KEY_MISSING"
 _STATE = ("INVALID_STATE",)
 # By operation id.
 OWN: dict[str, tuple[str, ...]] = {
@@ -50,7 +51,8 @@ OWN: dict[str, tuple[str, ...]] = {
     "discardLetters": ("INVALID_CURSOR",),
     "discardLetter": _STATE,
     "changePassword": ("WRONG_PASSWORD", "WEAK_PASSWORD"),
-    "createUser": ("ALREADY_EXISTS", "RESOURCE_NOT_FOUND", "WEAK_PASSWORD"),
+    "createUser": ("ALREADY_EXISTS", "RESOURCE_NOT_FOUND", "WEAK_PASSWORD", _NO_SEAL),
+    "createKey": (_NO_SEAL,),
     "resetPassword": ("WEAK_PASSWORD",),
     "listProducts": ("RESOURCE_NOT_FOUND",),
     "exportProducts": ("RESOURCE_NOT_FOUND",),
@@ -60,7 +62,8 @@ OWN: dict[str, tuple[str, ...]] = {
     "changeOrg": ("RESOURCE_NOT_FOUND",),
     "createOrg": ("ALREADY_EXISTS",),
     "startOperation": ("RESOURCE_NOT_FOUND",),
-    "createWebhook": (*_STATE, "URL_NOT_ALLOWED"),
+    "createWebhook": (*_STATE, "URL_NOT_ALLOWED", _NO_SEAL),
+    "rotateSecret": (_NO_SEAL,),
     "changeWebhook": (*_STATE, "URL_NOT_ALLOWED"),
     "testWebhook": _STATE,
     "redeliver": _STATE,
@@ -107,6 +110,7 @@ MEANINGS = {
     "RATE_LIMITED": "Too many requests or tries. Wait as long as `Retry-After` says.",
     "RESOURCE_NOT_FOUND": "What the request names is not there.",
     "REQUEST_TIMEOUT": "The headers or the body came too slowly.",
+    "SECRET_KEY_MISSING": "This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.",
     "STORAGE_FULL": "The server's disk is full.",
     "UNKNOWN_FIELD": "There is no field or parameter of this name.",
     "UNSUPPORTED_TUS_VERSION": "`Tus-Resumable` must be 1.0.0.",

@@ -18,11 +18,13 @@ from penstock.api.account_shapes import (
 from penstock.api.answers import answer
 from penstock.api.bodies import body_of, order_of
 from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.once import IdempotencyKey, once_in_secret
 from penstock.api.users import number_of
 from penstock.engine import people
 from penstock.engine.people import Asker, NewKey, no_such_key
 from penstock.model.errors import BadInput, NotAllowed
 from penstock.store import keys
+from penstock.store.database import Connection
 
 router = APIRouter(prefix="/keys", tags=["accounts"])
 
@@ -41,7 +43,9 @@ KeyId = Annotated[int, Depends(_key_id)]
     responses={201: {"model": NewKeyShape}},
     openapi_extra=body_of(KeyOrder),
 )
-async def create_key(request: Request, api: ApiParts, who: Writer) -> Response:
+async def create_key(
+    request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
+) -> Response:
     """The key is shown in this answer only. It never may more than its user; a key of an admin
     without the scope `admin` acts as a member of the admin's org."""
     order = await order_of(request, KeyOrder)
@@ -51,11 +55,14 @@ async def create_key(request: Request, api: ApiParts, who: Writer) -> Response:
     if order.expires_at is not None and not _is_ahead(order.expires_at):
         raise BadInput("INVALID_PARAMETERS", "expiresAt: is in the past, or too far ahead.")
     wanted = NewKey(order.name, order.scopes, order.expires_at)
-    async with api.db.scoped(who.scope) as conn:
-        row, key = await people.add_key(
-            conn, Asker(who, address_of(request)), order.user_id or who.user_id, wanted
-        )
-    return answer({**key_shape(row), "key": key}, 201)
+    owner = order.user_id or who.user_id
+
+    async def make(conn: Connection) -> Response:
+        row, key = await people.add_key(conn, Asker(who, address_of(request)), owner, wanted)
+        return answer({**key_shape(row), "key": key}, 201)
+
+    meaning = ["key", owner, order.model_dump(mode="json")]
+    return await once_in_secret(request, api, who, meaning, make)
 
 
 @router.get("", summary="List keys", responses={200: {"model": KeyPage}})

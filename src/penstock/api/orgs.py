@@ -17,8 +17,10 @@ from penstock.api.account_shapes import (
 )
 from penstock.api.answers import answer
 from penstock.api.bodies import body_of, order_of
+from penstock.api.once import IdempotencyKey, once
 from penstock.model.errors import NotAllowed, PermanentError
 from penstock.store import accounts
+from penstock.store.database import Connection
 
 router = APIRouter(tags=["accounts"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": OrgShape}}
@@ -62,10 +64,13 @@ async def list_orgs(api: ApiParts, who: Admin) -> Response:
     responses={201: {"model": OrgShape}},
     openapi_extra=body_of(OrgOrder),
 )
-async def create_org(request: Request, api: ApiParts, who: Admin) -> Response:
+async def create_org(
+    request: Request, api: ApiParts, who: Admin, _: IdempotencyKey = None
+) -> Response:
     """A new tenant, without users at first."""
     order = await order_of(request, OrgOrder)
-    async with api.db.scoped(who.scope) as conn:
+
+    async def make(conn: Connection) -> Response:
         if await accounts.knows_org(conn, order.name):
             raise PermanentError("ALREADY_EXISTS", f"There is an org {order.name!r} already.")
         org = await accounts.ensure_org(conn, order.name, order.plan)
@@ -73,4 +78,6 @@ async def create_org(request: Request, api: ApiParts, who: Admin) -> Response:
             conn, org["id"], who.user_id, "org.create", f"org:{order.name}",
             ip=address_of(request), after={"plan": order.plan},
         )  # fmt: skip
-    return answer(org_shape(org), 201)
+        return answer(org_shape(org), 201)
+
+    return await once(request, api, who, ["org", order.name, order.plan], make)

@@ -22,12 +22,14 @@ from penstock.api.account_shapes import (
 from penstock.api.answers import answer
 from penstock.api.bodies import body_of, order_of
 from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.once import IdempotencyKey, once_in_secret
 from penstock.engine import people
 from penstock.engine.people import Asker, NewUser, no_such_user
 from penstock.engine.sign_in import Caller, confirm
 from penstock.model.errors import NotAllowed
 from penstock.store import people as store
 from penstock.store.accounts import Principal
+from penstock.store.database import Connection
 
 router = APIRouter(prefix="/users", tags=["accounts"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": UserShape}}
@@ -73,17 +75,23 @@ async def change_password(request: Request, api: ApiParts, who: Reader) -> Respo
     responses={201: {"model": NewUserShape}},
     openapi_extra=body_of(UserOrder),
 )
-async def create_user(request: Request, api: ApiParts, who: Admin) -> Response:
+async def create_user(
+    request: Request, api: ApiParts, who: Admin, _: IdempotencyKey = None
+) -> Response:
     """Without a password one is made, and shown in this answer only."""
     order = await order_of(request, UserOrder)
     password, hashed = None, None
     if order.signs_in:
         password, hashed = await people.chosen_password(order.password, order.email)
     wanted = NewUser(order.email, order.role, order.org or who.org, hashed)
-    async with api.db.scoped(who.scope) as conn:
+
+    async def make(conn: Connection) -> Response:
         made = await people.add_user(conn, _asker(request, who), wanted)
-    shown = {**user_shape(made), "password": None if order.password else password}
-    return answer(shown, 201, {"Location": f"/api/users/{made['id']}"})
+        shown = {**user_shape(made), "password": None if order.password else password}
+        return answer(shown, 201, {"Location": f"/api/users/{made['id']}"})
+
+    meaning = ["user", wanted.email, wanted.role, wanted.org, order.signs_in]
+    return await once_in_secret(request, api, who, meaning, make, private=[order.password])
 
 
 @router.get("", summary="List users", responses={200: {"model": UserPage}})

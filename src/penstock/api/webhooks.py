@@ -11,6 +11,7 @@ from penstock.api.access import Api, ApiParts, Reader, Writer, address_of, parse
 from penstock.api.answers import answer
 from penstock.api.bodies import body_of, order_of
 from penstock.api.cursors import from_cursor, to_cursor
+from penstock.api.once import IdempotencyKey, once_in_secret
 from penstock.api.webhook_shapes import (
     ChangedWebhook,
     DeliveriesQuery,
@@ -81,18 +82,25 @@ async def list_webhooks(
     responses={201: {"model": MadeWebhook}},
     openapi_extra=body_of(NewWebhook),
 )
-async def create_webhook(request: Request, api: ApiParts, who: Writer) -> Response:
+async def create_webhook(
+    request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
+) -> Response:
     """Events of the jobs you may see are posted to its URL from now on, signed with the secret that
     this answer shows, once. The URL must lead to the public internet, or where the operator allows
     it to."""
     order = await order_of(request, NewWebhook)
     wanted = await webhooks.checked(api.parts, order.wanted())
-    async with api.db.scoped(who.scope) as conn:
+
+    async def make(conn: Connection) -> Response:
         made = await webhooks.create(api.parts, conn, who.org_id, who.user_id, wanted)
         row = await store.get_endpoint(conn, made.id)
         await _audit(conn, request, who, row, "create", after=_audited(row))
-    shown = webhook_shape(row) | {"secret": made.secret}
-    return answer(shown, 201, {"Location": f"/api/webhooks/{made.id}", "Cache-Control": "no-store"})
+        shown = webhook_shape(row) | {"secret": made.secret}
+        told = {"Location": f"/api/webhooks/{made.id}", "Cache-Control": "no-store"}
+        return answer(shown, 201, told)
+
+    meaning = ["webhook", order.model_dump(mode="json")]
+    return await once_in_secret(request, api, who, meaning, make)
 
 
 @router.get("/webhooks/{webhook_id}", summary="Show a webhook", responses=_ONE)

@@ -32,6 +32,13 @@ def digest_of(meaning: Sequence[Any]) -> bytes:
     return hashlib.sha256(raw).digest()
 
 
+def other_request() -> PermanentError:
+    return PermanentError(
+        "IDEMPOTENCY_MISMATCH",
+        "This Idempotency-Key was used for a different request. Use a new key for a new one.",
+    )
+
+
 async def replay(conn: Connection, who: Principal, key: str, digest: bytes) -> Answer | None:
     """The answer to this request, if it was made before; until the transaction ends nobody else
     answers one with this key."""
@@ -45,10 +52,7 @@ async def replay(conn: Connection, who: Principal, key: str, digest: bytes) -> A
     if known is None:
         return None
     if known["request_hash"] != digest:
-        raise PermanentError(
-            "IDEMPOTENCY_MISMATCH",
-            "This Idempotency-Key was used for a different request. Use a new key for a new one.",
-        )
+        raise other_request()
     return Answer(known["status"], known["response"], from_json(known["headers"]))
 
 
