@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import structlog
+from argon2 import PasswordHasher
 
+from penstock.engine import passwords
 from penstock.supervisor.postgres import EmbeddedPostgres
 
 pytest_plugins = ["tests.fixtures"]
@@ -25,6 +27,9 @@ structlog.configure(
         ),
     ]
 )
+# The real ones take a tenth of a second each; how passwords are kept has its own test.
+passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+passwords._NOBODY = passwords._hash_of_nobody()
 SERVER: pytest.StashKey[tuple[EmbeddedPostgres, Path]] = pytest.StashKey()
 
 

@@ -36,8 +36,8 @@ def api_dsn() -> str:
 
 
 @pytest.fixture
-def schema(owner_dsn: str) -> schemas.Schema:
-    return schemas.taken(owner_dsn)
+def schema(owner_dsn: str, request: pytest.FixtureRequest) -> schemas.Schema:
+    return schemas.taken(owner_dsn, has_history="history" in request.fixturenames)
 
 
 @pytest.fixture

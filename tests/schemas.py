@@ -1,5 +1,6 @@
 """Schemas for tests. Making one takes about 200 ms and dropping it 100 ms, so one that a test has
-left as it was made, but for rows, is emptied and given to the next."""
+left as it was made, but for rows, is emptied and given to the next. Those that keep a history of
+all that happens are lent apart from the plain ones."""
 
 from __future__ import annotations
 
@@ -9,12 +10,14 @@ from dataclasses import dataclass, field
 
 from penstock.store.database import Connection
 from penstock.store.migrate import migrate
+from tests.checker.history import install_history
 
 # Dead rows of earlier tests slow down later ones; and two tests that follow each other on one
 # schema for ever would never notice what they owe to it.
 _MOST_USES = 40
 # Any change of a table, column, index, constraint, policy or function gives its row here a new
-# xmin. What ANALYZE found out would change plans, so that counts as well.
+# xmin. What ANALYZE found out would change plans, so that counts as well, but for the history, of
+# which it is told anew before each look.
 _FINGERPRINT = """
 SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
     SELECT 'c' || oid || xmin AS line FROM pg_class WHERE relnamespace = $1
@@ -28,9 +31,11 @@ SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
         JOIN pg_class c ON c.oid = polrelid WHERE relnamespace = $1
     UNION ALL SELECT 's' || tablename FROM pg_stats
         WHERE schemaname = (SELECT nspname FROM pg_namespace WHERE oid = $1)
+        AND tablename NOT LIKE 'history%'
 ) AS lines
 """
-# Those that refer to others before what they refer to, so that foreign keys let all rows go.
+# Those that refer to others before what they refer to, so that foreign keys let all rows go; and
+# the history last, which is told of rows that go.
 _TABLES = """
 WITH RECURSIVE depths AS (
     SELECT oid, 0 AS depth FROM pg_class WHERE relnamespace = $1 AND relkind = 'r'
@@ -39,7 +44,8 @@ WITH RECURSIVE depths AS (
     JOIN pg_constraint ON conrelid = depths.oid AND contype = 'f' AND confrelid <> conrelid
     WHERE depth < 10
 )
-SELECT relname FROM depths JOIN pg_class USING (oid) GROUP BY relname ORDER BY max(depth), relname
+SELECT relname FROM depths JOIN pg_class USING (oid) GROUP BY relname
+ORDER BY relname LIKE 'history%', max(depth), relname
 """
 _SEQUENCES = "SELECT relname FROM pg_class WHERE relnamespace = $1 AND relkind = 'S'"
 
@@ -49,6 +55,7 @@ class Schema:
     name: str
     # Some tests have a server of their own.
     server: str
+    has_history: bool = False
     oid: int = 0
     fingerprint: str = ""
     # What migrations put into tables; all other tables are empty at first.
@@ -56,19 +63,21 @@ class Schema:
     uses: int = 0
 
 
-_free: defaultdict[str, list[Schema]] = defaultdict(list)
+_free: defaultdict[tuple[str, bool], list[Schema]] = defaultdict(list)
 
 
-def taken(server: str) -> Schema:
+def taken(server: str, *, has_history: bool = False) -> Schema:
     """One that is there and empty, or a name for a new one."""
-    free = _free[server]
-    return free.pop() if free else Schema(f"t_{secrets.token_hex(6)}", server)
+    free = _free[server, has_history]
+    return free.pop() if free else Schema(f"t_{secrets.token_hex(6)}", server, has_history)
 
 
 async def made(conn: Connection, schema: Schema) -> None:
     """Once the test has begun to use it."""
     if not schema.oid:
         await migrate(conn, schema.name)
+        if schema.has_history:
+            await install_history(conn)
         schema.oid = await conn.fetchval(
             "SELECT oid FROM pg_namespace WHERE nspname = $1", schema.name
         )
@@ -104,4 +113,4 @@ async def returned(conn: Connection, schema: Schema) -> None:
                 "SELECT setval(format('%I.%I', $1::text, $2::text)::regclass, 1, false)",
                 schema.name, row["relname"],
             )  # fmt: skip
-    _free[schema.server].append(schema)
+    _free[schema.server, schema.has_history].append(schema)

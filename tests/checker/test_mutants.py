@@ -102,7 +102,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 async def test_a_sound_engine_is_clean(tried: Tried, scenario: Scenario) -> None:
-    tried.limits["reclaim_seconds"] = 0.8
+    tried.limits["reclaim_seconds"] = 10
     await scenario(tried)
     await tried.is_clean()
 

@@ -73,6 +73,19 @@ _RESOURCES = (
 
 def create_app(parts: Parts, api_db: Database) -> FastAPI:
     """``api_db`` must be open and of the role that row-level security binds."""
+    app = routed()
+    app.state.api = Api(parts, api_db, Door(parts.settings, api_db))
+    app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
+    app.state.pulse = health.Pulse(api_db, parts)
+    app.add_middleware(Web)
+    if parts.settings.cors_origins:
+        app.add_middleware(CORSMiddleware, **cross_origin(parts.settings.cors_origins))
+    app.add_middleware(Frame, log=parts.log)
+    return app
+
+
+def routed() -> FastAPI:
+    """All calls, with nothing behind them yet."""
     app = FastAPI(
         title="Penstock",
         version=__version__,
@@ -85,14 +98,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
         # Told in full by `describe`; without it FastAPI would tell of answers that are never given.
         responses={"default": {"description": "A problem"}},
     )
-    app.state.api = Api(parts, api_db, Door(parts.settings, api_db))
-    app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
-    app.state.pulse = health.Pulse(api_db, parts)
     handle_errors(app)
-    app.add_middleware(Web)
-    if parts.settings.cors_origins:
-        app.add_middleware(CORSMiddleware, **cross_origin(parts.settings.cors_origins))
-    app.add_middleware(Frame, log=parts.log)
     # The key first: whoever has none learns nothing from what else is wrong.
     keyed = APIRouter(prefix="/api", dependencies=[Depends(principal), Depends(signing)])
     for resource in _RESOURCES:
