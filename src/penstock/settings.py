@@ -225,6 +225,10 @@ class Settings(BaseSettings):
         30, gt=0, le=3650, description="How long dead letters are kept, in days."
     )
 
+    audit_days: float = Field(
+        365, gt=0, le=36500, description="How long the audit log goes back, in days."
+    )
+
     # Signing in
     admin_email: str = Field(
         "admin@localhost", max_length=254, pattern=r"^[^@\s]+@[^@\s]+$",

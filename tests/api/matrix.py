@@ -41,6 +41,7 @@ SEEN_BY = {
     "name": {"viewer", "colleague"},
     "user_id": {"admin"},
     "key_id": {"admin"},
+    "session_id": {"admin"},
     "webhook_id": {"viewer", "colleague", "admin"},
     "delivery_id": {"viewer", "admin"},
     "upload_id": {"viewer", "admin"},
@@ -56,6 +57,9 @@ SPECIAL: dict[str, dict[str, int]] = {
     # A key makes no keys, and changes no password.
     "POST /api/keys": _ADMINS_KEYS_ONLY,
     "POST /api/users/me/password": _WITH_A_SESSION_ONLY,
+    # A key that only reads signs nobody out; a viewer's own browser does.
+    "DELETE /api/sessions": {"viewer": 403},
+    "DELETE /api/sessions/{session_id}": {"viewer": 403},
     # Whoever changes a webhook could lead other people's events astray.
     "PATCH /api/webhooks/{webhook_id}": _BY_MAKER_ONLY,
     "DELETE /api/webhooks/{webhook_id}": _BY_MAKER_ONLY,
@@ -320,6 +324,19 @@ async def _key(world: World) -> str:
     return str(key_id)
 
 
+async def _session(world: World) -> str:
+    async with world.db.transaction() as conn:
+        owner = await accounts.find_user(conn, "member@acme")
+        made = await conn.fetchval(
+            "INSERT INTO sessions (id, org_id, user_id, hash, idle_until, expires_at) VALUES"
+            " (gen_random_uuid(), $1, $2, sha256(gen_random_uuid()::text::bytea),"
+            "  now() + interval '1 hour', now() + interval '1 hour') RETURNING id",
+            owner["org_id"],
+            owner["id"],
+        )
+    return str(made)
+
+
 async def _webhook(world: World) -> str:
     order = {"url": "http://127.0.0.1:9/hook"}
     made = await world.clients["owner"].post("/api/webhooks", json=order)
@@ -358,6 +375,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "name": _profile,
     "user_id": _user,
     "key_id": _key,
+    "session_id": _session,
     "webhook_id": _webhook,
     "delivery_id": _delivery,
     "upload_id": _upload,

@@ -77,6 +77,16 @@ async def test_a_file_in_pieces_becomes_a_job(
     refused(await send(client, where, 0, CSV), 409, "OFFSET_MISMATCH")
 
 
+async def test_the_audit_knows_from_where_the_last_byte_came(
+    client: httpx2.AsyncClient, db: Database
+) -> None:
+    where = await begin(client)
+    await send(client, where, 0, CSV)
+    async with db.acquire() as conn:
+        ips = await conn.fetch("SELECT host(ip) FROM audit WHERE action = 'file.create'")
+    assert [ip[0] for ip in ips] == ["127.0.0.1"]
+
+
 async def test_the_first_piece_may_come_with_the_beginning(client: httpx2.AsyncClient) -> None:
     headers = {**PIECE, "Upload-Length": str(len(CSV)), "Upload-Metadata": named()}
     answer = await client.post("/api/uploads", headers=headers, content=CSV[:7])

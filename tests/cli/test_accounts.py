@@ -10,6 +10,7 @@ from tests.cli.conftest import Cli
 from penstock.settings import Settings
 from penstock.store.accounts import principal_of
 from penstock.store.database import Database
+from penstock.store.sessions import Lifetime, add_session, password_of
 from penstock.supervisor.postgres import EmbeddedPostgres
 
 
@@ -104,3 +105,21 @@ async def test_only_the_hash_of_a_key_is_kept(cli: Cli, served_folder: Settings)
     stored = await conn.fetch(f"SELECT k::text FROM {served_folder.database_schema}.api_keys k")
     await conn.close()
     assert not any(key in row["k"] for row in stored)
+
+
+async def test_sessions_are_listed_and_ended(cli: Cli, served_folder: Settings) -> None:
+    cli("orgs", "create", "desk")
+    cli("users", "create", "zoe@desk", "--org", "desk")
+    owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
+    db = await Database(owner, served_folder.database_schema, size=1).open()
+    async with db.transaction() as conn:
+        known = await password_of(conn, "zoe@desk")
+        assert known is not None
+        await add_session(conn, known.who, Lifetime(60, 60), ip="192.0.2.7", agent="Desk/1.0")
+    await db.close()
+    (seen,) = cli.json("sessions", "list", "--user", "zoe@desk")
+    assert (seen["email"], seen["ip"], seen["agent"]) == ("zoe@desk", "192.0.2.7", "Desk/1.0")
+    assert seen["id"] in cli("sessions", "list").stdout
+    assert cli.json("sessions", "end", seen["id"])["ended"] is True
+    assert cli.json("sessions", "list", "--user", "zoe@desk") == []
+    cli("sessions", "end", seen["id"], code=4)

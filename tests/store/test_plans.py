@@ -137,6 +137,7 @@ HOT = [
 ]
 HOT += [
     ("audits.of_all", {"audit_pkey"}),
+    ("audits.drop_old", {"audit_pkey"}),
     ("audits.of_org", {"audit_listed"}),
     ("audits.of_user", {"audit_of_user"}),
     ("audits.of_action", {"audit_of_action"}),

@@ -58,7 +58,7 @@ Reader = Annotated[Principal, Depends(principal)]
 
 async def _writer(who: Reader) -> Principal:
     if not who.writes:
-        raise _only_reads(who)
+        raise only_reads(who)
     return who
 
 
@@ -69,14 +69,14 @@ async def _admin(request: Request, who: Reader) -> Principal:
     if who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may do this.")
     if not who.writes and request.method not in SAFE_METHODS:
-        raise _only_reads(who)
+        raise only_reads(who)
     return who
 
 
 Admin = Annotated[Principal, Depends(_admin)]
 
 
-def _only_reads(who: Principal) -> NotAllowed:
+def only_reads(who: Principal) -> NotAllowed:
     why = "Viewers may" if who.role == "viewer" else "This key may"
     return NotAllowed("INSUFFICIENT_PERMISSIONS", f"{why} read, not change anything.")
 

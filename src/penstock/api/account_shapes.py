@@ -1,15 +1,17 @@
-"""Bodies and answers about users, keys, orgs and the audit."""
+"""Bodies and answers about users, keys, sessions, orgs and the audit."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import Field, StrictBool, StrictInt
 
 from penstock.api.answers import stored
 from penstock.api.schemas import Moment, Shape
 from penstock.engine.passwords import LONGEST, SHORTEST
+from penstock.store.accounts import Principal
 
 Role = Literal["admin", "member", "viewer"]
 KeyScope = Literal["read", "write", "admin"]
@@ -176,6 +178,43 @@ class OrgChange(Shape):
     max_slices: Annotated[StrictInt, Field(ge=0, le=10_000)] | None = Field(
         None, description="Running slices it may hold; 0: as many as any org."
     )
+
+
+class OpenSession(Shape):
+    id: UUID
+    user_id: int
+    email: str
+    ip: str | None = Field(description="From where it was signed in.")
+    agent: str = Field(description="What the browser calls itself.")
+    created_at: datetime
+    seen_at: datetime = Field(description="Last used; noted once a minute.")
+    expires_at: datetime = Field(description="If it is not used before.")
+    current: bool = Field(description="The one that asks.")
+
+
+class SessionPage(Shape):
+    items: list[OpenSession]
+    next: str | None
+
+
+class SessionsQuery(Shape):
+    user_id: Literal["me", "all"] | Id = Field("me", description="Whose; others' for admins only.")
+    page_size: int = Field(50, ge=1, le=200)
+    after: str = Field("", description="`next` of the page before.")
+
+
+def session_shape(row: Any, who: Principal) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "userId": row["user_id"],
+        "email": row["email"],
+        "ip": row["ip"],
+        "agent": row["agent"],
+        "createdAt": row["created_at"],
+        "seenAt": row["seen_at"],
+        "expiresAt": row["expires_at"],
+        "current": row["id"] == who.session_id,
+    }
 
 
 def user_shape(row: Any) -> dict[str, Any]:

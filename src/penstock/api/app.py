@@ -31,6 +31,7 @@ from penstock.api import (
     queues,
     reference,
     session,
+    sessions,
     sockets,
     undo,
     uploads,
@@ -66,7 +67,7 @@ _RESOURCES = (
     dead_letters,
     bulk,
     *(queues, monitor, extraction_monitor),
-    *(users, keys, orgs, audit),
+    *(users, keys, sessions, orgs, audit),
     webhooks,
 )
 

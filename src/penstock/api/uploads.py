@@ -13,7 +13,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 
-from penstock.api.access import Api, ApiParts, Reader, Writer, parse_id
+from penstock.api.access import Api, ApiParts, Reader, Writer, address_of, parse_id
 from penstock.api.answers import answer
 from penstock.api.bodies import content_type, paced
 from penstock.api.forms import safe_name
@@ -21,6 +21,7 @@ from penstock.api.media_types import media_type_of
 from penstock.api.once import IdempotencyKey, once
 from penstock.api.schemas import UploadShape
 from penstock.engine import resumable
+from penstock.engine.people import Asker
 from penstock.model.errors import BadInput, PermanentError, file_too_large
 from penstock.model.ids import new_id
 from penstock.store import uploads
@@ -145,7 +146,7 @@ async def begin_upload(
         return made
     upload_id = UUID(made.headers["location"].rpartition("/")[2])
     piece = resumable.Piece(0, paced(request), adds_up)
-    offset = await _go_on(api, who, upload_id, piece)
+    offset = await _go_on(api, _asker(request, who), upload_id, piece)
     made.headers["Upload-Offset"] = str(offset)
     return made
 
@@ -157,9 +158,9 @@ async def begin_upload(
     response_class=Response,
     responses={200: {"headers": {**_HEADERS, "Upload-Length": {"schema": {"type": "integer"}}}}},
 )
-async def ask_offset(api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
+async def ask_offset(request: Request, api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
     """`Upload-Offset` is how many bytes are there: go on with the next one."""
-    row, offset = await _looked_up(api, who, upload_id)
+    row, offset = await _looked_up(api, _asker(request, who), upload_id)
     headers = {"Upload-Length": str(row["length"])}
     if row["metadata"]:
         headers["Upload-Metadata"] = row["metadata"]
@@ -171,9 +172,11 @@ async def ask_offset(api: ApiParts, who: Reader, upload_id: UploadId) -> Respons
     summary="Show an upload",
     responses={200: {"model": UploadShape}},
 )
-async def show_upload(api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
+async def show_upload(
+    request: Request, api: ApiParts, who: Reader, upload_id: UploadId
+) -> Response:
     """How far it is, as JSON; `fileId` once it is whole."""
-    row, offset = await _looked_up(api, who, upload_id)
+    row, offset = await _looked_up(api, _asker(request, who), upload_id)
     shown = {
         "id": str(row["id"]),
         "name": row["name"],
@@ -215,7 +218,7 @@ async def continue_upload(
         raise BadInput("UNSUPPORTED_TYPE", f"Send the bytes as {PIECE}.")
     begins = _number("Upload-Offset", offset)
     piece = resumable.Piece(begins, paced(request), _adds_up(checksum))
-    return _tus_answer(204, offset=await _go_on(api, who, upload_id, piece))
+    return _tus_answer(204, offset=await _go_on(api, _asker(request, who), upload_id, piece))
 
 
 @router.delete(
@@ -233,18 +236,22 @@ async def give_up_upload(api: ApiParts, who: Writer, upload_id: UploadId) -> Res
     return _tus_answer(204)
 
 
-async def _looked_up(api: Api, who: Principal, upload_id: UUID) -> tuple[Any, int]:
-    async with api.db.scoped(who.scope, readonly=True) as conn:
+async def _looked_up(api: Api, asker: Asker, upload_id: UUID) -> tuple[Any, int]:
+    transaction = partial(api.db.scoped, asker.who.scope)
+    async with transaction(readonly=True) as conn:
         row = await resumable.find(conn, upload_id)
-    transaction = partial(api.db.scoped, who.scope)
-    return row, await resumable.offset_of(api.parts, transaction, who, row, media_type_of)
+    return row, await resumable.offset_of(api.parts, transaction, asker, row, media_type_of)
 
 
-async def _go_on(api: Api, who: Principal, upload_id: UUID, piece: resumable.Piece) -> int:
-    async with api.db.scoped(who.scope, readonly=True) as conn:
+async def _go_on(api: Api, asker: Asker, upload_id: UUID, piece: resumable.Piece) -> int:
+    transaction = partial(api.db.scoped, asker.who.scope)
+    async with transaction(readonly=True) as conn:
         row = await resumable.find(conn, upload_id)
-    transaction = partial(api.db.scoped, who.scope)
-    return await resumable.go_on(api.parts, transaction, who, row, piece, media_type_of)
+    return await resumable.go_on(api.parts, transaction, asker, row, piece, media_type_of)
+
+
+def _asker(request: Request, who: Principal) -> Asker:
+    return Asker(who, address_of(request))
 
 
 def _tus_answer(status: int, **told: Any) -> Response:

@@ -30,6 +30,7 @@ from penstock.cli import (
     read,
     secrets,
     serve,
+    sessions,
     top,
     undo,
     users,
@@ -72,6 +73,7 @@ app.add_typer(secrets.app, name="secrets")
 app.add_typer(accounts.orgs, name="orgs")
 app.add_typer(users.app, name="users")
 app.add_typer(keys.app, name="keys")
+app.add_typer(sessions.app, name="sessions")
 app.add_typer(config.app, name="config")
 
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
 from penstock.engine import passwords
+from penstock.engine.sign_in import account_of
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError
 from penstock.store import accounts, keys, people, sessions
 from penstock.store.accounts import SCOPES, Principal
@@ -78,10 +80,11 @@ async def change_user(
 
 
 async def reset_password(conn: Connection, asker: Asker, user_id: int, hashed: str) -> Any:
-    """Whoever was signed in as that user is out."""
+    """Whoever was signed in as that user is out, and who forgot the old one may try again."""
     user = await _existing(conn, user_id)
     await sessions.set_password(conn, user_id, user["org_id"], hashed)
     await sessions.end_sessions_of(conn, user_id)
+    await sessions.forgive(conn, sessions.Try(), account_of(user["email"]))
     await _audit(conn, asker, user, "reset_password")
     return user
 
@@ -93,6 +96,27 @@ async def change_own_password(conn: Connection, asker: Asker, hashed: str) -> No
     await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
     user = {"id": who.user_id, "org_id": who.org_id}
     await _audit(conn, asker, user, "change_password")
+
+
+async def end_session(conn: Connection, asker: Asker, session_id: UUID) -> None:
+    ended = await sessions.end_session(conn, session_id)
+    if ended is None:
+        raise no_such_session()
+    await _note_ended(conn, asker, ended["org_id"], ended["user_id"])
+
+
+async def end_other_sessions(conn: Connection, asker: Asker) -> None:
+    who = asker.who
+    await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
+    await _note_ended(conn, asker, who.org_id, who.user_id, after={"all": True})
+
+
+async def _note_ended(
+    conn: Connection, asker: Asker, org_id: int, user_id: int, **told: Any
+) -> None:
+    await accounts.audit(
+        conn, org_id, asker.who.user_id, "session.delete", f"user:{user_id}", ip=asker.ip, **told
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +162,10 @@ async def chosen_password(given: str | None, email: str) -> tuple[str, str]:
 
 def no_such_user() -> NotThere:
     return NotThere("NOT_FOUND", "There is no such user.")
+
+
+def no_such_session() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such session.")
 
 
 def no_such_key() -> NotThere:

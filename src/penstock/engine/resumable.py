@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from penstock.engine.parts import Parts
+from penstock.engine.people import Asker
 from penstock.engine.uploads import Upload, keep_upload
 from penstock.model.errors import NotThere, PermanentError
 from penstock.model.ports import Partial
 from penstock.store import uploads
-from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
 Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
@@ -43,7 +43,7 @@ def no_such_upload() -> NotThere:
 
 
 async def offset_of(
-    parts: Parts, transaction: Transaction, who: Principal, row: Any, judge: Judge
+    parts: Parts, transaction: Transaction, asker: Asker, row: Any, judge: Judge
 ) -> int:
     """How far it is. One whose last request died just before the end is brought there."""
     if row["finished_at"] is not None:
@@ -52,12 +52,12 @@ async def offset_of(
     if offset < row["length"]:
         return offset
     async with parts.blobs.partials.hold(row["id"].hex) as partial:
-        await _finish(parts, transaction, who, row, partial, judge)
+        await _finish(parts, transaction, asker, row, partial, judge)
     return offset
 
 
 async def go_on(
-    parts: Parts, transaction: Transaction, who: Principal, row: Any, piece: Piece, judge: Judge
+    parts: Parts, transaction: Transaction, asker: Asker, row: Any, piece: Piece, judge: Judge
 ) -> int:
     """Write what comes, and make it a file once it is whole; answers the new offset."""
     length = int(row["length"])
@@ -69,7 +69,7 @@ async def go_on(
         offset = await partial.append(piece.chunks, length - partial.offset, piece.checksum)
         parts.failpoints.reach("after_piece")
         if offset == length:
-            await _finish(parts, transaction, who, row, partial, judge)
+            await _finish(parts, transaction, asker, row, partial, judge)
     return offset
 
 
@@ -84,7 +84,7 @@ async def give_up(parts: Parts, conn: Connection, upload_id: UUID) -> None:
 async def _finish(
     parts: Parts,
     transaction: Transaction,
-    who: Principal,
+    asker: Asker,
     row: Any,
     partial: Partial,
     judge: Judge,
@@ -94,11 +94,11 @@ async def _finish(
     blob = await partial.finish()
     media_type = judge(row["name"], row["media_type"], blob.head)
     parts.failpoints.reach("after_whole")
-    owner = replace(who, user_id=row["user_id"], org_id=row["org_id"])
+    owner = replace(asker.who, user_id=row["user_id"], org_id=row["org_id"])
     async with transaction() as conn:
         if await uploads.finish(conn, row["id"]):
             upload = Upload(row["id"], row["name"], media_type, blob)
-            await keep_upload(parts, conn, owner, upload)
+            await keep_upload(parts, conn, owner, upload, asker.ip)
     await parts.blobs.partials.remove(row["id"].hex)
 
 

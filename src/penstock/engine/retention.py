@@ -1,4 +1,4 @@
-"""Dead letters are kept for some days and then go, whatever became of them."""
+"""Dead letters and the audit log are kept for some days and then go, whatever became of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from penstock.engine.parts import Parts
 from penstock.settings import Settings
-from penstock.store import dead_letters
+from penstock.store import audits, dead_letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,33 @@ class LetterRetention:
             dropped += last
         async with self._parts.db.transaction() as conn:
             await dead_letters.drop_old_groups(conn, self._config.days)
+        return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRetentionConfig:
+    days: float
+    every_ms: int = 3_600_000
+    chunk: int = 2000
+
+    @classmethod
+    def of(cls, settings: Settings) -> AuditRetentionConfig:
+        return cls(settings.audit_days)
+
+
+class AuditRetention:
+    name = "audit retention"
+
+    def __init__(self, parts: Parts, config: AuditRetentionConfig | None = None) -> None:
+        self._parts = parts
+        self._config = config or AuditRetentionConfig.of(parts.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many entries went. Each chunk is a transaction of its own."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._parts.db.transaction() as conn:
+                last = await audits.drop_old(conn, self._config.days, self._config.chunk)
+            dropped += last
         return dropped

@@ -17,7 +17,7 @@ from penstock.engine.outbox import Outbox
 from penstock.engine.parts import Parts
 from penstock.engine.recall import CacheRetention
 from penstock.engine.reconcile import Reconciler
-from penstock.engine.retention import LetterRetention
+from penstock.engine.retention import AuditRetention, LetterRetention
 from penstock.engine.settle import TRY_AGAIN
 from penstock.engine.sweep import Sweeper
 from penstock.engine.tidy import Tidier
@@ -44,6 +44,7 @@ def background_services(parts: Parts) -> Sequence[Service]:
         Tidier(parts),
         QueueWatch(parts),
         LetterRetention(parts),
+        AuditRetention(parts),
         BulkService(parts),
         CacheRetention(parts),
         Outbox(parts),

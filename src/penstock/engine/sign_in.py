@@ -42,7 +42,7 @@ async def sign_in(
     assert known is not None
     fresh = await passwords.hash_password(password) if passwords.is_outdated(known.hash) else None
     async with db.acquire() as conn:
-        await sessions.forgive(conn, tried, _account(email))
+        await sessions.forgive(conn, tried, account_of(email))
     who = known.who
     lifetime = Lifetime(settings.session_idle_minutes * 60, settings.session_hours * 3600)
     async with db.scoped(who.scope) as conn:
@@ -66,11 +66,11 @@ async def confirm(
     if not await passwords.matches(password, None if known is None else known.hash):
         raise NotAllowed("WRONG_PASSWORD", "The password is not the one you have now.")
     async with db.acquire() as conn:
-        await sessions.forgive(conn, tried, _account(who.email))
+        await sessions.forgive(conn, tried, account_of(who.email))
 
 
 async def _begin_try(settings: Settings, db: Database, email: str, caller: Caller) -> Try:
-    most = {_account(email): settings.sign_in_failures_account}
+    most = {account_of(email): settings.sign_in_failures_account}
     if caller.ip is not None:
         most[_subject("address", network_of(caller.ip))] = settings.sign_in_failures_address
     async with db.transaction() as conn:
@@ -94,7 +94,7 @@ def network_of(ip: str) -> str:
     return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
 
 
-def _account(email: str) -> bytes:
+def account_of(email: str) -> bytes:
     return _subject("account", email.lower())
 
 

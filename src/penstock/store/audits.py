@@ -37,3 +37,9 @@ async def listed(conn: Connection, wanted: AuditFilter, before: int, limit: int)
     return await conn.fetch(
         statement, before, wanted.org_id, wanted.user_id, wanted.action, wanted.target, limit
     )
+
+
+async def drop_old(conn: Connection, days: float, chunk: int) -> int:
+    """Answers how many went."""
+    done = await conn.execute(_sql.drop_old, days, chunk)
+    return int(done.rpartition(" ")[2])

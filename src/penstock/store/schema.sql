@@ -824,6 +824,8 @@ CREATE POLICY all_orgs ON passwords TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON sessions TO penstock_admin USING (true);
 -- Counted before anyone is known.
 CREATE POLICY everyone ON sign_in_tries TO penstock_api USING (true);
+-- An admin who resets a password forgives the tries with the old one.
+CREATE POLICY all_orgs ON sign_in_tries TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON virtual_clock FOR SELECT TO penstock_admin USING (true);
 
 GRANT SELECT (scopes, last_used_at) ON api_keys TO penstock_api, penstock_admin;
@@ -835,6 +837,7 @@ GRANT SELECT (id, org_id, user_id, ip, agent, created_at, seen_at, idle_until, e
     INSERT (id, org_id, user_id, hash, ip, agent, idle_until, expires_at), DELETE
     ON sessions TO penstock_api, penstock_admin;
 GRANT SELECT, INSERT (subject), DELETE ON sign_in_tries TO penstock_api;
+GRANT SELECT, DELETE ON sign_in_tries TO penstock_admin;
 GRANT INSERT (org_id, email, role), UPDATE (role, disabled_at) ON users TO penstock_admin;
 GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs) ON orgs
     TO penstock_admin;

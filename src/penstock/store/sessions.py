@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from penstock.model.ids import new_id
@@ -52,8 +53,15 @@ async def add_session(
     return token
 
 
-async def end_session(conn: Connection, session_id: UUID) -> None:
-    await conn.execute(_sql.drop_session, session_id)
+async def listed(
+    conn: Connection, before: UUID | None, user_id: int | None, limit: int
+) -> list[Any]:
+    return await conn.fetch(_sql.open_sessions, before, user_id, limit)
+
+
+async def end_session(conn: Connection, session_id: UUID) -> Any:
+    """Whose it was; None if there is none that may be seen."""
+    return await conn.fetchrow(_sql.drop_session, session_id)
 
 
 async def end_sessions_of(conn: Connection, user_id: int, but: UUID | None = None) -> None:
@@ -94,6 +102,7 @@ async def begin_try(conn: Connection, most_by_subject: dict[bytes, int]) -> Try:
 
 
 async def forgive(conn: Connection, tried: Try, account: bytes) -> None:
+    """This try was none, and those before on the account do not count."""
     await conn.execute(_sql.forgive_tries, list(tried.ids), account)
 
 

@@ -57,3 +57,9 @@ WHERE a.target = $5
   AND ($3::bigint IS NULL OR a.user_id = $3)
   AND ($4::text IS NULL OR a.action = $4)
 ORDER BY a.id DESC LIMIT $6
+
+-- name: drop_old
+-- Of the oldest entries those that are old enough to go. They are written in the order of their ids.
+WITH oldest AS (SELECT id, created_at FROM audit ORDER BY id LIMIT $2)
+DELETE FROM audit WHERE id = ANY (ARRAY(
+    SELECT id FROM oldest WHERE created_at < now() - $1 * interval '1 day'))

@@ -17,9 +17,18 @@ INSERT INTO sessions (id, org_id, user_id, hash, ip, agent, idle_until, expires_
 VALUES ($1, $2, $3, $4, $5::inet, $6, now() + make_interval(secs => $7),
         now() + make_interval(secs => $8))
 
+-- name: open_sessions
+-- A page of sessions that are open, newest first, of one user or of all that may be seen.
+SELECT s.id, s.org_id, s.user_id, u.email, host(s.ip) AS ip, s.agent, s.created_at, s.seen_at,
+       least(s.idle_until, s.expires_at) AS expires_at
+FROM sessions s JOIN users u ON u.id = s.user_id
+WHERE ($1::uuid IS NULL OR s.id < $1) AND ($2::bigint IS NULL OR s.user_id = $2)
+  AND s.idle_until > now() AND s.expires_at > now()
+ORDER BY s.id DESC LIMIT $3
+
 -- name: drop_session
 -- One session ends.
-DELETE FROM sessions WHERE id = $1
+DELETE FROM sessions WHERE id = $1 RETURNING user_id, org_id
 
 -- name: drop_sessions
 -- All sessions of a user end, but the one that asks.
