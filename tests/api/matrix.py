@@ -37,6 +37,7 @@ SEEN_BY = {
     "operation_id": {"viewer", "admin"},
     "letter_id": {"viewer", "admin"},
     "product_id": {"viewer", "colleague", "admin"},
+    "place": {"viewer", "colleague", "admin"},
     # By name, of the caller's own org: the admin's has another one.
     "name": {"viewer", "colleague"},
     "user_id": {"admin"},
@@ -119,7 +120,11 @@ CHANGES_NOTHING = {
     "POST /api/webhooks/deliveries/{delivery_id}/redeliver": "a delivery that waits goes on anyway",
 }
 # Allowed, but this one is in no state for it.
-_REACHED = {"POST /api/webhooks/deliveries/{delivery_id}/redeliver": 409}
+_REACHED = {
+    "POST /api/webhooks/deliveries/{delivery_id}/redeliver": 409,
+    # It lies where nothing may be fetched from.
+    "GET /api/products/{product_id}/images/{place}": 422,
+}
 
 
 @dataclass(frozen=True)
@@ -227,7 +232,7 @@ class World:
         """With new things of the owner's."""
         path = route.path
         for thing in route.things:
-            kind = thing if thing == "item" else KIND_FOR.get(route.name, thing)
+            kind = thing if thing in ("item", "place") else KIND_FOR.get(route.name, thing)
             path = path.replace(f"{{{thing}}}", await MAKE[kind](self))
         return path
 
@@ -235,6 +240,7 @@ class World:
         path = route.path
         for thing in route.things:
             unknown = {"user_id": "987654321", "key_id": "987654321", "item": "1", "name": "none"}
+            unknown["place"] = "0"
             path = path.replace(f"{{{thing}}}", unknown.get(thing, UNKNOWN))
         return path
 
@@ -252,6 +258,7 @@ class World:
 # Which kind of a thing it must be, for there to be anything to do.
 KIND_FOR = {
     "GET /docs/{name}": "page",
+    "GET /api/products/{product_id}/images/{place}": "pictured",
     "GET /api/extraction/jobs/{job_id}": "done_job",
     "POST /api/jobs/{job_id}/resume": "paused_job",
     "POST /api/jobs/{job_id}/reprocess": "failed_job",
@@ -299,6 +306,17 @@ async def _product(world: World) -> str:
     await applied(world.clients["owner"], world.bench, TOOLS)
     listed = await world.clients["owner"].get("/api/products")
     return str(listed.json()["items"][0]["id"])
+
+
+async def _pictured(world: World) -> str:
+    pictured = b"SKU;Title;Image\nP-1;Saw;http://10.0.0.1/saw.png\n"
+    await applied(world.clients["owner"], world.bench, pictured)
+    listed = await world.clients["owner"].get("/api/products", params={"sku": "P-1"})
+    return str(listed.json()["items"][0]["id"])
+
+
+async def _place(world: World) -> str:
+    return "0"
 
 
 async def _profile(world: World) -> str:
@@ -372,6 +390,8 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "operation_id": _operation,
     "letter_id": _letter,
     "product_id": _product,
+    "pictured": _pictured,
+    "place": _place,
     "name": _profile,
     "user_id": _user,
     "key_id": _key,

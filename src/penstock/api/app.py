@@ -26,6 +26,7 @@ from penstock.api import (
     monitor,
     orgs,
     pending,
+    pictures,
     products,
     profiles,
     queues,
@@ -63,7 +64,7 @@ until it is null.
 _RESOURCES = (
     *(files, uploads, jobs, extraction, items, pending, control, clone, fix, undo, profiles),
     *(export, events),
-    products,
+    *(products, pictures),
     dead_letters,
     bulk,
     *(queues, monitor, extraction_monitor),
@@ -78,6 +79,7 @@ def create_app(parts: Parts, api_db: Database) -> FastAPI:
     app.state.api = Api(parts, api_db, Door(parts.settings, api_db))
     app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
     app.state.pulse = health.Pulse(api_db, parts)
+    app.state.pictures = pictures.Pictures(parts)
     app.add_middleware(Web)
     if parts.settings.cors_origins:
         app.add_middleware(CORSMiddleware, **cross_origin(parts.settings.cors_origins))

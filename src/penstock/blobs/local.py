@@ -21,6 +21,7 @@ from penstock.blobs.disk import (
     sync_folder,
 )
 from penstock.blobs.partial import LocalPartials
+from penstock.blobs.pictures import LocalPictures
 from penstock.model.errors import NotThere, file_too_large
 
 KEY = re.compile(r"[0-9a-f]{64}")
@@ -33,6 +34,7 @@ class LocalBlobs:
         self._folder = folder
         self._temporary = folder / "tmp"
         self.partials = LocalPartials(folder / "partial", folder)
+        self.pictures = LocalPictures(folder / "pictures")
 
     async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:
         """Store the bytes durably. Until then there is only a temporary file, gone on any error."""

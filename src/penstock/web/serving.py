@@ -14,7 +14,7 @@ _FOR_GOOD = "public, max-age=31536000, immutable"
 # Styles may be inline: components place themselves. Scripts may not, nor come from elsewhere.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
-    "img-src 'self' https: data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
 _UNBUILT = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Penstock</title>

@@ -1,0 +1,67 @@
+"""Pictures that were fetched and made small, kept for a while. Losing one costs a fetch, so nothing
+here is made durable, and the oldest make room for the newest."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from pathlib import Path
+from uuid import uuid4
+
+from penstock.blobs.disk import named_errors
+
+_NAME = re.compile(r"[0-9a-f]{64}\.[a-z]+")
+_KEPT_S = 30 * 24 * 3600
+# There are 256 folders: a gibibyte at most.
+_MOST_BYTES_IN_FOLDER = 4 * 1024 * 1024
+
+
+class LocalPictures:
+    def __init__(self, folder: Path, most_bytes_in_folder: int = _MOST_BYTES_IN_FOLDER) -> None:
+        self._folder = folder
+        self._most = most_bytes_in_folder
+
+    async def get(self, name: str) -> bytes | None:
+        """None for one that is not there, or too old to be believed."""
+        return await asyncio.to_thread(self._get, self._path(name))
+
+    async def put(self, name: str, content: bytes) -> None:
+        await asyncio.to_thread(self._put, self._path(name), content)
+
+    def _path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} names no picture")
+        return self._folder / name[:2] / name
+
+    def _get(self, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes() if path.stat().st_mtime > time.time() - _KEPT_S else None
+        except FileNotFoundError:
+            return None
+
+    def _put(self, path: Path, content: bytes) -> None:
+        with named_errors():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            aside = path.parent / uuid4().hex
+            aside.write_bytes(content)
+            aside.replace(path)
+            self._make_room(path.parent)
+
+    def _make_room(self, folder: Path) -> None:
+        kept = 0
+        for _, path, size in sorted(_ages(folder), reverse=True):
+            kept += size
+            if kept > self._most:
+                path.unlink(missing_ok=True)
+
+
+def _ages(folder: Path) -> list[tuple[float, Path, int]]:
+    found = []
+    for path in folder.iterdir():
+        # Another process may make room at the same time.
+        with contextlib.suppress(FileNotFoundError):
+            told = path.stat()
+            found.append((told.st_mtime, path, told.st_size))
+    return found
