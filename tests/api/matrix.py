@@ -92,6 +92,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/dead-letters/discard": {"json": {"all": True, "reason": "old"}},
     "POST /api/dead-letters/{letter_id}/discard": {"json": {"reason": "old"}},
     "POST /api/bulk": {"json": {"action": "pause", "filter": {"pipeline": "noop"}}},
+    "POST /api/pending/retry": {"json": {"all": True}},
     "POST /api/products/import/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
     "POST /api/users": {"json": {"email": "new-{n}@acme"}},
     "PATCH /api/users/{user_id}": {"json": {"role": "viewer"}},

@@ -44,6 +44,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "remapJob": (*_STATE, "INVALID_CONFIG"),
     "listItems": ("INVALID_SORT",),
     "listPending": ("FEATURE_DISABLED",),
+    "retryWaiting": ("FEATURE_DISABLED",),
     "saveProfile": ("UNSUPPORTED_TYPE", "INVALID_CONFIG"),
     "abortOperation": _STATE,
     "reprocessLetter": (*_STATE, *_JOB),

@@ -68,6 +68,25 @@ async def _shown(conn: Connection, places: Sequence[Place], statuses: Sequence[s
     return await conn.fetch(_sql.pending_rows, ids, rows, list(statuses))
 
 
+async def waiting_jobs(conn: Connection, wanted: Wanted, most: int) -> list[UUID]:
+    """Jobs with rows that wait for a time to come."""
+    since, until = wanted.since or LONG_AGO, wanted.until or FAR_AHEAD
+    rows = await conn.fetch(_sql.waiting_jobs, *wanted.jobs, since, until, most)
+    return [row["id"] for row in rows]
+
+
+async def waiting_rows(conn: Connection, job_id: UUID, wanted: Wanted, most: int) -> list[int]:
+    since, until = wanted.since or LONG_AGO, wanted.until or FAR_AHEAD
+    rows = await conn.fetch(_sql.waiting_rows, job_id, since, until, most)
+    return [row["row_no"] for row in rows]
+
+
+async def wait_no_longer(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, int]:
+    """How many in which stage."""
+    found = await conn.fetch(_sql.wait_no_longer, job_id, list(rows))
+    return {row["stage"]: row["rows"] for row in found}
+
+
 async def counts(conn: Connection, wanted: Wanted) -> Any:
     return await conn.fetchrow(_sql.open_counts, *wanted.jobs)
 

@@ -101,3 +101,54 @@ WHERE j.state IN ('queued', 'running', 'cancelling') AND j.pending + j.processin
   AND ($1::bigint IS NULL OR j.user_id = $1) AND ($2::text IS NULL OR j.pipeline = $2)
   AND ($3::uuid IS NULL OR j.id = $3)
 ORDER BY h.updated_at, j.id LIMIT $4
+
+-- name: waiting_jobs
+-- Live jobs with rows that wait for a time to come, changed in a span of time; a few of them.
+SELECT j.id FROM jobs j
+WHERE j.state IN ('queued', 'running') AND j.pending > 0
+  AND ($1::bigint IS NULL OR j.user_id = $1) AND ($2::text IS NULL OR j.pipeline = $2)
+  AND ($3::uuid IS NULL OR j.id = $3)
+  AND EXISTS (
+      SELECT 1 FROM job_stages st CROSS JOIN LATERAL (
+          (SELECT 1 FROM job_items i
+           WHERE i.job_id = st.job_id AND i.stage = st.position AND i.status = 'PENDING'
+             AND i.due_at IS NOT NULL AND i.group_key IS NULL AND i.due_at > now()
+             AND i.updated_at >= $4 AND i.updated_at < $5 LIMIT 1)
+          UNION ALL
+          (SELECT 1 FROM job_items i
+           WHERE i.job_id = st.job_id AND i.stage = st.position AND i.status = 'PENDING'
+             AND i.group_key IS NOT NULL AND i.due_at > now()
+             AND i.updated_at >= $4 AND i.updated_at < $5 LIMIT 1)
+      ) AS waiting
+      WHERE st.job_id = j.id AND st.kind = 'items')
+ORDER BY j.id LIMIT $6
+
+-- name: waiting_rows
+-- Rows of a job that wait for a time to come, changed in a span of time; some of them.
+SELECT w.row_no FROM job_stages st CROSS JOIN LATERAL (
+    (SELECT i.row_no FROM job_items i
+     WHERE i.job_id = st.job_id AND i.stage = st.position AND i.status = 'PENDING'
+       AND i.due_at IS NOT NULL AND i.group_key IS NULL AND i.due_at > now()
+       AND i.updated_at >= $2 AND i.updated_at < $3
+     ORDER BY i.due_at, i.row_no LIMIT $4)
+    UNION ALL
+    (SELECT i.row_no FROM job_items i
+     WHERE i.job_id = st.job_id AND i.stage = st.position AND i.status = 'PENDING'
+       AND i.group_key IS NOT NULL AND i.due_at > now()
+       AND i.updated_at >= $2 AND i.updated_at < $3
+     LIMIT $4)
+) AS w
+WHERE st.job_id = $1 AND st.kind = 'items' LIMIT $4
+
+-- name: wait_no_longer
+-- Under the claim lock: these rows are due now; answers the stages in which they are. CASE hides the
+-- status from the planner, which would else walk all open rows instead of these.
+WITH due AS (
+    UPDATE job_items i SET due_at = now(), updated_at = now()
+    FROM unnest($2::integer[]) AS r (row_no), jobs j
+    WHERE i.job_id = $1 AND i.row_no = r.row_no
+      AND CASE WHEN i.status = 'PENDING' AND i.due_at > now() THEN true END
+      AND j.id = $1 AND j.state IN ('queued', 'running')
+    RETURNING i.stage
+)
+SELECT stage, count(*) AS rows FROM due GROUP BY stage
