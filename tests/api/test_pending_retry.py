@@ -139,3 +139,13 @@ async def test_what_runs_ended_or_is_cancelled_stays_as_it_is(
 )  # fmt: skip
 async def test_an_order_says_which(client: httpx2.AsyncClient, order: Any) -> None:
     refused(await client.post("/api/pending/retry", json=order), 422, "INVALID_PARAMETERS")
+
+
+async def test_of_one_job_it_needs_no_list_of_all(
+    client: httpx2.AsyncClient, bench: Bench, settings: Settings
+) -> None:
+    bench.parts.settings.global_pending = False
+    job = await waiting(client, bench)
+    refused(await client.post("/api/pending/retry", json={"all": True}), 404, "FEATURE_DISABLED")
+    assert (await retry(client, itemIds=[f"{job}:1"])).retried == 1
+    assert (await retry(client, all=True, jobId=job)).retried == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from openpyxl import load_workbook
@@ -38,7 +39,12 @@ async def test_from_sign_in_to_export_and_undo(
     await expect(page.get_by_text("GTIN_CHECK_DIGIT").first).to_be_visible()
     await expect(page.get_by_text("Duplicate of 3")).to_be_visible()
     await page.get_by_role("button", name="Start").last.click()
+    plan = page.get_by_role("region", name="What will happen")
+    await expect(plan).to_contain_text("Nothing is written to the catalog")
     await page.get_by_label("Create and update").check()
+    await expect(plan).to_contain_text("29 products are created")
+    await expect(plan).to_contain_text("6 rows end as an error")
+    await expect(plan).to_contain_text("It takes a few seconds")
     await page.get_by_role("button", name="Start the import").click()
 
     await expect(page.get_by_role("heading", name="sample.csv")).to_be_visible()
@@ -64,6 +70,36 @@ async def test_from_sign_in_to_export_and_undo(
     await expect(page.get_by_role("dialog")).to_contain_text("30 products it made will be removed")
     await page.get_by_role("button", name="Undo the import").click()
     await expect(page.get_by_text("30 products are as before the job")).to_be_visible()
+
+
+async def test_the_same_file_again_and_what_it_lacks(
+    visit: Visit, house: House, tmp_path: Path
+) -> None:
+    """Of a supplier of its own, so that nothing else is missing."""
+    full, half = tmp_path / "full.csv", tmp_path / "half.csv"
+    full.write_text("SKU;Title;Price\nSF-1;Saw;1\nSF-2;Axe;2\nSF-3;Rasp;3\n")
+    half.write_text("SKU;Title;Price\nSF-1;Saw;1\n")
+    merge = '{"intent": "merge", "source": "same file"}'
+    first = house.upload(full, config=merge)
+    house.wait_for(first)
+    again = house.upload(full, config=merge)
+    house.wait_for(again)
+    page = await visit(f"/jobs/{again}")
+    await page.get_by_role("link", name="an earlier job").click()
+    await expect(page).to_have_url(re.compile(first))
+
+    report = '{"intent": "check", "source": "same file", "missing": "report"}'
+    lacking = house.upload(half, config=report)
+    house.wait_for(lacking)
+    await page.goto(f"/jobs/{lacking}?tab=summary")
+    await expect(page.get_by_text("2 products of the source are not in it")).to_be_visible()
+    await page.get_by_role("button", name="Export").click()
+    async with page.expect_download() as download:
+        await page.get_by_role("menuitem", name="Products that it lacks").click()
+    file = tmp_path / "missing.csv"
+    await (await download.value).save_as(file)
+    assert {"SF-2", "SF-3"} <= set(re.findall(r"SF-\d", file.read_text("utf-8")))
+    assert "SF-1" not in file.read_text("utf-8")
 
 
 async def fix_a_row(page: Page) -> None:

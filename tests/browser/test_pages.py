@@ -87,6 +87,29 @@ async def test_pending_as_a_member_and_as_an_admin(visit: Visit, house: House) -
     house.wait_for(job_id, "cancelled")
 
 
+async def test_rows_that_wait_are_tried_now(visit: Visit, house: House) -> None:
+    """Each is not found at first, and would be tried again after a quarter of an hour."""
+    later = {"failEvery": 1, "failHow": "notFound", "failTimes": 1}
+    job_id = house.submit(items=40, **later)
+    page = await visit(f"/pending?job={job_id}")
+    rows = page.get_by_role("region", name="Open rows").get_by_role("row")
+    await expect(rows.filter(has_text="next try")).to_have_count(40)
+    for number in (3, 5):
+        await page.get_by_role("checkbox", name=f"Select row {number} of noop", exact=True).check()
+    await page.get_by_role("button", name="Try now").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Try 2 rows now").click()
+    await expect(page.get_by_text("2 rows are tried now")).to_be_visible()
+    await expect(rows.filter(has_text="next try")).to_have_count(38)
+
+    await page.goto(f"/jobs/{job_id}?tab=pending")
+    await page.get_by_role("checkbox", name="Select row 1", exact=True).check()
+    await page.get_by_role("button", name="Select all 38 matching").click()
+    await page.get_by_role("button", name="Try now").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Try all that match now").click()
+    await expect(page.get_by_text("38 rows are tried now")).to_be_visible()
+    await expect(page.get_by_role("link", name="Done 40")).to_be_visible()
+
+
 async def test_a_key_is_shown_once_works_and_is_revoked(visit: Visit, house: House) -> None:
     page = await visit("/settings/keys")
     await page.get_by_role("button", name="New key").click()

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { cn } from "../lib/cn";
 import { Button } from "./button";
 import { ErrorNote } from "./error-note";
@@ -63,13 +63,31 @@ export function List({
       <Card className={cn("overflow-hidden", rows === 0 && !!query.error && "hidden")}>
         {rows > 0 ? children : query.isPending ? <RowsSkeleton /> : empty}
       </Card>
-      {query.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage?.()}>
-            {more}
-          </Button>
-        </div>
-      )}
+      {query.hasNextPage && <More query={query}>{more}</More>}
+    </div>
+  );
+}
+
+/** The next page is fetched when the end of the list comes near; the button serves keyboards. */
+function More({ query, children }: { query: Listing; children: ReactNode }) {
+  const end = useRef<HTMLDivElement>(null);
+  const next = useRef(() => undefined as unknown);
+  next.current = () => !query.isFetchingNextPage && !query.error && query.fetchNextPage?.();
+  useEffect(() => {
+    const element = end.current;
+    if (!element) return;
+    const near = new IntersectionObserver(
+      (entries) => entries.some((one) => one.isIntersecting) && next.current(),
+      { root: document.getElementById("main"), rootMargin: "0px 0px 400px" },
+    );
+    near.observe(element);
+    return () => near.disconnect();
+  }, [query.isFetchingNextPage]);
+  return (
+    <div ref={end} className="mt-3 flex justify-center">
+      <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage?.()}>
+        {children}
+      </Button>
     </div>
   );
 }

@@ -99,9 +99,9 @@ export interface paths {
         put?: never;
         /**
          * Create a job
-         * @description As a form with the file itself, or as JSON with the id of one uploaded before (or its path on
-         *     the server, where that is open to you). Nothing that was accepted is lost, and nothing of what
-         *     was refused stays.
+         * @description As a form with the file itself, or as JSON with the id of one uploaded before, a URL it is
+         *     fetched from, or its path on the server, where that is open to you. Nothing
+         *     that was accepted is lost, and nothing of what was refused stays.
          */
         post: operations["createJob"];
         delete?: never;
@@ -227,6 +227,28 @@ export interface paths {
         get: operations["listPending"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pending/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try waiting rows now
+         * @description Rows that wait for their next try are due at once; their tries are counted on. Those that run
+         *     or are in line already are left as they are, and other people's, too. Only where
+         *     `PENSTOCK_GLOBAL_PENDING` is on.
+         */
+        post: operations["retryWaiting"];
         delete?: never;
         options?: never;
         head?: never;
@@ -657,6 +679,28 @@ export interface paths {
          *     what to what, and whether it was undone. Also of a product that an undo removed.
          */
         get: operations["showHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/{product_id}/images/{place}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a picture of a product
+         * @description The picture as WebP, whatever it is at its address: fetched by the server, decoded, made
+         *     small and kept for a month. Pictures at private addresses are not fetched, vector graphics not
+         *     shown.
+         */
+        get: operations["showPicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3479,6 +3523,24 @@ export interface components {
             operationId?: string | null;
             job: components["schemas"]["FullJob"];
         };
+        /** Retried */
+        Retried: {
+            /**
+             * Retried
+             * @description So many rows were waiting, and are due now.
+             */
+            retried: number;
+            /**
+             * Leftout
+             * @description Of those named: they run, are in line already, have ended, or are not yours.
+             */
+            leftOut: number;
+            /**
+             * More
+             * @description Of `all`, some are left: ask again.
+             */
+            more: boolean;
+        };
         /** RetriedJobs */
         RetriedJobs: {
             /** Retriedcount */
@@ -5045,7 +5107,8 @@ export interface operations {
                  *         "currency": "EUR",
                  *         "intent": "merge"
                  *       },
-                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *       "url": "https://supplier.example/prices.csv"
                  *     }
                  */
                 "application/json": {
@@ -5087,6 +5150,12 @@ export interface operations {
                      * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
                      */
                     path?: string | null;
+                    /**
+                     * Url
+                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                     * @example https://supplier.example/prices.csv
+                     */
+                    url?: string | null;
                 };
             };
         };
@@ -5202,8 +5271,19 @@ export interface operations {
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
              */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            424: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5293,7 +5373,8 @@ export interface operations {
                  *         "currency": "EUR",
                  *         "intent": "merge"
                  *       },
-                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *       "url": "https://supplier.example/prices.csv"
                  *     }
                  */
                 "application/json": {
@@ -5335,6 +5416,12 @@ export interface operations {
                      * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
                      */
                     path?: string | null;
+                    /**
+                     * Url
+                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                     * @example https://supplier.example/prices.csv
+                     */
+                    url?: string | null;
                 };
             };
         };
@@ -5470,8 +5557,19 @@ export interface operations {
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
              */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            424: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6179,8 +6277,6 @@ export interface operations {
     listPending: {
         parameters: {
             query?: {
-                /** @description PENDING, PROCESSING or, without it, both. */
-                statuses?: ("PENDING" | "PROCESSING")[];
                 /** @description `all` is for admins. */
                 userId?: "me" | "all";
                 jobType?: string;
@@ -6189,6 +6285,8 @@ export interface operations {
                 from?: string | null;
                 /** @description Changed before. */
                 to?: string | null;
+                /** @description PENDING, PROCESSING or, without it, both. */
+                statuses?: ("PENDING" | "PROCESSING")[];
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -6329,6 +6427,186 @@ export interface operations {
             };
             /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryWaiting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Userid
+                     * @description `all` is for admins.
+                     * @default me
+                     * @enum {string}
+                     */
+                    userId?: "me" | "all";
+                    /**
+                     * Jobtype
+                     * @default
+                     */
+                    jobType?: string;
+                    /** Jobid */
+                    jobId?: string | null;
+                    /**
+                     * From
+                     * @description Changed then or later.
+                     */
+                    from?: string | null;
+                    /**
+                     * To
+                     * @description Changed before.
+                     */
+                    to?: string | null;
+                    /**
+                     * Itemids
+                     * @description Ids as the list has them.
+                     */
+                    itemIds?: string[];
+                    /**
+                     * All
+                     * @description All that wait and match, not only those named.
+                     * @default false
+                     */
+                    all?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "retried": 3,
+                     *       "leftOut": 3,
+                     *       "more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retried"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FEATURE_DISABLED`: Whoever runs this has not switched it on. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10052,6 +10330,128 @@ export interface operations {
                 };
             };
             /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showPicture: {
+        parameters: {
+            query?: {
+                /** @description `small` fits into 96 by 96 pixels, `large` into 960 by 960. */
+                size?: "small" | "large";
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description Its place in `images`, from 0. */
+                place: number;
+                /** @description The product's id. */
+                product_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": string;
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `FETCH_TOO_LARGE`: What lies at the address is larger than what is fetched.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `PICTURE_BUSY`: More pictures are asked for than can be fetched. Try again.
+             *     - `PICTURE_UNREADABLE`: What lies at the picture's address cannot be shown as one.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PICTURE_UNAVAILABLE`: The server that the picture lies on does not give it out. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;

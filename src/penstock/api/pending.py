@@ -183,10 +183,11 @@ def _refuse_if_off(api: Api) -> None:
 )
 async def retry_waiting(request: Request, api: ApiParts, who: Writer) -> Response:
     """Rows that wait for their next try are due at once; their tries are counted on. Those that run
-    or are in line already are left as they are, and other people's, too. Only where
-    `PENSTOCK_GLOBAL_PENDING` is on."""
-    _refuse_if_off(api)
+    or are in line already are left as they are, and other people's, too. All of more than one job
+    only where `PENSTOCK_GLOBAL_PENDING` is on."""
     order = await order_of(request, RetryOrder)
+    if order.all and order.job_id is None:
+        _refuse_if_off(api)
     wanted = _wanted(who, order)
     deadline = time.monotonic() + _RETRY_SECONDS
 

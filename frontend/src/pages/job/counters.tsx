@@ -29,6 +29,15 @@ export function Counters({ job }: { job: FullJob }) {
           {speed !== null && <span>{count(Math.round(speed))} rows/s</span>}
           {live && left !== null && left > 0 && <span>about {duration(left)} left</span>}
           {job.progress.elapsedMs > 0 && <span>{duration(job.progress.elapsedMs)} in all</span>}
+          {job.cachedFrom && (
+            <span>
+              same file as{" "}
+              <Link to="/jobs/$jobId" params={{ jobId: job.cachedFrom }} className="plain-link">
+                an earlier job
+              </Link>
+              , whose results were reused
+            </span>
+          )}
         </div>
       </div>
       <div className="grid grid-cols-3 gap-2 lg:grid-cols-6">

@@ -7,6 +7,7 @@ import { toast } from "../../components/toast";
 import type { FullJob } from "../../lib/api";
 import { download } from "../../lib/download";
 import { bytes } from "../../lib/format";
+import { missingOf } from "./missing";
 
 const FORMATS = [
   ["xlsx", "Excel"],
@@ -20,6 +21,7 @@ export function ExportMenu({ job }: { job: FullJob }) {
   const [got, setGot] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
   const failed = job.counters.error + job.counters.notFound;
+  const missing = missingOf(job)?.count ?? 0;
   const fetchAs = async (format: string, which: string) => {
     setError(null);
     setGot(0);
@@ -60,6 +62,15 @@ export function ExportMenu({ job }: { job: FullJob }) {
         <MenuItem disabled={failed === 0} onSelect={() => void fetchAs("csv", "errors")} hint=".csv">
           One line per problem
         </MenuItem>
+        {missing > 0 && (
+          <>
+            <MenuLine />
+            <MenuLabel>Not in the file</MenuLabel>
+            <MenuItem onSelect={() => void fetchAs("csv", "missing")} hint=".csv">
+              Products that it lacks
+            </MenuItem>
+          </>
+        )}
       </Menu>
       {error !== null && <ErrorNote error={error} className="basis-full" />}
     </>

@@ -8,6 +8,7 @@ import { client, type FullJob, ok } from "../../lib/api";
 import { count, plural } from "../../lib/format";
 import type { ItemFilter } from "../../lib/item-pages";
 import { useShortcuts } from "../../lib/keys";
+import { OpenSelection } from "../pending/selected";
 import { NOTHING, type Selection } from "./selection";
 
 interface Props {
@@ -19,10 +20,34 @@ interface Props {
   onDone: () => void;
 }
 
+const OPEN: ReadonlySet<string> = new Set(["PENDING", "PROCESSING"]);
 const ENDED = ["DONE", "ERROR", "NOT_FOUND", "SKIPPED"] as const;
 
 /** What can be done with the selected rows, and with everything that matches. */
-export function SelectionBar({ job, filter, known, selection, onChange, onDone }: Props) {
+export function SelectionBar(props: Props) {
+  const { job, filter, known, selection, onChange, onDone } = props;
+  // Open rows cannot run again, but those that wait can be tried now.
+  if (filter.statuses.length > 0 && filter.statuses.every((one) => OPEN.has(one))) {
+    return (
+      <OpenSelection
+        selected={selection.rows.size}
+        all={selection.all}
+        matching={known}
+        onTakeAll={() => onChange({ all: true, rows: new Set(), last: null })}
+        onClear={() => onChange(NOTHING)}
+        which={() =>
+          selection.all
+            ? { all: { jobId: job.id } }
+            : { rows: [...selection.rows].map((row) => `${job.id}:${row}`) }
+        }
+        onDone={onDone}
+      />
+    );
+  }
+  return <EndedSelection {...props} />;
+}
+
+function EndedSelection({ job, filter, known, selection, onChange, onDone }: Props) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState(false);
   // A search cannot be repeated on the server by its words alone, so it takes rows by number only.

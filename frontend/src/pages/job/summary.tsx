@@ -7,6 +7,7 @@ import { Time } from "../../components/time";
 import type { FullJob } from "../../lib/api";
 import { bytes, cellText, count } from "../../lib/format";
 import { duration } from "../../lib/time";
+import { Missing, missingOf } from "./missing";
 
 interface ColumnSummary {
   column: string;
@@ -27,6 +28,7 @@ const FIGURES: [name: string, label: string][] = [
 
 export function Summary({ job }: { job: FullJob }) {
   const summary = job.summary as Record<string, unknown> | null;
+  const missing = missingOf(job);
   const columns = (summary?.columns ?? []) as ColumnSummary[];
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
@@ -51,6 +53,7 @@ export function Summary({ job }: { job: FullJob }) {
             </EmptyState>
           </Card>
         )}
+        {missing && <Missing missing={missing} />}
         {columns.length > 0 && <Columns columns={columns} jobId={job.id} />}
       </div>
       <Facts job={job} />

@@ -7,9 +7,9 @@ import { Field, Input, Select } from "../../components/field";
 import { Card } from "../../components/page";
 import { client, ok, type Preview } from "../../lib/api";
 import { cn } from "../../lib/cn";
-import { count } from "../../lib/format";
 import { randomId } from "../../lib/random";
 import { configOf, type Draft, type Intent } from "./draft";
+import { WhatHappens } from "./what-happens";
 
 interface Props {
   preview: Preview;
@@ -47,7 +47,6 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
   // Pressed twice, or sent again after a cut connection, it is still one job; changed, it is another.
   const asked = JSON.stringify(draft);
   const attempt = useMemo(() => `ui-${randomId()}-${asked.length}`, [asked]);
-  const summary = preview.summary as Record<string, number>;
   const start = async () => {
     setBusy(true);
     setError(null);
@@ -86,7 +85,13 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
               name="intent"
               value={value}
               checked={draft.intent === value}
-              onChange={() => change({ intent: value })}
+              onChange={() =>
+                change({
+                  intent: value,
+                  // A check writes nothing, and so unpublishes nothing.
+                  ...(value === "check" && draft.missing === "unpublish" ? { missing: "report" } : {}),
+                })
+              }
               className="mt-1 accent-(--accent)"
             />
             <span>
@@ -95,6 +100,7 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
             </span>
           </label>
         ))}
+        <More draft={draft} change={change} />
       </fieldset>
       <Card className="h-fit space-y-4 p-4">
         <h2 className="text-base font-semibold">The job</h2>
@@ -121,20 +127,7 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
             </Select>
           )}
         </Field>
-        <dl className="divide-y border-t text-sm">
-          <Fact
-            name="Rows"
-            value={`${preview.rowsEstimated > preview.rowsSampled ? "about " : ""}${count(preview.rowsEstimated)}`}
-          />
-          <Fact
-            name="Invalid, of those looked at"
-            value={`${count(summary.invalid ?? 0)} of ${count(preview.rows.length)}`}
-          />
-          <Fact
-            name="Duplicates, estimated"
-            value={summary.duplicatesEstimate == null ? "unknown" : count(summary.duplicatesEstimate)}
-          />
-        </dl>
+        <WhatHappens preview={preview} draft={draft} />
         {error !== null && <ErrorNote error={error} />}
         <Button look="primary" className="w-full" busy={busy} onClick={start}>
           {!busy && <Play aria-hidden />} {draft.intent === "check" ? "Check the file" : "Start the import"}
@@ -147,11 +140,41 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
   );
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+function More({ draft, change }: Pick<Props, "draft" | "change">) {
   return (
-    <div className="flex justify-between gap-3 py-1.5">
-      <dt className="text-ink-2">{name}</dt>
-      <dd className="font-medium">{value}</dd>
+    <div className="grid gap-4 pt-2 sm:grid-cols-2">
+      <Field label="Rows that mean the same product">
+        {(ids) => (
+          <Select
+            {...ids}
+            value={draft.winner ?? "first"}
+            onChange={(event) =>
+              change({
+                winner: event.target.value === "first" ? undefined : (event.target.value as Draft["winner"]),
+              })
+            }
+          >
+            <option value="first">The first is taken</option>
+            <option value="last">The last is taken</option>
+            <option value="most_complete">The most complete is taken</option>
+          </Select>
+        )}
+      </Field>
+      <Field label="Products of this supplier that the file lacks">
+        {(ids) => (
+          <Select
+            {...ids}
+            value={draft.missing ?? ""}
+            onChange={(event) => change({ missing: (event.target.value || undefined) as Draft["missing"] })}
+          >
+            <option value="">Are left alone</option>
+            <option value="report">Are listed in the summary</option>
+            <option value="unpublish" disabled={draft.intent === "check"}>
+              Are unpublished
+            </option>
+          </Select>
+        )}
+      </Field>
     </div>
   );
 }

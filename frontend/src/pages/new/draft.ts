@@ -15,6 +15,10 @@ export interface Draft {
   dates?: "dmy" | "mdy";
   source?: string;
   intent: Intent;
+  /** Which of several rows that mean the same product is taken. */
+  winner?: "first" | "last" | "most_complete";
+  /** What becomes of the source's products that the file lacks. */
+  missing?: "report" | "unpublish";
   name?: string;
   priority: "high" | "medium" | "low";
 }

@@ -1,18 +1,19 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleDashed, FilterX } from "lucide-react";
+import { useEffect, useState } from "react";
 import { Button } from "../../components/button";
 import { Choice } from "../../components/choice";
 import { EmptyState } from "../../components/empty";
 import { Input } from "../../components/field";
 import { Page } from "../../components/page";
-import { ItemPill } from "../../components/status";
-import { List, Table } from "../../components/table";
-import { Time } from "../../components/time";
+import { List } from "../../components/table";
 import { client, ok, type Schemas } from "../../lib/api";
-import { count, percent, plural } from "../../lib/format";
-import { useSession } from "../../lib/session";
+import { plural } from "../../lib/format";
+import { useCanWrite, useSession } from "../../lib/session";
 import { duration } from "../../lib/time";
+import { type PendingRow, PendingRows } from "./rows";
+import { OpenSelection } from "./selected";
 
 type Wanted = "open" | "PENDING" | "PROCESSING";
 
@@ -21,6 +22,10 @@ export default function Pending() {
   const search = useSearch({ from: "/inside/pending" });
   const navigate = useNavigate();
   const session = useSession();
+  const canWrite = useCanWrite();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [all, setAll] = useState(false);
+  const [last, setLast] = useState<string | null>(null);
   const admin = session.user.role === "admin";
   const wanted: Wanted =
     search.status === "PENDING" || search.status === "PROCESSING" ? search.status : "open";
@@ -54,8 +59,29 @@ export default function Pending() {
     initialPageParam: "",
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: 5000,
+    // Far down a long list, what was read stays as it was.
+    refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) <= 3 ? 5000 : false),
   });
+  const filterKey = JSON.stringify([wanted, mine, filters]);
+  useEffect(() => {
+    setChosen(new Set());
+    setAll(false);
+  }, [filterKey]);
+  const clear = () => {
+    setChosen(new Set());
+    setAll(false);
+  };
+  const select = (row: PendingRow, range: boolean) => {
+    const next = new Set(all ? [] : chosen);
+    const from = items.findIndex((one) => one.id === last);
+    const to = items.findIndex((one) => one.id === row.id);
+    if (range && from >= 0) {
+      for (const one of items.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(one.id);
+    } else if (!next.delete(row.id)) next.add(row.id);
+    setAll(false);
+    setLast(row.id);
+    setChosen(next);
+  };
   const items = rows.data?.pages.flatMap((page) => page.items) ?? [];
   const counts = rows.data?.pages[0]?.counts;
   return (
@@ -116,6 +142,19 @@ export default function Pending() {
           </Button>
         )}
       </div>
+      {(all || chosen.size > 0) && (
+        <div className="mb-3">
+          <OpenSelection
+            selected={chosen.size}
+            all={all}
+            matching={counts && !filtered ? counts.pending + counts.processing : null}
+            onTakeAll={() => setAll(true)}
+            onClear={clear}
+            which={() => (all ? { all: { userId: mine ? "me" : "all", ...filters } } : { rows: [...chosen] })}
+            onDone={() => void rows.refetch()}
+          />
+        </div>
+      )}
       <Oldest jobs={rows.data?.pages[0]?.oldest ?? []} onChoose={(job) => go({ job })} />
       <List
         query={rows}
@@ -130,46 +169,16 @@ export default function Pending() {
           )
         }
       >
-        <Table
-          label="Open rows"
-          head={[
-            { label: "Row" },
-            { label: "Job" },
-            { label: "Status" },
-            { label: "Tries", className: "text-right" },
-            { label: "Held by", className: "hidden lg:table-cell" },
-            { label: "Updated", className: "hidden sm:table-cell" },
-            { label: "Type", className: "hidden md:table-cell" },
-            { label: "Job's progress", className: "hidden text-right md:table-cell" },
-          ]}
-        >
-          {items.map((one) => (
-            <tr key={one.id} className="relative h-9 hover:bg-hover">
-              <td className="max-w-72 truncate">
-                <Link
-                  to="/jobs/$jobId"
-                  params={{ jobId: one.jobId }}
-                  search={{ row: one.rowNo }}
-                  className="font-medium after:absolute after:inset-0"
-                >
-                  {one.inputSummary.title || one.inputSummary.sku || `Row ${count(one.rowNo)}`}
-                </Link>
-                {one.inputSummary.brand && <span className="text-ink-3"> · {one.inputSummary.brand}</span>}
-              </td>
-              <td className="max-w-48 truncate text-ink-2">{one.jobName}</td>
-              <td>
-                <ItemPill status={one.status as "PENDING" | "PROCESSING"} />
-              </td>
-              <td className="text-right">{one.attempts}</td>
-              <td className="hidden font-mono text-xs whitespace-nowrap lg:table-cell">{one.lockedBy}</td>
-              <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
-                <Time at={one.updatedAt} />
-              </td>
-              <td className="hidden text-ink-2 md:table-cell">{one.jobType}</td>
-              <td className="hidden text-right md:table-cell">{percent(one.progress.percent)}</td>
-            </tr>
-          ))}
-        </Table>
+        <PendingRows
+          rows={items}
+          selectable={canWrite}
+          isSelected={(row) => all || chosen.has(row.id)}
+          onSelect={select}
+          onSelectAll={(on) => {
+            setAll(false);
+            setChosen(new Set(on ? items.map((one) => one.id) : []));
+          }}
+        />
       </List>
     </Page>
   );

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ImageOff, Undo2 } from "lucide-react";
+import { Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
@@ -12,6 +12,7 @@ import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
 import { cellText } from "../../lib/format";
 import { Changes } from "../job/drawer";
+import { Pictures } from "./pictures";
 import { price } from "./price";
 
 type Full = Schemas["FullProduct"];
@@ -69,13 +70,17 @@ export default function ProductPage() {
             </details>
           </div>
           <div className="min-w-0 space-y-5">
-            <Pictures product={one.product} />
+            <Pictures key={one.id} productId={one.id} images={imagesOf(one.product)} />
             <History productId={productId} />
           </div>
         </div>
       )}
     </Page>
   );
+}
+
+function imagesOf(product: Record<string, unknown>): { url?: string; alt?: string }[] {
+  return Array.isArray(product.images) ? product.images : [];
 }
 
 function Known({ product: one }: { product: Full }) {
@@ -144,36 +149,6 @@ function origin(told: unknown): Origin {
     return { column, raw, rule, confidence };
   }
   return (told ?? {}) as Origin;
-}
-
-/** Pictures lie on the suppliers' servers, which would learn who looks: they are shown when asked for. */
-function Pictures({ product }: { product: Record<string, unknown> }) {
-  const images = (Array.isArray(product.images) ? product.images : []) as { url?: string; alt?: string }[];
-  if (images.length === 0) return null;
-  return (
-    <section>
-      <h2 className="mb-2 text-base font-semibold">Pictures</h2>
-      <ul className="divide-y rounded-lg border bg-surface text-sm">
-        {images.map((image, place) => (
-          <li key={place} className="flex items-center gap-2 px-3 py-1.5">
-            <ImageOff className="size-4 shrink-0 text-ink-3" aria-hidden />
-            <a
-              href={image.url}
-              target="_blank"
-              rel="noreferrer noopener"
-              className="plain-link min-w-0 truncate"
-              title={image.url}
-            >
-              {image.alt || image.url}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <p className="mt-1 text-xs text-ink-3">
-        Pictures lie on the supplier's server and open in a tab of their own.
-      </p>
-    </section>
-  );
 }
 
 function History({ productId }: { productId: string }) {

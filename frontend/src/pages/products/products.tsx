@@ -6,6 +6,7 @@ import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
 import { Input, Select } from "../../components/field";
 import { Page } from "../../components/page";
+import { Picture, pictureOf } from "../../components/picture";
 import { Badge } from "../../components/status";
 import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
@@ -110,6 +111,7 @@ export default function Products() {
         <Table
           label="Products"
           head={[
+            { label: <span className="sr-only">Picture</span>, className: "w-9" },
             { label: "Title" },
             { label: "SKU" },
             { label: "GTIN", className: "hidden lg:table-cell" },
@@ -122,6 +124,13 @@ export default function Products() {
         >
           {rows.map((one) => (
             <tr key={one.id} className="relative h-9 hover:bg-hover">
+              <td className="pr-0!">
+                {one.image ? (
+                  <Picture src={pictureOf(one.id, 0, "small")} alt="" className="size-7" />
+                ) : (
+                  <div className="size-7 rounded border border-dashed" />
+                )}
+              </td>
               <td className="w-1/3 max-w-0 truncate">
                 <Link
                   to="/products/$productId"

@@ -1,0 +1,116 @@
+// What a job is about to do, worked out from the dry run of its first rows.
+import { count, plural } from "../../lib/format";
+import { duration } from "../../lib/time";
+import type { Draft, Intent } from "./draft";
+
+/** Rows a second where nothing was measured yet. A guess on the careful side. */
+export const GUESSED_RATE = 1000;
+/** What a job takes however few its rows are. */
+const START_MS = 1000;
+
+export interface Looked {
+  /** Rows of the whole file, and how many of them were worked out. */
+  total: number;
+  shown: number;
+  exact: boolean;
+  valid: number;
+  invalid: number;
+  discarded: number;
+  new: number;
+  changed: number;
+  unchanged: number;
+  duplicates: number | null;
+}
+
+export interface Measured {
+  rowsDone: number;
+  elapsedMs: number;
+}
+
+/** Rows a second over the latest jobs that are large enough to tell; null where none is. */
+export function measuredRate(jobs: readonly Measured[]): number | null {
+  const large = jobs.filter((one) => one.rowsDone >= 200 && one.elapsedMs > 0);
+  const ms = large.reduce((sum, one) => sum + one.elapsedMs, 0);
+  return ms > 0 ? (1000 * large.reduce((sum, one) => sum + one.rowsDone, 0)) / ms : null;
+}
+
+export function timeTaken(rows: number, rate: number | null): string {
+  const ms = START_MS + (1000 * rows) / (rate ?? GUESSED_RATE);
+  return ms < 5000 ? "a few seconds" : `about ${duration(rounded(ms))}`;
+}
+
+/** To what an estimate can claim to know. */
+function rounded(ms: number): number {
+  const step = ms < 60_000 ? 5000 : ms < 3_600_000 ? 60_000 : 900_000;
+  return Math.round(ms / step) * step;
+}
+
+export interface Line {
+  kind: "rows" | "write" | "leave" | "error" | "duplicate";
+  text: string;
+}
+
+const MAKES: ReadonlySet<Intent> = new Set(["create", "merge", "ignoreExisting"]);
+const CHANGES: ReadonlySet<Intent> = new Set(["update", "merge", "replace"]);
+
+export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner">): Line[] {
+  const many = (value: number) => (looked.shown > 0 ? Math.round((value * looked.total) / looked.shown) : 0);
+  const about = (value: number, one: string, more?: string) =>
+    `${looked.exact ? "" : "About "}${plural(value, one, more)}`;
+  const { intent } = draft;
+  const lines: Line[] = [
+    {
+      kind: "rows",
+      text: `${about(looked.total, "row is", "rows are")} read, cleaned and compared with the catalog.`,
+    },
+  ];
+  const made = many(looked.new);
+  const changed = many(looked.changed);
+  const same = many(looked.unchanged);
+  if (intent === "check") {
+    lines.push({ kind: "leave", text: "Nothing is written to the catalog." });
+  } else {
+    if (MAKES.has(intent)) {
+      lines.push({ kind: "write", text: `${about(made, "product is", "products are")} created.` });
+    } else if (made > 0) {
+      lines.push({ kind: "leave", text: `${about(made, "new product is", "new products are")} left out.` });
+    }
+    if (CHANGES.has(intent)) {
+      const how = intent === "replace" ? "replaced by what the file says" : "changed, in the mapped fields";
+      lines.push({ kind: "write", text: `${about(changed, "product is", "products are")} ${how}.` });
+    } else if (changed > 0) {
+      lines.push({
+        kind: "leave",
+        text: `${about(changed, "product that differs is", "products that differ are")} left alone.`,
+      });
+    }
+    if (same > 0)
+      lines.push({ kind: "leave", text: `${about(same, "product is", "products are")} the same already.` });
+  }
+  const wrong = many(looked.invalid);
+  if (wrong > 0) {
+    lines.push({
+      kind: "error",
+      text: `${about(wrong, "row ends", "rows end")} as an error, with the reason. The others go on; you can fix it in the grid.`,
+    });
+  }
+  if (looked.duplicates) {
+    const winner = { first: "the first", last: "the last", most_complete: "the most complete" }[
+      draft.winner ?? "first"
+    ];
+    lines.push({
+      kind: "duplicate",
+      text: `${about(looked.duplicates, "row repeats", "rows repeat")} a product of the file; ${winner} of each is taken.`,
+    });
+  }
+  const out = many(looked.discarded);
+  if (out > 0)
+    lines.push({ kind: "leave", text: `${about(out, "row is", "rows are")} no product and left out.` });
+  return lines;
+}
+
+export function rateTold(rate: number | null): string {
+  return rate === null
+    ? `an estimate: nothing has been measured here yet, ${count(GUESSED_RATE)} rows/s are assumed`
+    : `at ${count(Math.round(rate))} rows/s, as measured on the latest jobs`;
+}

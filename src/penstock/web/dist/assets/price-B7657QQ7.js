@@ -1,1 +1,0 @@
-function e(e){let t=e;return!t||t.amount===null||t.amount===void 0?``:`${t.amount} ${t.currency??``}`.trim()}export{e as t};
