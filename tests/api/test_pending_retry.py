@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.api.test_pending import pages
 from tests.fixtures import Bench
@@ -142,9 +144,10 @@ async def test_an_order_says_which(client: httpx2.AsyncClient, order: Any) -> No
 
 
 async def test_of_one_job_it_needs_no_list_of_all(
-    client: httpx2.AsyncClient, bench: Bench, settings: Settings
+    app: FastAPI, client: httpx2.AsyncClient, bench: Bench
 ) -> None:
-    bench.parts.settings.global_pending = False
+    switched_off = bench.parts.settings.model_copy(update={"global_pending": False})
+    app.state.api = replace(app.state.api, parts=replace(bench.parts, settings=switched_off))
     job = await waiting(client, bench)
     refused(await client.post("/api/pending/retry", json={"all": True}), 404, "FEATURE_DISABLED")
     assert (await retry(client, itemIds=[f"{job}:1"])).retried == 1

@@ -89,8 +89,7 @@ async def test_pending_as_a_member_and_as_an_admin(visit: Visit, house: House) -
 
 async def test_rows_that_wait_are_tried_now(visit: Visit, house: House) -> None:
     """Each is not found at first, and would be tried again after a quarter of an hour."""
-    later = {"failEvery": 1, "failHow": "notFound", "failTimes": 1}
-    job_id = house.submit(items=40, **later)
+    job_id = house.submit(items=40, failEvery=1, failHow="notFound", failTimes=1)
     page = await visit(f"/pending?job={job_id}")
     rows = page.get_by_role("region", name="Open rows").get_by_role("row")
     await expect(rows.filter(has_text="next try")).to_have_count(40)

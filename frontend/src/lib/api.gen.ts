@@ -245,8 +245,8 @@ export interface paths {
         /**
          * Try waiting rows now
          * @description Rows that wait for their next try are due at once; their tries are counted on. Those that run
-         *     or are in line already are left as they are, and other people's, too. Only where
-         *     `PENSTOCK_GLOBAL_PENDING` is on.
+         *     or are in line already are left as they are, and other people's, too. All of more than one job
+         *     only where `PENSTOCK_GLOBAL_PENDING` is on.
          */
         post: operations["retryWaiting"];
         delete?: never;
@@ -1010,6 +1010,27 @@ export interface paths {
          * @description The queue, the workers, and what came of the jobs of the last hour.
          */
         get: operations["monitor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/extraction/monitor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How does extraction go?
+         * @description The queue, the last hour's jobs, the last day's errors, and whether they are as they should
+         *     be. `GET /api/monitor` tells more of each.
+         */
+        get: operations["monitorExtraction"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1787,6 +1808,24 @@ export interface components {
             startedAt: string | null;
             /** Completedat */
             completedAt: string | null;
+        };
+        /** ExtractionMonitor */
+        ExtractionMonitor: {
+            /** @description One or two checks failed: `degraded`; more: `unhealthy`. */
+            status: components["schemas"]["Wellness"];
+            queue: components["schemas"]["MonitoredQueue"];
+            /** @description Of extraction jobs, in the last hour. */
+            performance: components["schemas"]["MonitoredJobs"];
+            /** @description Of extraction jobs. */
+            errors: components["schemas"]["MonitoredErrors"];
+            dlq: components["schemas"]["MonitoredLetters"];
+            /** Checks */
+            checks: components["schemas"]["MonitorCheck"][];
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp: string;
         };
         /** ExtractionProgress */
         ExtractionProgress: {
@@ -2826,6 +2865,79 @@ export interface components {
              */
             failures: components["schemas"]["FailureShape"][];
         };
+        /** MonitorCheck */
+        MonitorCheck: {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "queue" | "deadLetters" | "successRate" | "avgDurationMs";
+            /** Ok */
+            ok: boolean;
+            /** Value */
+            value: number | null;
+            /** Threshold */
+            threshold: number;
+        };
+        /** MonitoredErrors */
+        MonitoredErrors: {
+            /**
+             * Totalerrors24H
+             * @description Jobs that failed for good.
+             */
+            totalErrors24h: number;
+            /** Toperrors */
+            topErrors: components["schemas"]["TopError"][];
+        };
+        /** MonitoredJobs */
+        MonitoredJobs: {
+            /** Jobslasthour */
+            jobsLastHour: number;
+            /**
+             * Successrate
+             * @description From 0 to 1; null: nothing has ended.
+             */
+            successRate: number | null;
+            /** Avgdurationms */
+            avgDurationMs: number | null;
+            /**
+             * Throughput
+             * @description Rows a minute, over the hour.
+             */
+            throughput: number;
+        };
+        /** MonitoredLetters */
+        MonitoredLetters: {
+            /** Size */
+            size: number;
+            /** Oldestentryagems */
+            oldestEntryAgeMs: number | null;
+            /**
+             * Entriesneedingattention
+             * @description Open for more than a day; at most 1,000.
+             */
+            entriesNeedingAttention: number;
+        };
+        /** MonitoredQueue */
+        MonitoredQueue: {
+            /**
+             * Queued
+             * @description Jobs that wait, of whatever pipeline, delayed ones with them.
+             */
+            queued: number;
+            /** Active */
+            active: number;
+            /**
+             * Dlq
+             * @description Dead letters that nobody has dealt with.
+             */
+            dlq: number;
+            /**
+             * Utilization
+             * @description Slots at work, from 0 to 1.
+             */
+            utilization: number;
+        };
         /** NewKeyShape */
         NewKeyShape: {
             /** Id */
@@ -3609,6 +3721,13 @@ export interface components {
              */
             createdAt: string;
         };
+        /** TopError */
+        TopError: {
+            /** Code */
+            code: string;
+            /** Count */
+            count: number;
+        };
         /** TryError */
         TryError: {
             /** Code */
@@ -3786,6 +3905,11 @@ export interface components {
              */
             updatedAt: string;
         };
+        /**
+         * Wellness
+         * @enum {string}
+         */
+        Wellness: "healthy" | "degraded" | "unhealthy";
         /** WorkerPage */
         WorkerPage: {
             /** Items */
@@ -12790,6 +12914,138 @@ export interface operations {
             };
         };
     };
+    monitorExtraction: {
+        parameters: {
+            query?: {
+                /** @description There is one view. */
+                view?: "dashboard";
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "healthy",
+                     *       "queue": {
+                     *         "queued": 3,
+                     *         "active": 3,
+                     *         "dlq": 3,
+                     *         "utilization": 3
+                     *       },
+                     *       "performance": {
+                     *         "jobsLastHour": 3,
+                     *         "successRate": 3,
+                     *         "avgDurationMs": 3,
+                     *         "throughput": 3
+                     *       },
+                     *       "errors": {
+                     *         "totalErrors24h": 3,
+                     *         "topErrors": [
+                     *           {
+                     *             "code": "PRICE_INVALID",
+                     *             "count": 3
+                     *           }
+                     *         ]
+                     *       },
+                     *       "dlq": {
+                     *         "size": 3,
+                     *         "oldestEntryAgeMs": 3,
+                     *         "entriesNeedingAttention": 3
+                     *       },
+                     *       "checks": [
+                     *         {
+                     *           "name": "queue",
+                     *           "ok": false,
+                     *           "value": 3,
+                     *           "threshold": 3
+                     *         }
+                     *       ],
+                     *       "timestamp": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExtractionMonitor"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     changePassword: {
         parameters: {
             query?: never;
@@ -13051,6 +13307,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
             };
@@ -13116,6 +13374,7 @@ export interface operations {
             };
             /**
              * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
              *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
              *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
              */
@@ -13166,7 +13425,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `ALREADY_EXISTS`: There is one of that name already. */
+            /**
+             * @description - `ALREADY_EXISTS`: There is one of that name already.
+             *     - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13185,7 +13447,9 @@ export interface operations {
                 };
             };
             /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
@@ -13784,6 +14048,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
             };
@@ -13847,6 +14113,7 @@ export interface operations {
             };
             /**
              * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
              *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
              *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
              */
@@ -13888,6 +14155,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
             413: {
                 headers: {
@@ -13898,7 +14174,9 @@ export interface operations {
                 };
             };
             /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14421,6 +14699,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
             };
@@ -14471,6 +14751,7 @@ export interface operations {
             };
             /**
              * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
              *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
              *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
              */
@@ -14512,7 +14793,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `ALREADY_EXISTS`: There is one of that name already. */
+            /**
+             * @description - `ALREADY_EXISTS`: There is one of that name already.
+             *     - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14531,7 +14815,8 @@ export interface operations {
                 };
             };
             /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14834,6 +15119,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
             };
@@ -14907,6 +15194,7 @@ export interface operations {
             };
             /**
              * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
              *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
              *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
              */
@@ -14948,7 +15236,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14967,7 +15258,9 @@ export interface operations {
                 };
             };
             /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
@@ -15536,6 +15829,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
