@@ -139,6 +139,9 @@ async def test_bad_fixes_and_remaps(caller: Caller, bench: Bench) -> None:
     refused(await client.patch(f"{path}/items/0", json={"input": {"Preis": "1"}}), 404, "NOT_FOUND")
     mapping = {"config": {"mapping": {"Farbe": "title"}}}
     refused(await client.post(f"{path}/remap", json=mapping), 422, "INVALID_CONFIG")
+    unknown = {"config": {"profile": "none"}}
+    told = refused(await client.post(f"{path}/remap", json=unknown), 422, "INVALID_CONFIG")
+    assert "'none'" in told.detail
     refused(await viewer.post(f"{path}/remap", json=mapping), 403, "INSUFFICIENT_PERMISSIONS")
     job = shaped(FullJob, await client.get(path))
     assert (job.state, job.counters.done, job.counters.error) == ("done", 2, 1)

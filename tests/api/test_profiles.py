@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from tests.api.conftest import Caller, refused, shaped
+from tests.api.conftest import Caller, file_of, refused, shaped
+from tests.api.test_files import rows_of
 
 from penstock.api.schemas import ProductFields, ProfilePage, ProfileShape
+from penstock.store.database import Database
 
 BODY: dict[str, Any] = {
     "columns": {"Artikel": {"target": "sku"}, "Preis": {"target": "price", "currency": "EUR"}},
@@ -81,3 +84,17 @@ async def test_profiles_come_in_pages(caller: Caller) -> None:
         after = page.next
     assert seen == ["a", "b", "c"]
     refused(await client.get("/api/profiles?after=x"), 400, "INVALID_CURSOR")
+
+
+async def test_a_profile_that_is_not_there_is_said_at_once(caller: Caller, db: Database) -> None:
+    client, other = await caller(), await caller("other")
+    await other.put("/api/profiles/theirs", json=BODY)
+    for name in ("none", "theirs"):
+        form = {"config": json.dumps({"profile": name})}
+        for call in ("/api/jobs", "/api/extraction/jobs", "/api/jobs/preview"):
+            answer = await client.post(call, data=form, files=file_of())
+            assert name in refused(answer, 422, "INVALID_CONFIG").detail
+    assert await rows_of(db, "jobs") == 0
+    await client.put("/api/profiles/none", json=BODY)
+    made = await client.post("/api/jobs", data={"config": '{"profile": "none"}'}, files=file_of())
+    assert made.status_code == 202

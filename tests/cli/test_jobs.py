@@ -6,6 +6,7 @@ import asyncio
 import signal
 import subprocess
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -146,3 +147,21 @@ async def test_ctrl_c_ends_watching_and_not_the_job(cli: Cli, engine: Parts) -> 
     await asyncio.to_thread(watching.communicate, timeout=20)
     assert watching.returncode == 130
     assert cli.json("jobs", "show", str(job))["state"] == "queued"
+
+
+async def test_open_rows_of_many_jobs(cli: Cli, unserved_cli: Cli, engine: Parts) -> None:
+    assert "PENSTOCK_GLOBAL_PENDING" in cli("pending", code=4).stderr
+    on = replace(unserved_cli, env={**unserved_cli.env, "PENSTOCK_GLOBAL_PENDING": "1"})
+    job = await submitted(engine, items=3)
+    found = on.json("pending", "--job", str(job))
+    assert [(row["rowNo"], row["status"]) for row in found["items"]] == [
+        (1, "PENDING"), (2, "PENDING"), (3, "PENDING"),
+    ]  # fmt: skip
+    assert found["counts"] == {"pending": 3, "processing": 0}
+    assert [one["jobId"] for one in found["oldest"]] == [str(job)]
+    shown = on("pending", "--all", "--pipeline", "noop", "--limit", "500")
+    assert shown.stdout.count(str(job)) == 3
+    assert " rows wait, 0 run." in shown.stderr
+    assert str(job) not in on("pending", "--status", "PROCESSING").stdout
+    await worked(engine, job)
+    assert on.json("pending", "--job", str(job))["items"] == []

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from penstock.engine import bulk
 from penstock.engine.parts import Parts, parse_config
-from penstock.engine.submit import Order, stages_of, valid_config
+from penstock.engine.submit import Order, require_profile, stages_of, valid_config
 from penstock.model.effects import NameRow
 from penstock.model.errors import BadInput, ChildCrashed, NotThere, PenstockError, PermanentError
 from penstock.model.pipeline import Item, Job
@@ -112,6 +112,7 @@ async def remap(
     pipeline = parts.pipeline(job["pipeline"])
     merged = {**from_json(job["config"]), **config}
     chosen = valid_config(pipeline, Order(job["pipeline"], merged))
+    await require_profile(conn, job["org_id"], pipeline.traits(chosen))
     header = from_json(job["header"]) or ()
     pipeline.check_remap(parse_config(pipeline, job["config"]), chosen, header)
     await store.set_config(

@@ -18,9 +18,9 @@ from penstock.model.backpressure import Admission, admission, retry_after_ms
 from penstock.model.errors import BadInput, NotThere, Unavailable
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
 from penstock.model.ids import new_id
-from penstock.model.pipeline import MOST_INLINE_ROWS, Pipeline, Row
+from penstock.model.pipeline import MOST_INLINE_ROWS, Pipeline, Row, Traits
 from penstock.model.progress import shares_before
-from penstock.store import jobs
+from penstock.store import jobs, profiles
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.jobs import FINISH, INGEST, NewJob, NewStage
@@ -72,6 +72,7 @@ async def submit(
         raise BadInput("INVALID_PARAMETERS", f"Jobs of {pipeline.name} are not submitted.")
     config = valid_config(pipeline, order)
     traits = pipeline.traits(config)
+    await require_profile(conn, who.org_id, traits)
     queue = await parts.queue.look(conn)
     delay = None if order.at_once or traits.standing else _verdict(parts, queue, who)
     # No await since the look: of many at once each sees those before it.
@@ -191,6 +192,16 @@ def valid_config(pipeline: Pipeline, order: Order) -> Any:
         raise BadInput(
             "UNKNOWN_FIELD" if unknown else "INVALID_CONFIG", first_problem(error)
         ) from error
+
+
+async def require_profile(conn: Connection, org_id: int, traits: Traits) -> None:
+    """A name that is misspelt is said at once, not when the job has begun."""
+    name = traits.profile
+    if name is not None and await profiles.get(conn, org_id, name) is None:
+        raise BadInput(
+            "INVALID_CONFIG", f"profile: there is no profile {name!r}. Save it first, or leave it"
+            " out.", profile=name,
+        )  # fmt: skip
 
 
 async def file_of_order(

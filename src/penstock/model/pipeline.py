@@ -143,12 +143,14 @@ class Traits:
     ``spawns``: stages may add child items. ``learns``: the first stage waits for the whole input,
     because `after_ingest` learns from all of it. ``summarizes``: there is a summary to make once
     all items are terminal. ``standing``: the job never ends and stays outside depth and limits.
+    ``profile``: the saved profile that the job names, and that must be there.
     """
 
     spawns: bool = False
     learns: bool = False
     summarizes: bool = False
     standing: bool = False
+    profile: str | None = None
 
 
 class Pipeline:

@@ -83,7 +83,7 @@ class Extraction(Pipeline):
     needs_file: ClassVar[bool] = True
 
     def traits(self, config: Any) -> Traits:
-        return Traits(summarizes=True, learns=True)
+        return Traits(summarizes=True, learns=True, profile=config.profile)
 
     def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
         stages = (
