@@ -42,6 +42,8 @@ SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::tex
 FROM generate_series(1, 20000) n;
 INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
 SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
+INSERT INTO job_keys (job_id, row_no, key, org_id)
+SELECT md5((n % 2)::text)::uuid, n, 'seen:id:id-' || n, 1 FROM generate_series(1, 20000) n;
 INSERT INTO webhook_endpoints (id, org_id, user_id, url, events, secret)
 SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
@@ -97,6 +99,7 @@ HOT = [
     ("export.rows_to_export", {"job_items_pkey"}),
     ("export.problems_to_export", {"items_problem"}),
     ("pending.open_rows", {"jobs_depth", "items_live"}),
+    ("missing.page_of_source", {"products_org_id_source_source_id_key"}),
     ("pending.waiting_jobs", {"jobs_depth", "items_due", "items_grouped"}),
     ("pending.waiting_rows", {"items_due", "items_grouped"}),
     ("pending.wait_no_longer", {"job_items_pkey", "jobs_pkey"}),
@@ -215,6 +218,12 @@ async def test_hot_statements_use_their_indexes(
             problems.append(f"{name}: misses {missing or '-'}, scans {scanned or '-'}\n{plan}")
     await seeded.execute("RESET ROLE")
     assert not problems, "\n\n".join(problems)
+
+
+async def test_what_a_file_lacks_is_looked_up_key_by_key(seeded: Connection) -> None:
+    """And not by looking through all keys of the job for each product, whatever index that uses."""
+    plan = await generic_plan(seeded, load("missing").page_of_source)
+    assert "Index Cond: ((job_id = $1) AND (key = ANY" in plan, plan
 
 
 async def test_the_guard_sees_a_missing_index(seeded: Connection) -> None:

@@ -4,11 +4,12 @@ DELETE FROM job_missing WHERE job_id = $1
 
 -- name: page_of_source
 -- The next products of a source, and which of them no row of the job named. One that is off the shelf
--- already is not missed, unless this very job took it off.
+-- already is not missed, unless this very job took it off. SKUs and GTINs sort otherwise than keys do:
+-- without the collation no index of keys would serve, and each product would look through all of them.
 SELECT p.source_id, p.published, NOT EXISTS (
         SELECT 1 FROM job_keys k WHERE k.job_id = $1 AND k.key = ANY (ARRAY[
             left('seen:id:' || p.source_id, $6), left('seen:sku:' || p.sku, $6),
-            left('seen:gtin:' || p.gtin, $6)]))
+            left('seen:gtin:' || p.gtin, $6)] COLLATE "default"))
     AND (p.published OR EXISTS (
         SELECT 1 FROM product_changes c
         WHERE c.job_id = $1 AND c.product_id = p.id AND c.undone_at IS NULL)) AS absent
