@@ -92,7 +92,7 @@ SYSTEMS = {
     "amazon": """
         item_sku=identifiers.sku; item_name=title; external_product_id=identifiers.gtin;
         brand_name=brand; product_description=description; standard_price=price.amount;
-        quantity=availability.quantity; main_image_url=images; other_image_url2=images.2;
+        quantity=availability.quantity; main_image_url=images; other_image_url2=images.3;
         parent_sku=variants.group; part_number=identifiers.mpn;
         fulfillment_latency=availability.leadTimeDays""",
 }

@@ -94,8 +94,9 @@ def _add_price(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
             amount = money(amount, places(currency))
         price["amount"] = amount
         _add_base(plan, row, price, currency)
-        price["unit"] = parts.get("price.unit") or read.unit or "piece"
-        per_unit = _per_unit(parts, amount, price["unit"], currency)
+        said = parts.get("price.unit") or read.unit
+        price["unit"] = said or "piece"
+        per_unit = _per_unit(parts, amount, said, currency)
         if per_unit is not None:
             price["perUnit"] = per_unit
     if read.upper is not None:
@@ -142,14 +143,15 @@ def _currency(
 
 
 def _per_unit(
-    parts: dict[str, Any], amount: str, unit: str, currency: str | None
+    parts: dict[str, Any], amount: str, unit: str | None, currency: str | None
 ) -> dict[str, str] | None:
-    """As the file gives it, else worked out from the pack or the unit the price is for."""
+    """As the file gives it, else worked out from the pack or the unit the price is for. ``unit``
+    is None where nothing says that; a price that is said to be for one is not for the pack."""
     given: Price | None = parts.get("price.perUnit")
     if given is not None and given.amount is not None:
         return {"amount": given.amount, "unit": given.unit or "piece"}
-    pack: Pack | None = parts.get("specifications.pack") or _pack_of(unit)
-    if pack is None:
+    pack: Pack | None = parts.get("specifications.pack") or _pack_of(unit or "")
+    if pack is None or (unit in ("piece", "set") and KINDS[pack.unit] in ("count", "package")):
         return None
     total, base = pack.total()
     if total <= 0 or (total == 1 and base == unit):
@@ -162,6 +164,8 @@ def _per_unit(
 def _pack_of(unit: str) -> Pack | None:
     """`100 g` as the unit of a price is a pack of one; `piece` and `box` compare with nothing."""
     size, _, name = unit.rpartition(" ")
+    if size and KINDS.get(name) == "count" and size.isdecimal() and int(size):
+        return Pack(int(size), None, name)
     if KINDS.get(name) in ("mass", "volume", "length", "area"):
         return Pack(1, size or "1", name)
     return None
@@ -169,7 +173,11 @@ def _pack_of(unit: str) -> Pack | None:
 
 def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
     read: Availability | None = parts.get("availability.status")
-    quantity: int | None = parts.get("availability.quantity")
+    counted: int | Availability | None = parts.get("availability.quantity")
+    quantity = counted if isinstance(counted, int) else None
+    if isinstance(counted, Availability):
+        # Words in a column of numbers; a column of words says it better.
+        read = read or counted
     found: dict[str, Any] = {}
     if read is not None:
         status = read.status_with(quantity)
@@ -198,8 +206,19 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
 
 
 def _add_weight(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    if "specifications.weight" in parts:
-        _section(row.product, "specifications")["weight"] = _weight(parts)
+    if "specifications.weight" not in parts:
+        return
+    weight = _section(row.product, "specifications")["weight"] = _weight(parts)
+    if "unit" in weight and "specifications.weight.unit" in parts:
+        _take_back(row, "specifications.weight", "UNIT_MISSING")
+
+
+def _take_back(row: NormalisedRow, start: str, code: str) -> None:
+    """A cell lacked what another column has."""
+    row.problems[:] = [
+        one for one in row.problems
+        if one.code != code or not (one.target or "").startswith(start)
+    ]  # fmt: skip
 
 
 def _weight(parts: dict[str, Any]) -> dict[str, Any]:
@@ -240,6 +259,8 @@ def _add_dimensions(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> No
             found[side] = plain(format(exact.normalize(), "f"))
     if unit is not None and found:
         found["unit"] = unit
+        if "specifications.dimensions.unit" in parts:
+            _take_back(row, "specifications.dimensions", "UNIT_MISSING")
     _section(row.product, "specifications")["dimensions"] = found or dict(whole or {})
 
 

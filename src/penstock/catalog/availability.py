@@ -14,10 +14,10 @@ from penstock.catalog.availability_words import (
     WORDS,
 )
 from penstock.catalog.dates import read_date
-from penstock.catalog.numbers import DecimalStyle, is_nothing, read_number, to_ascii
+from penstock.catalog.numbers import DecimalStyle, is_nothing, read_count, read_number, to_ascii
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.units import unit_of
-from penstock.catalog.value import EMPTY, Normalised, unreadable
+from penstock.catalog.value import EMPTY, Normalised, problem, unreadable
 from penstock.catalog.words import words
 
 LONGEST = 120
@@ -111,6 +111,34 @@ def _negative(word: str) -> Normalised | None:
     return None
 
 
+QUANTITY_RULES = words("number number_by_column number_ambiguous stock_negative stock_sum")
+_PLACES = re.compile(r"[^\s,;|=:]{1,40}\s?[=:]\s?-?[0-9]{1,9}(?:[.,]0{1,4})?")
+
+
+def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
+    """A stock: a number, or words that tell a buyer as much. The value is a count, or an
+    `Availability` where no count is said."""
+    if text.isdecimal() and text.isascii() and len(text) < 16:
+        return Normalised(int(text), "number")
+    found = read_count(text, style)
+    if found.value is not None or not found.problems:
+        return found
+    if found.problems[0].code == "NUMBER_NEGATIVE":
+        return Normalised(0, "stock_negative", 0.8, (problem("STOCK_NEGATIVE", value=text),))
+    if found.problems[0].code != "NUMBER_UNREADABLE":
+        return found
+    places = re.split(r"\s?[,;|]\s?", text.strip())
+    if all(map(_PLACES.fullmatch, places)):
+        # `north=5,south=0`: what lies in several places is all there is.
+        counts = [re.split("[=:]", place)[1].strip() for place in places]
+        stocks = [read_number(count, style) for count in counts]
+        return Normalised(sum(max(0, int(one.decimal)) for one in stocks if one), "stock_sum", 0.8)
+    told = read_availability(text, style)
+    if told.value is None:
+        return found
+    return told if told.value.quantity is None else told._replace(value=told.value.quantity)
+
+
 def _read_mixed(word: str) -> Normalised | None:
     status = _phrase_in(word)
     if date := _date_in(word):
@@ -178,10 +206,12 @@ def _days(amount: int, unit: str) -> int | None:
     return None if factor is None else amount * factor
 
 
-def read_lead_time(text: str) -> Normalised:
-    """Days until it is here; of `2-3 weeks` the longer, for promises must hold."""
+def read_lead_time(text: str, unit: str | None = None) -> Normalised:
+    """Days until it is here; of `2-3 weeks` the longer, for promises must hold. ``unit`` is the
+    header's."""
+    factor = 7 if unit == "week" else 1
     if text.isdecimal() and text.isascii() and len(text) < 5:
-        return Normalised(int(text), "days")
+        return Normalised(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")
     if is_nothing(text):
         return EMPTY
     if len(text) > LONGEST:
@@ -190,12 +220,12 @@ def read_lead_time(text: str) -> Normalised:
     days = _lead_in(word)
     if days is not None:
         return Normalised(days, "lead_time", 0.95)
-    if any(part in _IMMEDIATELY for part in word.split()):
+    if any(part in _IMMEDIATELY for part in word.split()) or WORDS.get(word) == "in_stock":
         return Normalised(0, "lead_time_word", 0.9)
     bare = re.fullmatch(r"([0-9]{1,3})\s{0,2}[-/]\s{0,2}([0-9]{1,3})", word)
     if bare is not None:
-        return Normalised(int(bare[2]), "lead_time_days", 0.8)
+        return Normalised(int(bare[2]) * factor, "lead_time_days", 0.8)
     number = read_number(word)
     if number is not None and number.decimal == int(number.decimal) and number.decimal >= 0:
-        return Normalised(int(number.decimal), "days", 0.9)
+        return Normalised(int(number.decimal) * factor, "days", 0.9)
     return unreadable("LEAD_TIME_UNREADABLE", text)

@@ -85,7 +85,7 @@ CODES: dict[str, Code] = {
         "warning", "{value!r} holds several prices; the first was taken", "give one price per cell"
     ),
     "TIERS_UNREADABLE": Code(
-        "error", "{value!r} is no list of tier prices", "write tiers like 1+ 9.90; 10+ 8.50"
+        "warning", "{value!r} is no list of tier prices", "write tiers like 1+ 9.90; 10+ 8.50"
     ),
     "CURRENCY_MISSING": Code(
         "warning", "no cell, header or profile says the currency", "set `currency` of the profile"
@@ -132,6 +132,11 @@ CODES: dict[str, Code] = {
         "warning",
         "the status says {one}, the quantity says {other}; the status was kept",
         "make both columns agree",
+    ),
+    "STOCK_NEGATIVE": Code(
+        "warning",
+        "the stock {value!r} is below zero, more was sold than there is; taken as 0",
+        "nothing to do, if the supplier counts like that",
     ),
     "LEAD_TIME_UNREADABLE": Code(
         "warning", "{value!r} is no lead time", "write days, like 3, or 2-3 weeks"

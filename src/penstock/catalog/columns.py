@@ -134,7 +134,7 @@ class ColumnStats:
             evidence = None if _is_code(cell) else number_evidence(cell)
             if evidence is not None:
                 marks[evidence] += 1
-                if evidence != "whole" or not cell[-1].isalpha():
+                if evidence != "whole" or cell[-1] in "mM" or not cell[-1].isalpha():
                     order = date_evidence(cell.lstrip())
                     if order is not None:
                         marks[order] += 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
-from penstock.catalog.availability import read_availability
+from penstock.catalog.availability import QUANTITY_RULES, read_availability, read_quantity
 from penstock.catalog.availability_words import WORDS as AVAILABILITY
 from penstock.catalog.booleans import WORDS as BOOLEANS
 from penstock.catalog.booleans import read_boolean
@@ -13,25 +14,31 @@ from penstock.catalog.dates import read_datetime
 from penstock.catalog.dimensions import read_dimensions
 from penstock.catalog.gtin import is_valid, read_gtin
 from penstock.catalog.images import looks_like_image, read_images, read_url
-from penstock.catalog.numbers import read_count, read_number, read_rating
+from penstock.catalog.numbers import is_nothing, read_count, read_number, read_rating
+from penstock.catalog.price_tiers import read_tier_cell
 from penstock.catalog.prices import read_price
 from penstock.catalog.units import read_measure, read_pack, unit_of
 from penstock.catalog.words import words
 
 # A column says something of itself only with so many filled cells.
 FEWEST = 3
+_CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
 MOST = 200
 
 _FITS: dict[str, Callable[[str], bool]] = {
-    "gtin": lambda text: read_gtin(text).value is not None or is_lost_gtin(text),
+    # Wrong check digits are mistakes in a column of numbers, not another kind of column.
+    "gtin": lambda text: read_gtin(text).value is not None or is_wrong_gtin(text),
     "price": lambda text: read_price(text).value is not None,
     "per_unit": lambda text: read_price(text).value is not None,
     "currency": lambda text: currency_of(text) is not None,
-    "unit": lambda text: unit_of(text) is not None,
+    "unit": lambda text: text.isdecimal() or unit_of(text) is not None,
+    "tiers": lambda text: read_tier_cell(text, None, None).value is not None,
     "pack": lambda text: read_pack(text).value is not None,
     "boolean": lambda text: read_boolean(text).value is not None,
     "availability": lambda text: read_availability(text).value is not None,
     "count": lambda text: read_count(text).value is not None,
+    # Words of stock are for the column of them, where there is one; a number is for this one.
+    "quantity": lambda text: read_quantity(text).rule in QUANTITY_RULES,
     "lead_time": lambda text: any(c.isdecimal() for c in text),
     "date": lambda text: read_datetime(text).value is not None,
     "datetime": lambda text: read_datetime(text).value is not None,
@@ -44,12 +51,25 @@ _FITS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def is_lost_gtin(text: str) -> bool:
-    return any(found.code == "GTIN_LOST" for found in read_gtin(text).problems)
+def is_wrong_gtin(text: str) -> bool:
+    return any(
+        found.code in ("GTIN_LOST", "GTIN_CHECK_DIGIT") for found in read_gtin(text).problems
+    )
 
 
 def filled(samples: Sequence[str]) -> list[str]:
-    return [text for text in samples if text and not text.isspace()][:MOST]
+    return [text for text in samples if not is_nothing(text)][:MOST]
+
+
+def are_codes(samples: Sequence[str]) -> bool:
+    """`A-100`, `000123`: nobody calls a product like that."""
+    cells = filled(samples)
+    return len(cells) >= FEWEST and all(map(_CODE.fullmatch, cells))
+
+
+def are_numbers(samples: Sequence[str]) -> bool:
+    cells = filled(samples)
+    return bool(cells) and all(text.strip().isdecimal() for text in cells)
 
 
 def fit(kind: str, samples: Sequence[str]) -> float | None:

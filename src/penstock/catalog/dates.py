@@ -63,6 +63,15 @@ _FILLERS = words(
 )
 
 
+# Instead of a day: there is nothing to wait for.
+_AT_ONCE = words(
+    """
+    ab sofort lieferbar verfugbar lager immediately immediate now available today in stock
+    immediatement immediat disponible de suite inmediato inmediata inmediatamente ya subito
+    immediato disponibile direct leverbaar imediato disponivel"""
+)
+
+
 def read_date(text: str, order: DateOrder | None = None) -> Normalised:
     """A day as `2026-11-30`; where no more is said a month as `2026-11`, a week as `2026-W48`."""
     if len(text) == 10 and (match := _ISO.fullmatch(text)):
@@ -71,8 +80,11 @@ def read_date(text: str, order: DateOrder | None = None) -> Normalised:
         return EMPTY
     if len(text) > LONGEST:
         return unreadable("DATE_UNREADABLE", text)
-    body = _CLOCK.sub("", to_ascii(text).strip())
-    return _read_day(body.strip(), text, order)
+    clock = _CLOCK.search(whole := to_ascii(text).strip())
+    if clock is not None and clock[4] and order is None:
+        # Where clocks have twelve hours, dates begin with the month.
+        order = "mdy"
+    return _read_day(_CLOCK.sub("", whole).strip(), text, order)
 
 
 def read_datetime(text: str, order: DateOrder | None = None) -> Normalised:
@@ -119,6 +131,8 @@ def _read_day(body: str, text: str, order: DateOrder | None) -> Normalised:
         return _week(int(match[1]), int(match[2]), text)
     if match := _WEEK.fullmatch(body):
         return _week(int(match[2]) % 100 + 2000, int(match[1]), text)
+    if _AT_ONCE.issuperset(_WORDS.findall(_without_accents(body))):
+        return EMPTY
     return _read_words(body, text)
 
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 Kind = Literal[
     "line", "text", "identifier", "gtin", "category", "price", "per_unit", "currency", "unit",
-    "pack", "tiers", "boolean", "availability", "count", "lead_time", "date", "datetime", "rating",
+    "pack", "tiers", "boolean", "availability", "count", "quantity", "lead_time", "date",
+    "datetime", "rating",
     "weight", "length", "dimensions", "url", "images", "tags", "money", "custom", "variants",
     "score",
 ]  # fmt: skip
@@ -55,7 +56,7 @@ FIELDS: tuple[Field, ...] = (
         mapped=False,
     ),
     Field("availability.status", "availability", "One of five states"),
-    Field("availability.quantity", "count", "Pieces in stock"),
+    Field("availability.quantity", "quantity", "Pieces in stock"),
     Field("availability.leadTimeDays", "lead_time", "Days until it is delivered"),
     Field("availability.minOrder", "count", "Least quantity one can order"),
     Field("availability.deliveryDate", "date", "Day, month or week from which it is delivered"),
@@ -161,6 +162,7 @@ _FRAGMENTS: dict[str, dict[str, Any]] = {
     "boolean": {"type": "boolean"},
     "availability": {"enum": ["in_stock", "out_of_stock", "limited", "preorder", "backorder"]},
     "count": {"type": "integer", "minimum": 0},
+    "quantity": {"type": "integer", "minimum": 0},
     "lead_time": {"type": "integer", "minimum": 0},
     "date": _DAY,
     "datetime": {"type": "string"},

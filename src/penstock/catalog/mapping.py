@@ -22,6 +22,8 @@ LEAST_CONFIDENCE = 0.5
 LEAST_SIMILARITY = 88
 MOST_ALTERNATIVES = 4
 LONGEST_TITLE = 120
+SHORTEST_MISSPELT = 4
+LEAST_ALIKE = 85
 
 # One exact name outweighs any number of resemblances, and they any number of looks.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
@@ -115,7 +117,8 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
 def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
     named, hints = synonyms.candidates(name, platform)
     options: dict[str, tuple[float, How]] = {
-        target: (_weighed(target, confidence, samples), "exact") for target, confidence in named
+        target: (_weighed(target, confidence, samples), "exact")
+        for target, confidence in _with_stock_words(named)
     }
     if not options:
         for target, confidence in _similar(name):
@@ -126,6 +129,14 @@ def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
         if target not in options:
             options[target] = (confidence, "content")
     return _Thought(options, looks[0] if looks else None, hints)
+
+
+def _with_stock_words(named: list[Candidate]) -> list[Candidate]:
+    """A column called `Stock` may hold `yes` and `sold out` as well as numbers."""
+    quantity = next((one for one in named if one.target == "availability.quantity"), None)
+    if quantity is None or any(one.target == "availability.status" for one in named):
+        return named
+    return [*named, Candidate("availability.status", quantity.confidence * 0.9)]
 
 
 def _similar(name: str) -> list[Candidate]:
@@ -162,7 +173,13 @@ def _with_further_columns(chosen: list[str | None], thoughts: list[_Thought]) ->
 def _is_misspelt(key: str, known: str) -> bool:
     """A word more or less makes another name (`type id`); letters more or less make a mistake."""
     if key.count(" ") == known.count(" "):
-        return True
+        # A short word that differs is another word: `supplier aid` is no `supplier id`.
+        mine, theirs = set(key.split()), set(known.split())
+        return all(
+            len(word) >= SHORTEST_MISSPELT
+            and any(fuzz.ratio(word, other) >= LEAST_ALIKE for other in theirs - mine)
+            for word in mine - theirs
+        )
     return fuzz.ratio(key.replace(" ", ""), known.replace(" ", "")) >= 94
 
 
@@ -183,12 +200,17 @@ def _with_a_title(
 
 def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
     """A name promises; the cells keep the promise or not."""
+    if target in ("title", "specifications.material") and content.are_codes(samples):
+        confidence *= 0.6
+    elif target == "category" and content.are_numbers(samples):
+        # Numbers name categories only to who has the list of them.
+        confidence *= 0.5
     share = content.fit(field_of(target).kind, samples)
     if share is not None:
         return round(confidence * (0.4 + 0.6 * share), 3)
     if samples and not content.filled(samples):
         return round(confidence * 0.95, 3)
-    return confidence
+    return round(confidence, 3)
 
 
 def _proposal(index: int, header: str, thought: _Thought, target: str | None) -> ColumnProposal:
@@ -201,7 +223,7 @@ def _proposal(index: int, header: str, thought: _Thought, target: str | None) ->
         confidence,
         how,
         thought.looks_like,
-        thought.hints,
+        thought.hints if target is None else thought.hints.for_kind(field_of(target).kind),
         tuple(Candidate(other, value) for other, (value, _) in others if other != target)[
             :MOST_ALTERNATIVES
         ],

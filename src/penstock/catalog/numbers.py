@@ -29,11 +29,15 @@ _SPACES = re.compile("[\\s\u202f\u2007\u2009]+")
 _BODY = re.compile(r"[0-9.,]*[0-9][0-9.,]*")
 _SCIENTIFIC = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,17})?)[eE]([+-]?[0-9]{1,2})")
 _OUT_OF = re.compile(r"\s{0,3}(?:von|out of|sur|de|su|van|stars?|sterne?)\s{0,3}")
-_SIGNS = str.maketrans("−–—’`´‘٫٬", "---''''.,")
+# Nobody sees them, and no number has them.
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
+_SIGNS = str.maketrans("−–—’`´‘٫٬⁄", "---''''.,/", _INVISIBLE)
+_VULGAR = re.compile("(?<=[0-9])(?=[¼½¾⅐-⅞])")
 _CHARACTER = {"comma": ",", "point": "."}
 _PLACEHOLDERS = words(
     """
-    - -- --- . n/a na n.a. null none nil k.a. k.a n.v.t. nvt s/o s.o. nd n.d. n/d tbd ? x"""
+    - -- --- . .. ... … – — / n/a na n.a. null none nil nan <na> \\n k.a. k.a k/a n.v.t. nvt s/o
+    s.o. s/d nd n.d. n/d nc n.c. n/c n.b. n/b tbd ? x unknown unbekannt inconnu desconocido"""
 )
 CELL_ERRORS = words(
     """
@@ -64,7 +68,9 @@ def to_ascii(text: str) -> str:
     """Full-width and other digits, dashes, apostrophes and spaces as ASCII knows them."""
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
+    # Made of plain digits, 1½ would be 11/2.
+    text = _VULGAR.sub(" ", text.translate(_SIGNS))
+    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     if text.isascii():
         return text
     return "".join(str(unicodedata.digit(c, c)) if c.isdigit() else c for c in text)

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from penstock.catalog.currencies import Rates
 from penstock.catalog.decisions import UNDECIDED, ColumnDecision
+from penstock.catalog.dimensions import sides_named
 from penstock.catalog.fields import field_of
 from penstock.catalog.profile import IGNORED, ColumnRule, Profile
 from penstock.catalog.readers import REPEATING, Reader, Style, reader
 from penstock.catalog.text import tidy_line
-from penstock.catalog.units import unit_of
+from penstock.catalog.units import read_unit, unit_of
 from penstock.catalog.value import Normalised
 from penstock.catalog.words import words
 from penstock.model.errors import BadInput
@@ -100,7 +101,7 @@ def compile_plan(
             custom.append(Custom(index, names[index]))
         elif rule.target != IGNORED:
             decision = decisions[index] if index < len(decisions) else UNDECIDED
-            steps.append(_step(index, column, rule.target, _style(profile, rule, decision)))
+            steps.append(_step(index, column, rule.target, _style(profile, rule, decision, column)))
             notes += [f"{column}: {note}" for note in decision.notes if _matters(note, rule)]
     if unknown and profile.contract == "freeze":
         raise BadInput(
@@ -136,7 +137,7 @@ def _step(index: int, header: str, target: str, style: Style) -> Step:
     return Step(index, header, target, section, name, read)
 
 
-def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision) -> Style:
+def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header: str) -> Style:
     """What people set goes before what was found; the column before the whole file."""
     target = rule.target or ""
     unit = rule.unit
@@ -148,9 +149,17 @@ def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision) -> Styl
         rule.decimal or profile.decimal or decision.decimal,
         rule.dates or profile.dates or decision.dates,
         rule.currency or _cell_currency(profile, decision),
-        unit_of(unit) if unit else None,
+        _unit(unit, target),
         rule.tax_included,
+        sides_named(header) if target == "specifications.dimensions" else (),
     )
+
+
+def _unit(unit: str | None, target: str) -> str | None:
+    """Prices may be for `100 g`; anything else is measured in one of something."""
+    if not unit:
+        return None
+    return str(read_unit(unit).value) if target.startswith("price.") else unit_of(unit)
 
 
 def _cell_currency(profile: Profile, decision: ColumnDecision) -> str | None:
@@ -175,7 +184,17 @@ def _matters(note: str, rule: ColumnRule) -> bool:
         return kind in ("date", "datetime")
     if "urrenc" in note or "is read as" in note:
         return kind in ("price", "per_unit", "tiers", "currency")
-    return kind in ("price", "per_unit", "tiers", "count", "weight", "length", "dimensions", "pack")
+    return kind in (
+        "price",
+        "per_unit",
+        "tiers",
+        "count",
+        "quantity",
+        "weight",
+        "length",
+        "dimensions",
+        "pack",
+    )
 
 
 def _custom_names(header: Sequence[str]) -> list[str]:

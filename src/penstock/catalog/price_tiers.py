@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import orjson
+
 from penstock.catalog.currencies import TOKEN, currency_of, money, places
 from penstock.catalog.numbers import DecimalStyle, is_nothing, read_number, to_ascii
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.units import unit_of
 from penstock.catalog.value import EMPTY, Normalised, unreadable
+from penstock.catalog.words import words
 
 LONGEST = 1_000
 MOST_TIERS = 50
@@ -75,7 +78,66 @@ def read_tier_cell(text: str, style: DecimalStyle | None, currency: str | None) 
     """A cell of a column of tiers."""
     if is_nothing(text):
         return EMPTY
-    tiers = read_tiers(to_ascii(text[: LONGEST + 1]), style, currency)
+    named = _members(text.strip()) if "=" in text or '"' in text else None
+    if named is not None:
+        tiers = _from_members(named, style, currency)
+    else:
+        tiers = read_tiers(to_ascii(text[: LONGEST + 1]), style, currency)
     if tiers is None:
         return unreadable("TIERS_UNREADABLE", text)
     return Normalised(tiers, "price_tiers")
+
+
+_QUANTITY_NAMES = words(
+    """
+    qty quantity minqty minquantity lowerbound lower from min minimum menge ab staffel amountfrom
+    startquantity quantitystart"""
+)
+_AMOUNT_NAMES = words("price amount priceamount value preis unitprice netprice net")
+_CURRENCY_NAMES = words("currency pricecurrency currencycode")
+_TYPE_NAMES = words("type valuetype discounttype pricevaluetype")
+
+
+def _members(text: str) -> list[dict[str, str]] | None:
+    """`[{"qty": 10, "price": "8.50"}]` or `qty=10,price=8.50|qty=…`: each tier by its names."""
+    if text.startswith("[") and text.endswith("]") and len(text) <= LONGEST * MOST_TIERS:
+        try:
+            read = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return None
+        found = [one for one in read if isinstance(one, dict)]
+        return [{_name(k): str(v) for k, v in one.items()} for one in found] or None
+    pairs = [dict(_pair(part) for part in re.split("[,&]", step) if "=" in part)
+             for step in re.split(r"[|;\n]", text[:LONGEST])]  # fmt: skip
+    return pairs if pairs and all(len(one) > 1 for one in pairs) else None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return _name(name), value.strip()
+
+
+def _name(text: str) -> str:
+    return re.sub(r"[\W_]+", "", str(text)).casefold()
+
+
+def _from_members(
+    steps: list[dict[str, str]], style: DecimalStyle | None, currency: str | None
+) -> tuple[tuple[Tier, ...], str | None] | None:
+    """None as soon as one step is no price from a quantity up, but a discount or something else."""
+    found: dict[int, str] = {}
+    named: str | None = None
+    for step in steps[: MOST_TIERS + 1]:
+        token = next((step[name] for name in step if name in _CURRENCY_NAMES), "")
+        own = currency_of(token, currency)
+        named = own.currency if own else named
+        quantity = next((step[name] for name in step if name in _QUANTITY_NAMES), "1")
+        amount = next((step[name] for name in step if name in _AMOUNT_NAMES), "")
+        kind = next((step[name] for name in step if name in _TYPE_NAMES), "fixed")
+        count, price = read_number(quantity, style), read_number(amount, style)
+        if count is None or price is None or kind.casefold() not in ("fixed", "final", "price"):
+            return None
+        found.setdefault(int(count.decimal), money(price.text, places(named or currency)))
+    if not found or len(steps) > MOST_TIERS:
+        return None
+    return tuple(Tier(quantity, found[quantity]) for quantity in sorted(found)), named

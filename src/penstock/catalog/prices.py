@@ -55,11 +55,12 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceStyle:
-    """What is known of the column: its decimal mark, and the currency where a cell names none."""
+    """What is known of the column: its decimal mark, and what cells mean that do not say it."""
 
     decimal: DecimalStyle | None = None
     currency: str | None = None
     tax_included: bool | None = None
+    unit: str | None = None
 
 
 UNKNOWN = PriceStyle()
@@ -72,7 +73,7 @@ def read_price(text: str, style: PriceStyle = UNKNOWN) -> Normalised:
         if len(head) > 1 and head[0] == "0":
             head = head.lstrip("0") or "0"
         amount = money(f"{head}.{tail}" if tail else head, places(style.currency))
-        return Normalised(Price(amount, style.currency, None, style.tax_included), "price")
+        return Normalised(Price(amount, style.currency, style.unit, style.tax_included), "price")
     match = _SIMPLE.fullmatch(text) if len(text) < 40 else None
     if match is not None:
         simple = _read_simple(match, text, style)
@@ -98,7 +99,7 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
         price = Price(
             amount if places(found.currency) == 2 else money(amount, places(found.currency)),
             found.currency,
-            None,
+            style.unit,
             style.tax_included,
         )
         return Normalised(price, "price_with_currency", found.confidence)
@@ -106,7 +107,12 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
     if number is None:
         return None
     return Normalised(
-        Price(money(number.text, places(found.currency)), found.currency, None, style.tax_included),
+        Price(
+            money(number.text, places(found.currency)),
+            found.currency,
+            style.unit,
+            style.tax_included,
+        ),
         "price_with_currency",
         min(found.confidence, number.confidence),
         ambiguity(text, number),
@@ -118,14 +124,18 @@ def _read_bare(body: str, text: str, style: PriceStyle) -> Normalised | None:
     if number is None:
         return None
     price = Price(
-        money(number.text, places(style.currency)), style.currency, None, style.tax_included
+        money(number.text, places(style.currency)), style.currency, style.unit, style.tax_included
     )
     rule = number.rule.replace("number", "price")
     return Normalised(price, rule, number.confidence, ambiguity(text, number))
 
 
 def _number(text: str, style: PriceStyle, currency: str | None) -> Number | None:
-    return read_number(text, style.decimal, three_are_decimals=currency in _THREE_PLACES)
+    number = read_number(text, style.decimal, three_are_decimals=currency in _THREE_PLACES)
+    if number is not None and number.other is not None and places(currency) == 0:
+        # A currency without cents has no decimals to take thousands for.
+        return number._replace(other=None, rule="number", confidence=1.0)
+    return number
 
 
 def _read_any(text: str, style: PriceStyle) -> Normalised:
@@ -151,7 +161,7 @@ def _read_words(body: str, text: str, style: PriceStyle) -> Normalised:
     low = body.casefold().strip(" .!*")
     if low in words.FREE:
         amount = money("0", places(style.currency))
-        price = Price(amount, style.currency, None, style.tax_included)
+        price = Price(amount, style.currency, style.unit, style.tax_included)
         return Normalised(price, "price_free", 0.8, (problem("PRICE_FREE", value=text),))
     if words.ON_REQUEST.search(body):
         return Normalised(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
@@ -161,7 +171,7 @@ def _read_words(body: str, text: str, style: PriceStyle) -> Normalised:
 def _tiered(tiers: tuple[tuple[Tier, ...], str | None], style: PriceStyle) -> Normalised:
     steps, currency = tiers
     price = Price(
-        steps[0].amount, currency or style.currency, None, style.tax_included, None, steps
+        steps[0].amount, currency or style.currency, style.unit, style.tax_included, None, steps
     )
     return Normalised(price, "price_tiers", 0.9)
 
@@ -228,7 +238,7 @@ def _read_amounts(
         problems.append(problem("PRICE_NEGATIVE", value=text))
         rule = "price_negative"
     amount = money(number.text, places(currency))
-    price = Price(amount, currency, unit, tax, upper)
+    price = Price(amount, currency, unit or style.unit, tax, upper)
     return Normalised(price, rule, confidence, tuple(problems))
 
 

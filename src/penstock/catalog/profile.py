@@ -15,6 +15,7 @@ from penstock.catalog.dates import DateOrder
 from penstock.catalog.fields import field_of, full_target
 from penstock.catalog.mapping import Proposal
 from penstock.catalog.numbers import DecimalStyle
+from penstock.catalog.synonyms import Hints
 from penstock.catalog.units import unit_of
 from penstock.model.errors import BadInput
 
@@ -134,18 +135,16 @@ def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
     """What was proposed, as a profile that can be changed and saved."""
     columns: dict[str, ColumnRule] = {}
     for column in proposal.columns:
-        hints = column.hints
-        kind = field_of(column.target).kind if column.target else None
-        columns.setdefault(
-            column.header,
-            ColumnRule(
-                column.target,
-                currency=hints.currency if kind in ("price", "per_unit", "tiers") else None,
-                unit=hints.unit if kind in ("weight", "length", "dimensions") else None,
-                tax_included=hints.tax_included if kind == "price" else None,
-            ),
-        )
+        columns.setdefault(column.header, rule_for(column.target, column.hints))
     return Profile(name, fingerprint=proposal.fingerprint, columns=columns, **options)
+
+
+def rule_for(target: str | None, hints: Hints) -> ColumnRule:
+    """A column's rule with what its header says, as far as the field has use for it."""
+    if target is None or target == IGNORED:
+        return ColumnRule(target)
+    own = hints.for_kind(field_of(target).kind)
+    return ColumnRule(target, currency=own.currency, unit=own.unit, tax_included=own.tax_included)
 
 
 def _rule(header: str, read: Any) -> ColumnRule:

@@ -37,19 +37,21 @@ class Style:
     currency: str | None = None
     unit: str | None = None
     tax_included: bool | None = None
+    sides: tuple[str, ...] = ()
 
 
 # Kinds whose cells repeat: what was read once is remembered.
 REPEATING = words(
     """
-    category price per_unit currency unit pack tiers boolean availability count lead_time date
+    category price per_unit currency unit pack tiers boolean availability count quantity lead_time
+    date
     rating weight length dimensions tags"""
 )
 
 
 def reader(kind: str, style: Style) -> Reader:
     decimal, unit = style.decimal, style.unit
-    price_style = prices.PriceStyle(decimal, style.currency, style.tax_included)
+    price_style = prices.PriceStyle(decimal, style.currency, style.tax_included, unit)
     made: dict[str, Reader] = {
         "line": text.read_line,
         "text": text.read_text,
@@ -60,18 +62,19 @@ def reader(kind: str, style: Style) -> Reader:
         "per_unit": lambda raw: prices.read_price(raw, price_style),
         "currency": lambda raw: currencies.read_currency(raw, style.currency),
         "unit": units.read_unit,
-        "pack": lambda raw: units.read_pack(raw, decimal),
+        "pack": lambda raw: units.read_pack(raw, decimal, unit),
         "tiers": lambda raw: price_tiers.read_tier_cell(raw, decimal, style.currency),
         "boolean": booleans.read_boolean,
         "availability": lambda raw: availability.read_availability(raw, decimal),
         "count": lambda raw: numbers.read_count(raw, decimal),
-        "lead_time": availability.read_lead_time,
+        "quantity": lambda raw: availability.read_quantity(raw, decimal),
+        "lead_time": lambda raw: availability.read_lead_time(raw, unit),
         "date": lambda raw: dates.read_date(raw, style.dates),
         "datetime": lambda raw: dates.read_datetime(raw, style.dates),
         "rating": lambda raw: numbers.read_rating(raw, decimal),
         "weight": lambda raw: units.read_measure(raw, "mass", unit, decimal),
         "length": lambda raw: units.read_measure(raw, "length", unit, decimal),
-        "dimensions": lambda raw: dimensions.read_dimensions(raw, unit, decimal),
+        "dimensions": lambda raw: dimensions.read_dimensions(raw, unit, decimal, style.sides),
         "url": images.read_url,
         "images": images.read_images,
         "tags": categories.read_tags,

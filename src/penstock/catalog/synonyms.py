@@ -12,6 +12,13 @@ from typing import NamedTuple
 from penstock.catalog import price_words
 from penstock.catalog.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.fields import BY_TARGET
+from penstock.catalog.header_words import (
+    canonical,
+    members,
+    with_number_signs,
+    without_brackets,
+)
+from penstock.catalog.synonym_abroad import ABROAD
 from penstock.catalog.synonym_platforms import PLATFORMS
 from penstock.catalog.synonym_words import WORDS
 from penstock.catalog.unit_words import KINDS
@@ -37,8 +44,18 @@ _SKIPPED_WORDS = words(
 )
 
 
+# Prices that say to be for one piece.
+_EACH = words(
+    """
+    einzelpreis stuckpreis stukprijs unitaire unitario each puht pu"""
+)
+
 # Marks behind a name in the word lists.
-_STRENGTHS = {"?": 0.75, "~": 0.97}
+_STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
+
+
+# How much a name counts that is one only in part.
+_WRITTEN_OUT, _LAST_MEMBER, _WITHOUT_BRACKETS = 0.93, 0.9, 0.9
 
 
 class Candidate(NamedTuple):
@@ -53,6 +70,24 @@ class Hints:
     currency: str | None = None
     unit: str | None = None
     tax_included: bool | None = None
+
+    def for_kind(self, kind: str) -> Hints:
+        """What of it a field of this kind has use for."""
+        of_money = kind in _MONEY
+        measures = KINDS.get((self.unit or "").rpartition(" ")[2])
+        return Hints(
+            self.currency if of_money else None,
+            self.unit if of_money or measures in _UNITS.get(kind, ()) else None,
+            self.tax_included if kind == "price" else None,
+        )
+
+
+_MONEY = ("price", "per_unit", "tiers")
+# Which units a header may give to which kind of field; prices may be per anything.
+_UNITS = {
+    "weight": ("mass",), "length": ("length",), "dimensions": ("length",), "lead_time": ("time",),
+    "pack": ("mass", "volume", "length", "area"),
+}  # fmt: skip
 
 
 def header_key(header: str) -> str:
@@ -72,7 +107,7 @@ def _index() -> dict[str, dict[str, float]]:
             last = header_key(target.rsplit(".", 1)[-1])
             if " " in last:  # "minOrder" is clear alone, "name" and "id" are not
                 index.setdefault(last, {}).setdefault(target, 0.9)
-    for target, names in WORDS.items():
+    for target, names in (*WORDS.items(), *ABROAD.items()):
         for name in names.replace("\n", " ").split("|"):
             strength = _STRENGTHS.get(name.strip()[-1:], 1.0)
             found = index.setdefault(header_key(name), {})
@@ -85,6 +120,18 @@ def _index() -> dict[str, dict[str, float]]:
                 key = header_key(name)
                 if key not in common:
                     index.setdefault(key, {}).setdefault(target, 0.9)
+    return index
+
+
+@cache
+def _canonical_index() -> dict[str, dict[str, float]]:
+    """The same by what its names come to when their words are written out."""
+    index: dict[str, dict[str, float]] = {}
+    for key, targets in _index().items():
+        found = index.setdefault(canonical(key), {})
+        for target, strength in targets.items():
+            found[target] = max(found.get(target, 0.0), strength)
+    index.pop("", None)
     return index
 
 
@@ -125,15 +172,9 @@ def exact(key: str) -> dict[str, float]:
 def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate], Hints]:
     """Fields the header names, surest first, and what else it says."""
     hints, bare = read_hints(header)
-    best: dict[str, float] = {}
-    for key, factor in _ways_to_read(header_key(header), bare):
-        for target, strength in exact(key).items():
-            best[target] = max(best.get(target, 0.0), strength * factor)
-        numbered = _numbered(key)
-        if numbered is not None:
-            best[numbered.target] = max(
-                best.get(numbered.target, 0.0), numbered.confidence * factor
-            )
+    best = _named(header_key(header), bare)
+    if not best:
+        best = _named_in_part(header)
     if platform is not None:
         own = _platform_keys(platform).get(header_key(header))
         # In a file of a known system its own names come before everyone else's.
@@ -142,6 +183,38 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
             best[own] = 1.0
     ordered = sorted(best.items(), key=lambda pair: -pair[1])
     return [Candidate(target, round(value, 3)) for target, value in ordered], hints
+
+
+def _named(key: str, bare: str) -> dict[str, float]:
+    """Targets by each way to read a key; what its words come to only where nothing is nearer."""
+    best: dict[str, float] = {}
+    ways = _ways_to_read(key, bare)
+    for one, factor in ways:
+        for target, strength in exact(one).items():
+            best[target] = max(best.get(target, 0.0), strength * factor)
+        numbered = _numbered(one)
+        if numbered is not None:
+            best[numbered.target] = max(
+                best.get(numbered.target, 0.0), numbered.confidence * factor
+            )
+    if not best:
+        for one, factor in ways:
+            for target, strength in _canonical_index().get(canonical(one), {}).items():
+                best[target] = max(best.get(target, 0.0), strength * factor * _WRITTEN_OUT)
+    return best
+
+
+def _named_in_part(header: str) -> dict[str, float]:
+    """`Levertijd (dagen)`, `ARTICLE_DETAILS.EAN`, `Item #`: less of it, or more, is a name."""
+    parts = [(end, _LAST_MEMBER) for end in members(header)]
+    if (rest := without_brackets(header)) is not None:
+        parts.append((rest, _WITHOUT_BRACKETS))
+    if "#" in header:
+        parts.append((with_number_signs(header), 1.0))
+    for part, factor in parts:
+        if best := _named(header_key(part), read_hints(part)[1]):
+            return {target: value * factor for target, value in best.items()}
+    return {}
 
 
 def _ways_to_read(key: str, bare: str) -> list[tuple[str, float]]:
@@ -189,15 +262,33 @@ def read_hints(header: str) -> tuple[Hints, str]:
     if codes and currency is None:
         currency = codes[0]
     kept = [word for i, word in enumerate(kept) if i == 0 or word.upper() != currency]
-    while len(kept) > 1 and kept[-1] in _JOINING and unit is None:
-        kept.pop()
-    if kept and _measuring(kept[-1]):
-        unit = unit or _measuring(kept[-1])
-        kept = kept[:-1] or kept
+    if words[-1:] == ["in"] and len(words) > 1:
+        # Not "in" what, so it is inches.
+        unit = unit or "in"
+    unit = _cut_unit(kept, unit)
+    if unit is None and (_EACH.intersection(words) or words[:2] == ["unit", "price"]):
+        unit = "piece"
     return Hints(currency, unit, tax), " ".join(kept)
 
 
+def _cut_unit(kept: list[str], unit: str | None) -> str | None:
+    """The unit that a header ends in, cut off with the words before it: `Gewicht in g`, `je 100 g`.
+    A header of single letters is no name with a unit."""
+    if len(kept) == 1:
+        return unit or _measuring(kept[0])
+    while len(kept) > 1 and (len(kept) > 2 or len(kept[0]) > 1):
+        found = None if kept[-1] in _JOINING else _measuring(kept[-1])
+        if found is not None and unit in (None, found):
+            unit = found
+        elif unit is not None and kept[-1].isdecimal() and kept[-1] != "1":
+            unit = f"{kept[-1]} {unit}"
+        elif kept[-1] not in _JOINING and kept[-1] != "1":
+            break
+        kept.pop()
+    return unit
+
+
 def _measuring(word: str) -> str | None:
-    """A unit of mass, length or volume; `St` and `pack` in a header are part of its name."""
+    """A unit of measure; `St` and `pack` in a header are part of its name."""
     unit = unit_of(word)
-    return unit if unit is not None and KINDS[unit] in ("mass", "length", "volume") else None
+    return unit if unit is not None and KINDS[unit] not in ("count", "package") else None

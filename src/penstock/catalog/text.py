@@ -33,7 +33,10 @@ _SILENT = frozenset(("script", "style", "template", "noscript", "iframe", "svg",
 # UTF-8 that was read as Windows-1252: "MÃ¼ller", "1â‚¬", "5Â°".
 _MISREAD = re.compile("Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€|â‚|Â[\u00a0-\u00bf]")
 _SUSPECT = re.compile("[ÃâÂ\ufffd]")
-PLACEHOLDERS = frozenset(("-", "--", "---", "n/a", "#n/a", "null", "none", "nil", "(null)", "n.a."))
+PLACEHOLDERS = frozenset(
+    ("-", "--", "---", "–", "—", "n/a", "#n/a", "null", "none", "nil", "(null)", "n.a.", "k.a.",
+     "k. a.", "n.v.t.", "<na>", "\\n", "?", "...", "…")
+)  # fmt: skip
 _CELL_ERRORS = frozenset(
     ("#n/a", "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!", "#spill!", "#wert!",
      "#bezug!", "#zahl!", "#valeur!", "#nom?", "#nv", "#¡valor!", "#¿nombre?", "#valore!")
@@ -57,6 +60,8 @@ def read_text(text: str) -> Normalised:
 def _is_clean(text: str) -> bool:
     """Nothing in it that a closer look could change; most cells are like that."""
     if "  " in text or "<" in text or "&" in text or text[0] in " #-(nN" or text[-1] == " ":
+        return False
+    if text[-1] == "." and len(text) < 8:
         return False
     if text.isascii():
         return True

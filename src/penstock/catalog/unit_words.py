@@ -44,12 +44,17 @@ _UNITS: tuple[tuple[str, str, str, str], ...] = (
     ("sqft", "area", "0.09290304", "ft2 ft² sq.ft"),
     ("h", "time", "1", """
         hur hr hrs hour hours std stunde stunden heure heures hora horas ora ore uur"""),
+    ("day", "time", "24", """
+        days tag tage tagen jour jours día días dia dias giorno giorni dag dagen werktage
+        arbeitstage werkdagen"""),
+    ("week", "time", "168", """
+        weeks wk wks woche wochen semaine semaines semana semanas settimana settimane weken"""),
     ("piece", "count", "1", """
         pieces pc pcs pce c62 h87 ea each unit units un und unid uni unidad unidades unidade ud
         uds u st stk stck stück stuck stueck stk. stücke stucke piece pièce pièces
         pieza piezas pza pzas pz pzo pezzo pezzi stuk stuks peca pecas peça peças
-        item items ex count ct. nr"""),
-    ("pair", "count", "2", "pairs pr paar par pares paire paires paio paia"),
+        item items ex count ct. nr pç pçs psc stw szt ks adet шт 個 个 件"""),
+    ("pair", "count", "2", "pairs pr paar paa par pares paire paires paio paia"),
     ("dozen", "count", "12", """
         dozens dz dzn dutzend dtz douzaine docena docenas dozzina dozijn duzia dúzia"""),
     ("set", "count", "1", "sets satz garnitur jeu juego kit kits conjunto"),
@@ -60,9 +65,10 @@ _UNITS: tuple[tuple[str, str, str, str], ...] = (
         conf verpakking embalagem embalaje colis"""),
     ("box", "package", "1", """
         boxes bx schachtel schachteln boîte boites boite caja cajas scatola scatole doos caixa
-        caixas kiste kisten kasten"""),
+        caixas cx kiste kisten kasten ki"""),
     ("carton", "package", "1", """
-        cartons case cases cs ct ctn karton kartons cartone cartoni cartón cartones cartao"""),
+        cartons case cases cs ct ctn kar kart karton kartons cartone cartoni cartón cartones
+        cartao"""),
     ("bottle", "package", "1", """
         bottles bo btl flasche flaschen fl bouteille bouteilles botella botellas bottiglia
         bottiglie fles flessen garrafa garrafas"""),
@@ -72,7 +78,7 @@ _UNITS: tuple[tuple[str, str, str, str], ...] = (
         bags bg beutel sack säcke sacke tüte tüten sac sacs bolsa bolsas sacco sacchi zak zakken
         saco sacos sachet sachets"""),
     ("roll", "package", "1", """
-        rolls ro rolle rollen rouleau rouleaux rollo rollos rotolo rotoli rol rolo rolos"""),
+        rolls ro rolle rollen rouleau rouleaux rll rollo rollos rotolo rotoli rol rolo rolos"""),
     ("sheet", "package", "1", """
         sheets blatt bogen feuille feuilles hoja hojas foglio fogli vel vellen folha folhas"""),
     ("tube", "package", "1", "tubes tuben tubo tubos tubetto"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from math import gcd
 
 from penstock.catalog.numbers import (
     DecimalStyle,
@@ -35,6 +36,17 @@ _TIMES = r"\s{0,3}[xX×*]\s{0,3}"
 _MEASURE = re.compile(
     rf"(?P<number>[-+]?(?:{_NUMBER}))\s{{0,3}}(?P<unit>{_WORD}|[\"″'′%]{{1,2}}|fl\.? ?oz\.?)?"
 )
+_FRACTION = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,4})[ -])?([0-9]{1,2})/([0-9]{1,2})(?![0-9.,/])")
+_PART = re.compile(
+    rf"(?P<number>{_NUMBER})\s{{0,2}}(?P<unit>fl\.? ?oz\.?|[^\W\d_]{{1,16}}\.?|[\"″'′]{{1,2}})?"
+)
+_AROUND = re.compile(
+    r"(?<![^\W_])(?:net|nett|netto|gross|brutto|bruto|neto|lordo|brut|ca|circa|approx|about|each)"
+    r"(?![^\W_])\.?|^[~<≈]=?",
+    re.I,
+)
+_PARTS = frozenset((2, 3, 4, 5, 6, 8, 12, 16, 32, 64))
+_AND = frozenset(("", "and", "und", "et", "y", "e", "en", "+", "&"))
 _MULTIPLE = re.compile(
     rf"(?P<count>[0-9]{{1,6}})\s{{0,2}}(?P<outer>{_WORD})?{_TIMES}"
     rf"(?:(?P<inner>[0-9]{{1,6}}){_TIMES})?(?P<size>{_NUMBER})"
@@ -106,7 +118,12 @@ def read_unit(text: str) -> Normalised:
     unit = unit_of(text)
     if unit is not None:
         return Normalised(unit, "unit")
-    match = _MEASURE.fullmatch(to_ascii(text.strip())[:40])
+    plain_text = to_ascii(text.strip())[:40]
+    if plain_text.isdecimal() and len(plain_text) < 7 and int(plain_text):
+        # How many a price is for, as merchandise systems have it.
+        count = int(plain_text)
+        return Normalised("piece" if count == 1 else f"{count} piece", "unit_of_pieces", 0.9)
+    match = _MEASURE.fullmatch(plain_text)
     if match is not None and match["unit"]:
         unit, number = unit_of(match["unit"]), read_number(match["number"])
         if unit is not None and number is not None:
@@ -127,18 +144,15 @@ def read_measure(
     if is_nothing(text):
         return EMPTY
     parsed = split_measure(text)
-    if parsed is None:
-        return unreadable("MEASURE_UNREADABLE", text)
-    number_text, word = parsed
+    number_text, word = parsed or ("", "")
     number = read_number(number_text, style, three_are_decimals=True)
-    if number is None:
-        return unreadable("MEASURE_UNREADABLE", text)
+    if number is None or (word and unit_of(word) is None):
+        read = _read_compound(text, kind, default_unit, style)
+        return read or unreadable("MEASURE_UNREADABLE", text)
     if number.text.startswith("-"):
         return unreadable("NUMBER_NEGATIVE", text)
     unit = unit_of(word) if word else default_unit
     problems: tuple[Problem, ...] = ambiguity(text, number)
-    if unit is None and word:
-        return unreadable("MEASURE_UNREADABLE", text)
     if unit is None:
         problems = (*problems, problem("UNIT_MISSING", value=text))
         return Normalised({"value": plain(number.text)}, "measure", 0.5, problems)
@@ -147,6 +161,62 @@ def read_measure(
     rule = "measure" if word else "measure_default_unit"
     measure = {"value": plain(number.text), "unit": unit}
     return Normalised(measure, rule, number.confidence, problems)
+
+
+def _read_compound(
+    text: str, kind: str, default_unit: str | None, style: DecimalStyle | None
+) -> Normalised | None:
+    """`1 lb 4 oz` is one weight, `500 g (1.1 lb)` says it twice; fractions are numbers."""
+    body = with_fractions(_AROUND.sub(" ", to_ascii(text[:LONGEST]))).strip()
+    parts = list(_PART.finditer(body))
+    between = _PART.sub("", body).strip()
+    if not parts or between.strip("/=|(),;~ ").casefold() not in _AND:
+        return None
+    amounts = []
+    for part in parts:
+        number = read_number(part["number"], style, three_are_decimals=True)
+        unit = unit_of(part["unit"]) if part["unit"] else default_unit
+        if number is None or unit is None or KINDS[unit] != kind:
+            return None
+        amounts.append((number.decimal, unit))
+    if len(amounts) > 1 and any(mark in between for mark in "/=|("):
+        return _the_same(amounts)
+    return _summed(amounts)
+
+
+def _the_same(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
+    """One measure in several units, as far as rounding allows."""
+    sizes = [amount * FACTORS[unit] for amount, unit in amounts]
+    if max(sizes) > min(sizes) * Decimal("1.03"):
+        return None
+    amount, unit = amounts[0]
+    return Normalised({"value": plain(format(amount, "f")), "unit": unit}, "measure_twice", 0.9)
+
+
+def _summed(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
+    """In the first unit, if that is exact, else in the last and smallest."""
+    factors = [FACTORS[unit] for _, unit in amounts]
+    if factors != sorted(set(factors), reverse=True):
+        return None
+    total = sum(amount * FACTORS[unit] for amount, unit in amounts)
+    first, last = amounts[0][1], amounts[-1][1]
+    exact = (total / FACTORS[first]).normalize()
+    unit = first if round(exact, 4) == exact or len(amounts) == 1 else last
+    value = round(total / FACTORS[unit], 6).normalize()
+    return Normalised({"value": plain(format(value, "f")), "unit": unit}, "measure_compound", 0.95)
+
+
+def with_fractions(text: str) -> str:
+    """`1 1/2` as 1.5 and `3/4` as 0.75."""
+    return _FRACTION.sub(_as_decimal, text) if "/" in text else text
+
+
+def _as_decimal(fraction: re.Match[str]) -> str:
+    whole, above, below = fraction.groups()
+    # `10/20` and `100/200` are two numbers: nobody leaves a half like that.
+    if int(below) not in _PARTS or int(above) >= int(below) or gcd(int(above), int(below)) > 1:
+        return fraction.group()
+    return format(round(int(whole or 0) + Decimal(above) / Decimal(below), 6).normalize(), "f")
 
 
 def split_measure(text: str) -> tuple[str, str] | None:
@@ -165,10 +235,16 @@ def split_measure(text: str) -> tuple[str, str] | None:
     return cleaned[:cut].strip(), word
 
 
-def read_pack(text: str, style: DecimalStyle | None = None) -> Normalised:
-    """How many of what a price is for."""
+def read_pack(
+    text: str, style: DecimalStyle | None = None, default_unit: str | None = None
+) -> Normalised:
+    """How many of what a price is for; ``default_unit`` is what the header says of bare numbers."""
     if is_nothing(text):
         return EMPTY
+    if default_unit is not None and not any(map(str.isalpha, text)):
+        number = read_number(to_ascii(text.strip()), style, three_are_decimals=True)
+        if number is not None and number.decimal > 0:
+            return Normalised(Pack(1, number.text, default_unit), "pack_default_unit")
     if len(text) > LONGEST:
         return unreadable("PACK_UNREADABLE", text)
     cleaned = " ".join(to_ascii(text).split())
@@ -182,6 +258,9 @@ def read_pack(text: str, style: DecimalStyle | None = None) -> Normalised:
 
 def _inside(text: str) -> str | None:
     """`330 ml can`, `Dose 330 ml`, `24/case`: the same without the package it comes in."""
+    one, equals, each = text.partition("=")
+    if equals and KINDS.get(unit_of(one.strip().removeprefix("1").strip()) or "") == "package":
+        return each.strip()
     first, _, after = text.partition(" ")
     before, _, last = text.replace("/", " ").rpartition(" ")
     if KINDS.get(unit_of(first) or "") == "package":
@@ -230,7 +309,10 @@ def _counted(text: str) -> Pack | None:
     unit = match.groupdict().get("unit")
     if outer and KINDS.get(unit_of(outer) or "") not in ("package", "count"):
         return None
-    if unit and KINDS.get(unit_of(unit) or "") != "count":
-        return None
     count = int(match["count"])
+    measured = unit_of(unit) if unit else None
+    if measured is not None and KINDS[measured] in ("mass", "volume", "length", "area") and count:
+        return Pack(1, str(count), measured)
+    if unit and KINDS.get(measured or "") != "count":
+        return None
     return Pack(count, None, "piece") if count else None

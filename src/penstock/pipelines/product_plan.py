@@ -21,6 +21,7 @@ from penstock.catalog.grid import grid_columns
 from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
 from penstock.catalog.profile import ColumnRule, Profile
+from penstock.catalog.synonyms import read_hints
 from penstock.catalog.validate import Validator, compile_validator
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
@@ -118,9 +119,13 @@ def _mapped(
 ) -> dict[str, ColumnRule]:
     check_mapping(header, mapping)
     columns = dict(profile.columns)
-    asked = profiles.from_json(
+    checked = profiles.from_json(
         {"name": "asked", "columns": {name: {"target": to} for name, to in mapping.items()}}
     ).columns
+    # The header still says in which currency and unit its cells are.
+    asked = {
+        name: profiles.rule_for(rule.target, read_hints(name)[0]) for name, rule in checked.items()
+    }
     taken = {rule.target for rule in asked.values()}
     for name, rule in columns.items():
         if name not in asked and rule.target in taken:
