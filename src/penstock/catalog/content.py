@@ -14,7 +14,7 @@ from penstock.catalog.dates import read_datetime
 from penstock.catalog.dimensions import read_dimensions
 from penstock.catalog.gtin import is_valid, read_gtin
 from penstock.catalog.images import looks_like_image, read_images, read_url
-from penstock.catalog.numbers import is_nothing, read_count, read_number, read_rating
+from penstock.catalog.numbers import is_nothing, read_count, read_number, read_rating, to_ascii
 from penstock.catalog.price_tiers import read_tier_cell
 from penstock.catalog.prices import read_price
 from penstock.catalog.units import read_measure, read_pack, unit_of
@@ -22,6 +22,7 @@ from penstock.catalog.words import words
 
 # A column says something of itself only with so many filled cells.
 FEWEST = 3
+TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
 MOST = 200
 
@@ -76,9 +77,13 @@ def fit(kind: str, samples: Sequence[str]) -> float | None:
     """Which share of the filled cells a field of this kind could take; None if too few are."""
     check = _FITS.get(kind)
     cells = filled(samples)
-    if check is None or len(cells) < FEWEST:
+    if check is None or not cells:
         return None
-    return sum(check(text) for text in cells) / len(cells)
+    share = sum(check(text) for text in cells) / len(cells)
+    if len(cells) < FEWEST:
+        # So few may all be mistakes; they still say against a name that is none of the best.
+        return None if share else TOO_FEW
+    return share
 
 
 # What the cells look like, the field they then fill, how sure one can be at most.
@@ -101,8 +106,18 @@ _LOOKS: tuple[tuple[str, str, float, Callable[[str], bool]], ...] = (
 )
 
 
+_MONEY = re.compile(
+    r"\s*(?:[^\w\s]{1,2}|[A-Z]{3}|[A-Z]{0,2}[$€£]|zł|Kč|kr|Rs|Fr)?\.?\s?"
+    r"[0-9][0-9.,' \u00a0\u202f]*"
+    r"(?:,-|\.-)?\s?(?:[^\w\s]|[A-Z]{3}|[a-zA-Zčřłźżęąó]{1,5}\.?|円|元)?\s*"
+)
+
+
 def _is_price(text: str) -> bool:
-    return len(text) < 40 and TOKEN.search(text) is not None and read_price(text).value is not None
+    """A number with the sign or code of a currency, and nothing else."""
+    if len(text) >= 40 or TOKEN.search(text) is None or not _MONEY.fullmatch(to_ascii(text)):
+        return False
+    return read_price(text).value is not None
 
 
 # Traffic lights mean something under a header that says so; alone they are the colour of a shirt.

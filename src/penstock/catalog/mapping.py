@@ -14,6 +14,7 @@ from penstock.catalog import content, synonyms
 from penstock.catalog.assign import assign
 from penstock.catalog.fields import BY_TARGET, field_of
 from penstock.catalog.synonyms import Candidate, Hints, header_key
+from penstock.catalog.words import words
 
 How = Literal["exact", "fuzzy", "content", "custom"]
 
@@ -24,6 +25,9 @@ MOST_ALTERNATIVES = 4
 LONGEST_TITLE = 120
 SHORTEST_MISSPELT = 4
 LEAST_ALIKE = 85
+
+# Words that are no misspelt names, though they look it.
+_NO_MISTAKES = words("longitude latitude xlongitude ylatitude format parents")
 
 # One exact name outweighs any number of resemblances, and they any number of looks.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
@@ -141,7 +145,7 @@ def _with_stock_words(named: list[Candidate]) -> list[Candidate]:
 
 def _similar(name: str) -> list[Candidate]:
     key = synonyms.read_hints(name)[1] or header_key(name)
-    if len(key) < 5:
+    if len(key) < 5 or key in _NO_MISTAKES:
         return []
     best: dict[str, float] = {}
     for known, score, _ in process.extract(

@@ -13,7 +13,7 @@ WORDS: dict[str, str] = {
         id producto|identificador|id prodotto|identificativo|artikel-id|id produto|
         identificador do produto""",
     "title": """
-        title|name|product name|product title|item name|item title|article name|product|
+        title|name~|product name|product title|item name|item title|article name|product|
         short name?|item description?|label?|designation|titel|bezeichnung|artikelbezeichnung|
         produktbezeichnung|artikelname|produktname|produkttitel|artikeltitel|kurzbezeichnung|
         benennung|warenbezeichnung|artikel?|produkt?|kurztext|materialkurztext|titre|nom|
@@ -162,7 +162,7 @@ WORDS: dict[str, str] = {
         quantité min de commande|min afname|lotto minimo|mínimo de compra""",
     "availability.deliveryDate": """
         delivery date|available from|availability date|restock date|date available|expected date|
-        eta|release date?|street date?|back in stock date|next delivery|lieferdatum|liefertermin|
+        eta?|release date?|street date?|back in stock date|next delivery|lieferdatum|liefertermin|
         verfügbar ab|lieferbar ab|verfügbarkeitsdatum|wieder lieferbar ab|date de livraison|
         date de disponibilité|disponible le|date dispo|fecha de entrega|fecha de disponibilidad|
         disponible desde|data di consegna|data disponibilità|disponibile dal|leverdatum|
@@ -197,7 +197,7 @@ WORDS: dict[str, str] = {
         größe lxbxh|dimensiones|medidas|dimensions lxlxh|dimensioni|misure|afmetingen|afmeting|
         maten|dimensões|
         product size?|package dimensions|maße l x b x h|abmessung lxbxh|dimension lxwxh|
-        hxbxt|bxhxt|h x b x t|b x h x t|dimensões lxaxp|maat|formaat?|dims|size mm|size cm""",
+        hxbxt|bxhxt|h x b x t|b x h x t|dimensões lxaxp|maat|dims|size mm|size cm""",
     "specifications.dimensions.length": """
         length|dimensions length|dimension length|
         item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento""",
@@ -268,7 +268,7 @@ WORDS: dict[str, str] = {
         gtin stück|international aid|international pid|barkod|código barras|ean unidad|ean pezzo|
         ean unité|gencod unité""",
     "identifiers.mpn": """
-        mpn|manufacturer part number|manufacturer number|part number|mfr part number|
+        mpn|pn|part nr|manufacturer part number|manufacturer number|part number|mfr part number|
         mfg part number|manufacturer sku|mfr no|oem number|manufacturer code|
         manufacturer item number|model number|model no|mfr part no|herstellernummer|hersteller nr|
         herstellerartikelnummer|hersteller artikelnummer|herstellerteilenummer|teilenummer|

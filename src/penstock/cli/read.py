@@ -42,7 +42,11 @@ def read(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="csv, xlsx, xls, xml2003, ods, html, json, ndjson or xml."),
+        typer.Option(help="csv, fixed, xlsx, xls, xml2003, ods, html, json, ndjson or xml."),
+    ] = None,
+    widths: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,…", help="Characters of each column, where they are fixed."),
     ] = None,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="OUT", help="Where to; - is stdout.")
@@ -58,6 +62,7 @@ def read(
         "sheet": sheet, "encoding": encoding, "delimiter": _NAMED.get(delimiter or "", delimiter),
         "quote": quote, "escape": escape, "header_row": header_row, "skip_rows": skip_rows,
         "records_path": records, "member": member, "format": format,
+        "widths": widths,
     }  # fmt: skip
     _run(file, options, output or ("" if json else "-"), json)
 

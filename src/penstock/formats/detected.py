@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from penstock.model.errors import BadInput
 
-Format = Literal["csv", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html"]
+Format = Literal["csv", "fixed", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html"]
 FORMATS: tuple[Format, ...] = (
-    "csv", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
+    "csv", "fixed", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
 )  # fmt: skip
 # Of preamble, footer, problems and the like a report shows the first few; it counts them all.
 MOST_SHOWN = 50
@@ -31,6 +31,7 @@ class ReadOptions:
     skip_rows: int | None = None
     records_path: str | None = None
     member: str | int | None = None  # of an archive that holds several files
+    widths: str | None = None  # of columns by position: "10,25,3"
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> ReadOptions:
@@ -63,6 +64,7 @@ class Detected:
     delimiter: str | None = None
     quote: str | None = None
     escape: str | None = None
+    widths: str | None = None
     newline: str | None = None
     comment: str | None = None
     sheet: str | None = None
@@ -94,17 +96,17 @@ def shown_line(number: int, text: str) -> dict[str, Any]:
 def check_options(options: ReadOptions) -> None:
     """What can never be right, said before a file is opened."""
     if options.format is not None and options.format not in FORMATS:
-        raise _wrong("format", options.format, f"known are {', '.join(FORMATS)}")
+        raise wrong_option("format", options.format, f"known are {', '.join(FORMATS)}")
     for name in ("delimiter", "quote", "escape"):
         value = getattr(options, name)
         if value is not None and (len(value) > 1 or value in "\r\n") and not _may_be(name, value):
-            raise _wrong(name, value, "it must be one character")
+            raise wrong_option(name, value, "it must be one character")
     if options.delimiter is not None and options.delimiter == options.quote:
-        raise _wrong("delimiter", options.delimiter, "it is the quote too")
+        raise wrong_option("delimiter", options.delimiter, "it is the quote too")
     for name in ("header_row", "skip_rows"):
         value = getattr(options, name)
         if value is not None and value < 0:
-            raise _wrong(name, value, "it must not be negative")
+            raise wrong_option(name, value, "it must not be negative")
     if options.encoding is not None:
         check_encoding(options.encoding)
 
@@ -114,7 +116,7 @@ def check_encoding(name: str) -> None:
         "".encode(name)
         b"".decode(name)
     except (LookupError, ValueError):
-        raise _wrong("encoding", name, "there is no such encoding") from None
+        raise wrong_option("encoding", name, "there is no such encoding") from None
 
 
 def _may_be(name: str, value: str) -> bool:
@@ -124,5 +126,5 @@ def _may_be(name: str, value: str) -> bool:
     return value == ""
 
 
-def _wrong(name: str, value: object, why: str) -> BadInput:
+def wrong_option(name: str, value: object, why: str) -> BadInput:
     return BadInput("INVALID_PARAMETERS", f"{name} {value!r}: {why}", option=name)

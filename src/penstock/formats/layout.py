@@ -138,14 +138,16 @@ def cut_footer(rows: Sequence[Row], start: int, stop: int) -> tuple[int, list[in
         return stop, []
     width = usual_width(body)
     usual_fill = median(filled(row) for row in body)
-    while stop - start > 2 and _is_footer(rows[stop - 1], width, usual_fill):
+    while stop - start > 2 and _is_footer(
+        rows[stop - 1], width, usual_fill, apart=is_blank(rows[stop - 2])
+    ):
         stop -= 1
         while stop > start and is_blank(rows[stop - 1]):
             stop -= 1
     return stop, [n for n in range(stop, end) if not is_blank(rows[n])]
 
 
-def _is_footer(row: Row, width: int, usual_fill: float) -> bool:
+def _is_footer(row: Row, width: int, usual_fill: float, *, apart: bool) -> bool:
     if is_blank(row):
         return True
     full = filled(row)
@@ -160,8 +162,9 @@ def _is_footer(row: Row, width: int, usual_fill: float) -> bool:
     if _NOTE.match(first):
         return True
     # A lone text that only fills the first cell of a row that should have several. A number or a
-    # code would be a row that nobody filled in yet.
-    alone = len(row) == 1 and width >= 3 and kind_of(first) == TEXT
+    # code would be a row that nobody filled in yet; so may a word or two that follow right on.
+    text = kind_of(first) == TEXT and (apart or len(first.split()) > 2)
+    alone = len(row) == 1 and width >= 3 and text
     return row[0].strip() == first and usual_fill >= 3 and (alone or len(first) > 25)
 
 

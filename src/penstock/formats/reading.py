@@ -132,7 +132,7 @@ def _told(kind: str, wanted: str) -> str:
 def _reader(kind: str) -> Any:
     """Imported where they are used: a child that reads CSV needs none of the others."""
     match kind:
-        case "csv":
+        case "csv" | "fixed":
             return read_csv
         case "json" | "ndjson":
             from penstock.formats.records.json_read import read_json, read_ndjson

@@ -36,6 +36,7 @@ class ReadingConfig(Config):
     skip_rows: int | None = Field(None, ge=0)
     records_path: str | None = None
     member: str | int | None = None
+    widths: str | None = Field(None, max_length=2000)
 
     def reading(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ReadingConfig.model_fields}

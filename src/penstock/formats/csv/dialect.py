@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from penstock.formats.csv.fixed import Gap, cut, is_underline
+
 
 class Reader(Protocol):
     """What `csv.reader` makes."""
@@ -24,6 +26,7 @@ class Reader(Protocol):
 UNIT = "\x1f"
 # Two spaces or more, as in columns that were aligned for the eye.
 SPACES = "  "
+_LONG_RULE = 20
 _BAR = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"(?<=\S) {2,}(?=\S)")
 
@@ -39,18 +42,21 @@ class Dialect:
     skip_space: bool = False
     wrapped: bool = False  # every line as a whole stands in quotes
     ruled: bool = False  # drawn for the eye: bars between cells, lines below the header
+    gaps: tuple[Gap, ...] = ()  # columns by position: where each ends and the next begins
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "gaps": [list(gap) for gap in self.gaps]}
 
     @staticmethod
     def of(kept: Mapping[str, Any]) -> Dialect:
-        return Dialect(**kept)
+        gaps = tuple((begin, end) for begin, end in kept.get("gaps", ()))
+        return Dialect(**{**kept, "gaps": gaps})
 
     @property
     def cut(self) -> str:
         """The one character that the reader is told."""
-        return self.delimiter if len(self.delimiter) == 1 and not self.ruled else UNIT
+        alone = len(self.delimiter) == 1 and not self.ruled and not self.gaps
+        return self.delimiter if alone else UNIT
 
     def prepared(self, text: str) -> str:
         """The text as `reader` needs it."""
@@ -58,6 +64,8 @@ class Dialect:
             text = "".join(map(unwrapped, io.StringIO(text, newline="")))
         if self.ruled:
             return "".join(map(_unruled, io.StringIO(text, newline="")))
+        if self.gaps:
+            return "".join(self._placed(line) for line in io.StringIO(text, newline=""))
         if self.delimiter == SPACES:
             text = _ALIGNED.sub(UNIT, text)
         elif len(self.delimiter) > 1:
@@ -69,6 +77,14 @@ class Dialect:
                 lambda found: found[0] if found[1] else twice, text
             )
         return text
+
+    def _placed(self, line: str) -> str:
+        """A line cut by position; one that only underlines the names is empty."""
+        text = line.rstrip("\r\n")
+        end = line[len(text) :]
+        if not text.strip() or is_underline(text):
+            return end
+        return UNIT.join(cut(text, self.gaps)) + end
 
     def reader(self, lines: Iterable[str], *, strict: bool) -> Reader:
         return csv.reader(
@@ -91,8 +107,11 @@ def unwrapped(line: str) -> str:
 
 
 def is_rule(line: str) -> bool:
-    """A line that is only drawn: ``|---|:-:|``, ``----+----``, ``+====+``."""
-    marks = set(line.strip())
+    """A line that is only drawn: ``|---|:-:|``, ``----+----``, ``+====+``, or a long stroke."""
+    text = line.strip()
+    marks = set(text)
+    if marks in ({"-"}, {"="}) and len(text) >= _LONG_RULE:
+        return True
     return bool(marks & {"-", "="}) and bool(marks & {"|", "+"}) and marks <= set("|+-=: \t")
 
 

@@ -39,7 +39,7 @@ class CsvPlan:
     comment: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {"format": "csv", **asdict(self)}
+        return {"format": "fixed" if self.dialect.get("gaps") else "csv", **asdict(self)}
 
     @staticmethod
     def of(kept: Mapping[str, Any]) -> CsvPlan:
@@ -185,9 +185,10 @@ def _report(
     dialect = sniffed.dialect
     single = sniffed.width == 1 and dialect.delimiter == NO_DELIMITER
     report = Detected(
-        "csv",
+        "fixed" if dialect.gaps else "csv",
         encoding=plan.encoding,
-        delimiter=None if single else dialect.delimiter,
+        delimiter=None if single or dialect.gaps else dialect.delimiter,
+        widths=_widths(dialect),
         quote=dialect.quote or None,
         escape=dialect.escape or None,
         newline=_newline(sample.text),
@@ -214,6 +215,13 @@ def _report(
     return report
 
 
+def _widths(dialect: Dialect) -> str | None:
+    """As the option takes them; the last column is as wide as it gets."""
+    ends = [end for _, end in dialect.gaps]
+    widths = [end - begin for begin, end in itertools.pairwise([0, *ends])]
+    return ",".join(map(str, [*widths, 1])) if ends else None
+
+
 def _comments_above(sample: _Sample, plan: CsvPlan) -> list[int]:
     if plan.comment is None:
         return []
@@ -225,10 +233,14 @@ def _comments_above(sample: _Sample, plan: CsvPlan) -> list[int]:
 
 def _shown(sample: _Sample, dialect: Dialect, indices: Sequence[int]) -> list[dict[str, Any]]:
     return [
-        shown_line(sample.lines[n], dialect.delimiter.join(sample.rows[n]))
+        shown_line(sample.lines[n], _mark(dialect).join(sample.rows[n]))
         for n in indices[:MOST_SHOWN]
         if not is_blank(sample.rows[n])
     ]
+
+
+def _mark(dialect: Dialect) -> str:
+    return " " if dialect.gaps else dialect.delimiter
 
 
 def _newline(text: str) -> str | None:

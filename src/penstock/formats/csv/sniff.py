@@ -15,9 +15,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from penstock.formats.cells import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
-from penstock.formats.csv.dialect import SPACES, Dialect, is_rule, unwrapped
+from penstock.formats.csv.dialect import SPACES, UNIT, Dialect, is_rule, unwrapped
+from penstock.formats.csv.fixed import find_positions, gaps_of_widths
 from penstock.formats.csv.lenient import Patience, mend
-from penstock.formats.detected import ReadOptions
+from penstock.formats.detected import ReadOptions, wrong_option
 
 SAMPLE_CHARS = 48 * 1024
 SAMPLE_ROWS = 400
@@ -72,6 +73,8 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
         drawn = _scored(lines, Dialect("|", "", ruled=True))
         if drawn.width > 1:
             return Sniffed(drawn.dialect, drawn.width, 1.0)
+    if placed := _placed(lines, options):
+        return placed
     delimiters = [told] if told else _possible(lines)
     found = [
         _scored(lines, dialect)
@@ -80,6 +83,7 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
     ]
     if not told:
         found.append(_single_column(lines, options))
+        found += _by_position(lines, options)
     found.sort(key=lambda candidate: -candidate.score)
     best = found[0]
     if best.width == 1 and not told and not lines_are_wrapped(lines):
@@ -91,10 +95,38 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
     others = {
         candidate.dialect.delimiter
         for candidate in found[1:]
-        if candidate.score > _CLOSE * best.score and candidate.width > 1
+        if candidate.score > _CLOSE * best.score
+        and candidate.width > 1
+        and not candidate.dialect.gaps
     } - {best.dialect.delimiter}
     return Sniffed(_with_defaults(best.dialect, lines, options), best.width, best.score,
                    tuple(sorted(others)))  # fmt: skip
+
+
+def _placed(lines: Sequence[str], options: ReadOptions) -> Sniffed | None:
+    """Columns by position, where the caller says so."""
+    if options.widths is not None:
+        gaps = gaps_of_widths(options.widths)
+        return Sniffed(Dialect(UNIT, "", gaps=gaps), len(gaps) + 1, 1.0)
+    if options.format != "fixed":
+        return None
+    found = find_positions(lines)
+    if found is None:
+        raise wrong_option("format", "fixed", "the lines share no blanks: say the `widths`")
+    return Sniffed(Dialect(UNIT, "", gaps=found.gaps), len(found.gaps) + 1, 1.0)
+
+
+def _by_position(lines: Sequence[str], options: ReadOptions) -> list[Candidate]:
+    """Columns by position as one way among others: blanks that all lines share are less of a sign
+    than delimiters that do, and lines under the names are more."""
+    if options.format is not None or options.quote is not None:
+        return []
+    positions = find_positions(lines)
+    if positions is None:
+        return []
+    if positions.sure:
+        return [Candidate(Dialect(UNIT, "", gaps=positions.gaps), 2.0, len(positions.gaps) + 1)]
+    return [_scored(lines, Dialect(UNIT, "", gaps=positions.gaps))]
 
 
 def lines_are_wrapped(lines: Sequence[str]) -> bool:
