@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from tests.pipelines.context import (
 from penstock.catalog.mapping import fingerprint
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import BadInput
-from penstock.model.outcomes import Advance, Done, Fail, Outcome, Skip
+from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Shown, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import KnownProduct
 from penstock.pipelines.extraction import Extraction, ExtractionConfig
@@ -51,29 +51,43 @@ async def learnt_job(ctx: TrialContext, content: bytes, **config: Any) -> tuple[
 
 
 async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
-    """All stages in turn, as the engine takes items through them."""
+    """All stages in turn, as the engine takes items through them; each outcome with all that is
+    stored of its item in the end."""
     ended: dict[int, Outcome] = {}
+    shown: dict[int, Mapping[str, Any]] = {item.row_no: {} for item in items}
     catalog = ctx.catalog
     assert isinstance(catalog, TrialCatalog)
     for stage in PIPELINE.stages(items[0].job.config):
         outcomes = await outcomes_of(stage, items, ctx)
         going = []
         for item, outcome in zip(items, outcomes, strict=True):
-            assert outcome is not None
+            assert isinstance(outcome, Advance | Done | Skip | Fail)
             for effect in outcome.effects:
                 if isinstance(effect, NameRow):
                     for key in effect.keys:
                         catalog.named.setdefault(key, {})[item.row_no] = effect.filled
-            normalized = getattr(outcome, "normalized", None) or item.normalized
+            row = item.row_no
+            shown[row] = _shown_after(shown[row], outcome.result)
+            catalog.rows[row] = outcome.normalized or catalog.rows.get(row, {})
             if isinstance(outcome, Advance):
-                catalog.rows[item.row_no] = normalized or {}
-                going.append(replace(item, normalized=normalized))
-            elif isinstance(outcome, Done | Skip | Fail):
-                ended[item.row_no] = replace(outcome, normalized=normalized)
+                going.append(replace(item, input=None, normalized=catalog.rows[row].get("brief")))
+            else:
+                ended[row] = replace(outcome, result=shown[row], normalized=catalog.rows[row])
         items = going
         if not items:
             break
     return [ended[row] for row in sorted(ended)]
+
+
+def _shown_after(before: Mapping[str, Any], result: Shown | None) -> Mapping[str, Any]:
+    if result is None:
+        return before
+    return {**before, **result.cells} if isinstance(result, Added) else result
+
+
+def cells(outcome: Done | Skip | Fail) -> Mapping[str, Any]:
+    assert isinstance(outcome.result, Mapping)
+    return outcome.result
 
 
 GOODS = """Artikelnr;EAN;Bezeichnung;Preis;Bestand;Farbe
@@ -88,11 +102,11 @@ async def test_a_suppliers_file_becomes_products(ctx: TrialContext) -> None:
     assert job.context["columns"][:4] == ["sourceId", "sku", "gtin", "title"]
     first, second, third = await through(ctx, items)
     assert isinstance(first, Done)
-    assert first.result["sku"] == "A-1"
-    assert (first.result["price"], first.result["currency"]) == ("1234.50", "EUR")
-    assert (first.result["color"], first.result["match"]) == ("blau", "new")
+    assert cells(first)["sku"] == "A-1"
+    assert (cells(first)["price"], cells(first)["currency"]) == ("1234.50", "EUR")
+    assert (cells(first)["color"], cells(first)["match"]) == ("blau", "new")
     assert isinstance(second, Done)
-    assert second.result["quantity"] == 12
+    assert cells(second)["quantity"] == 12
     assert isinstance(third, Fail)
     problems = (third.normalized or {})["problems"]
     codes = {problem["code"] for problem in problems}
@@ -119,7 +133,7 @@ async def test_the_same_product_twice_in_a_file(ctx: TrialContext) -> None:
         outcomes = await through(ctx, items)
         losers = [one for one in outcomes if isinstance(one, Skip)]
         assert [one.code for one in losers] == ["DUPLICATE_IN_FILE"]
-        assert kept in {one.result["title"] for one in outcomes if isinstance(one, Done)}
+        assert kept in {cells(one)["title"] for one in outcomes if isinstance(one, Done)}
 
 
 def known(sku: str, version: int = 3, **data: Any) -> KnownProduct:
@@ -145,7 +159,7 @@ async def test_what_each_intent_writes(ctx: TrialContext, intent: str, expected:
     _, items = await learnt_job(ctx, b"sku,title\n1,New\n2,Same\n3,Fresh\n", intent=intent)
     outcomes = await through(ctx, items)
     assert [
-        one.code if isinstance(one, Skip) else one.result["match"]
+        one.code if isinstance(one, Skip) else cells(one)["match"]
         for one in outcomes
         if isinstance(one, Skip | Done)
     ] == expected
@@ -155,11 +169,13 @@ async def test_what_each_intent_writes(ctx: TrialContext, intent: str, expected:
         for effect in one.effects
         if isinstance(effect, UpsertProduct)
     }
+    data = (written["1"].data if "1" in written else None) or {}
     if intent in ("merge", "update"):
-        assert written["1"].data["brand"] == "Acme"
-        assert (written["1"].data["title"], written["1"].seen_version) == ("New", 3)
+        assert data["brand"] == "Acme"
+        assert (data["title"], written["1"].seen_version) == ("New", 3)
     if intent == "replace":
-        assert "brand" not in written["1"].data
+        assert data["title"] == "New"
+        assert "brand" not in data
     if intent not in ("update",):
         assert written["3"].seen_version is None
 
@@ -188,11 +204,14 @@ async def test_a_parent_in_another_slice_is_found(ctx: TrialContext) -> None:
     assert "variants.group" in {one["target"] for one in job.context["mapping"]}
     extract, match = PIPELINE.stages(job.config)[:2]
     await through(ctx, items)
-    advanced = await outcomes_of(extract, items, ctx)
-    ended: list[Outcome | None] = []
-    for item, outcome in zip(items, advanced, strict=True):
+    catalog = ctx.catalog
+    assert isinstance(catalog, TrialCatalog)
+    for item, outcome in zip(items, await outcomes_of(extract, items, ctx), strict=True):
         assert isinstance(outcome, Advance)
-        ended += await outcomes_of(match, [replace(item, normalized=outcome.normalized)], ctx)
+        catalog.rows[item.row_no] = outcome.normalized or {}
+    ended: list[Outcome | None] = []
+    for item in items:
+        ended += await outcomes_of(match, [replace(item, input=None)], ctx)
     assert [type(one).__name__ for one in ended] == ["Done", "Skip", "Skip", "Done"]
     parent = ended[0]
     assert isinstance(parent, Done)
@@ -229,7 +248,7 @@ async def test_a_saved_profile_is_found_by_the_columns(ctx: TrialContext) -> Non
         assert job.context["profile"]["name"] == "acme"
         (outcome,) = await through(ctx, items)
         assert isinstance(outcome, Done)
-        assert (outcome.result["sku"], outcome.result["currency"]) == ("1", "CHF")
+        assert (cells(outcome)["sku"], cells(outcome)["currency"]) == ("1", "CHF")
     with pytest.raises(BadInput, match="no profile"):
         await learnt_job(ctx, b"Code,Wert\n1,2.50\n", profile="other")
 

@@ -22,9 +22,13 @@ def key_of(product: Mapping[str, Any], key: Key) -> str | None:
         found = product.get("sourceId")
     else:
         found = product.get("identifiers", {}).get(key)
-    if not isinstance(found, str) or not found:
+    return same_key(found if isinstance(found, str) else None, key)
+
+
+def same_key(name: str | None, key: Key) -> str | None:
+    if not name:
         return None
-    return match_key(found) if key == "gtin" else found.strip().casefold()
+    return match_key(name) if key == "gtin" else name.strip().casefold()
 
 
 def completeness(product: Mapping[str, Any]) -> int:

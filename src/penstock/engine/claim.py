@@ -42,6 +42,8 @@ class Limits:
     pipelines: Sequence[str]
     # Too much is waiting already: an ingest is taken only by who finds nothing else to do.
     holds_ingest: bool = False
+    # Pipelines and stages whose items come without their documents.
+    lean: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ async def claim(
                 # Alone in its transaction: it locks a job, and those are locked in order.
                 await claims.rest_stage(conn, work)
         if leases:
-            jobs, items = await _load(db, work, leases)
+            lean = (work.pipeline, work.stage) in limits.lean
+            jobs, items = await _load(db, work, leases, lean=lean)
             return Claim(turn, work, leases, lease, jobs, items, began)
         rests[turn.org_id] += 1
         if rests[turn.org_id] == _MOST_RESTS:
@@ -94,7 +97,7 @@ async def claim(
 
 
 async def _load(
-    db: Database, work: Work, leases: Sequence[Lease]
+    db: Database, work: Work, leases: Sequence[Lease], *, lean: bool
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Jobs and items of a claim, read outside the claim lock: a stopped reader must not hold up
     everyone. The claim stands already, so a lost connection is tried again."""
@@ -102,7 +105,9 @@ async def _load(
         try:
             async with db.acquire() as conn:
                 jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
-                items = await claims.load_items(conn, leases) if work.kind == "items" else []
+                items: Sequence[Any] = []
+                if work.kind == "items":
+                    items = await claims.load_items(conn, leases, lean=lean)
             return jobs, items
         except CONNECTION_ERRORS:
             if not tries_left:

@@ -114,7 +114,8 @@ async def _run_on(
         outcome = worked.outcomes[index]
         if isinstance(outcome, Advance):
             known = item.normalized if outcome.normalized is None else outcome.normalized
-            passed.append((index, replace(item, normalized=known, attempts=0), outcome))
+            now = replace(item, normalized=known, attempts=0, handed=outcome.hand)
+            passed.append((index, now, outcome))
     if not passed or ctx.time_is_up():
         return
     ends = await _run_stage(stage, [item for _, item, _ in passed], ctx)

@@ -20,7 +20,7 @@ from penstock.model.decide import Transition, decide
 from penstock.model.effects import Effect, Emit, NameRow, NoteDelivery, UpsertProduct
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.json_text import JsonText
-from penstock.model.outcomes import Outcome, Retry
+from penstock.model.outcomes import Added, Outcome, Retry
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
@@ -228,7 +228,9 @@ class _Writing:
                 chance=chance, spacing=self._spacing,
             )  # fmt: skip
             normalized = None if to.normalized is None else to_json(to.normalized)
-            result = None if to.result is None else to_json(to.result)
+            adds = isinstance(to.result, Added)
+            shows = to.result.cells if isinstance(to.result, Added) else to.result
+            result = None if shows is None else to_json(shows)
             shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)
             to.effects = [_in_text(effect) for effect in to.effects]
@@ -239,10 +241,11 @@ class _Writing:
                 chance=chance, spacing=self._spacing,
             )  # fmt: skip
             assert to.error is not None
-            normalized, result, born, shown = None, None, [], to_json(to.error.as_json())
+            normalized, result, adds, born = None, None, False, []
+            shown = to_json(to.error.as_json())
         self._settled.append((
             row["job_id"], row["row_no"], row["slice_id"], row["generation"], to.status.value,
-            to.stage, to.attempts, -1.0 if to.delay_ms is None else float(to.delay_ms),
+            to.stage, to.attempts, -1.0 if to.delay_ms is None else float(to.delay_ms), adds,
             normalized, result, shown,
         ))  # fmt: skip
         if born:
@@ -400,8 +403,9 @@ def _in_text(effect: Effect) -> Effect:
         case UpsertProduct():
             if not 0 < len(effect.source_id) <= _LONGEST_KEY:
                 raise ValueError(f"a product's source id has 1 to {_LONGEST_KEY} characters")
-            texts: Any = [JsonText(to_json(one)) for one in (effect.data, effect.lineage)]
-            return replace(effect, data=texts[0], lineage=texts[1])
+            if effect.data is not None:
+                texts: Any = [JsonText(to_json(one)) for one in (effect.data, effect.lineage)]
+                return replace(effect, data=texts[0], lineage=texts[1])
         case NameRow(keys):
             if any(len(key) > _LONGEST_KEY for key in keys):
                 raise ValueError(f"a row's name has at most {_LONGEST_KEY} characters")

@@ -67,6 +67,7 @@ class Worker:
             ),
             settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
             self._slots if alone else self._slots - 1, sorted(parts.pipelines),
+            lean=frozenset((p.name, stage) for p in parts.pipelines.values() for stage in p.lean),
         )  # fmt: skip
         self._running = Slots(parts.log)
         self._items_settled = 0

@@ -9,7 +9,17 @@ from typing import Any, assert_never
 
 from penstock.model.effects import Effect
 from penstock.model.errors import ItemError
-from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
+from penstock.model.outcomes import (
+    Advance,
+    Child,
+    Done,
+    Fail,
+    NotFound,
+    Outcome,
+    Retry,
+    Shown,
+    Skip,
+)
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
 
@@ -31,7 +41,7 @@ class Transition:
     delay_ms: int | None = None
     error: ItemError | None = None
     normalized: Mapping[str, Any] | None = None
-    result: Mapping[str, Any] | None = None
+    result: Shown | None = None
     effects: Sequence[Effect] = ()
     spawn: Sequence[Child] = ()
     measured: bool = False

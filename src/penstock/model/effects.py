@@ -35,7 +35,8 @@ class UpsertProduct:
 
     source: str
     source_id: str
-    data: Mapping[str, Any]
+    # None, for one that is new: as `product` and `lineage` of the item's checkpoint have it.
+    data: Mapping[str, Any] | None
     lineage: Mapping[str, Any] = field(default_factory=dict)
     sku: str | None = None
     gtin: str | None = None

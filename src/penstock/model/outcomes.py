@@ -12,6 +12,16 @@ from penstock.model.json_text import JsonText, to_json
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """What the item shows already, with these cells over it."""
+
+    cells: Mapping[str, Any]
+
+
+Shown = Mapping[str, Any] | Added
+
+
+@dataclass(frozen=True, slots=True)
 class Child:
     """A new item of the same job. A key that the job already has is not added again."""
 
@@ -31,16 +41,18 @@ class _Carries:
 class Done(_Carries):
     """Finished: ``result`` is exactly what the grid shows and the export writes."""
 
-    result: Mapping[str, Any]
+    result: Shown
     normalized: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Advance(_Carries):
-    """This stage is done; ``normalized`` is the checkpoint the next one starts from."""
+    """This stage is done; ``normalized`` is the checkpoint the next one starts from. ``hand`` is
+    for a next stage that runs at once, and is not stored."""
 
     normalized: Mapping[str, Any] | None = None
-    result: Mapping[str, Any] | None = None
+    result: Shown | None = None
+    hand: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,7 @@ class Skip(_Carries):
     """Nothing to do for this item, and why."""
 
     reason: str
-    result: Mapping[str, Any] | None = None
+    result: Shown | None = None
     code: str = "SKIPPED"
     normalized: Mapping[str, Any] | None = None
 
@@ -74,7 +86,7 @@ class Fail(_Carries):
     """Failed for good. ``result`` still shows what is known of the item."""
 
     error: ItemError
-    result: Mapping[str, Any] | None = None
+    result: Shown | None = None
     normalized: Mapping[str, Any] | None = None
 
 
@@ -86,7 +98,7 @@ def written_once(first: Advance, then: Outcome | None) -> Outcome:
     second did not come to an end, the item has only passed the first."""
     if not isinstance(then, Done | Skip | Fail):
         return first
-    result: Any = first.result if then.result is None else then.result
+    result: Any = _over(first.result, then.result)
     return replace(
         then,
         normalized=first.normalized if then.normalized is None else then.normalized,
@@ -94,6 +106,16 @@ def written_once(first: Advance, then: Outcome | None) -> Outcome:
         effects=[*first.effects, *then.effects],
         spawn=[*first.spawn, *then.spawn],
     )
+
+
+def _over(first: Shown | None, then: Shown | None) -> Shown | None:
+    if first is None or then is None:
+        return first if then is None else then
+    if not isinstance(then, Added):
+        return then
+    if isinstance(first, Added):
+        return Added({**first.cells, **then.cells})
+    return {**first, **then.cells}
 
 
 def in_text(outcome: Outcome) -> Outcome:
@@ -104,5 +126,7 @@ def in_text(outcome: Outcome) -> Outcome:
     return replace(outcome, normalized=_text(outcome.normalized), result=_text(outcome.result))
 
 
-def _text(document: Mapping[str, Any] | None) -> Any:
-    return None if document is None else JsonText(to_json(document))
+def _text(document: Shown | None) -> Any:
+    if document is None or isinstance(document, Added):
+        return document
+    return JsonText(to_json(document))

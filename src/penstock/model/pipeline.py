@@ -84,6 +84,8 @@ class Item:
     key: str | None = None
     group: str | None = None
     noticed: Sequence[Mapping[str, Any]] | None = None
+    # What the stage before said for this one alone, if it runs at once.
+    handed: Any = None
 
 
 class StageFunction(Protocol):
@@ -162,6 +164,9 @@ class Pipeline:
     needs_file: ClassVar[bool] = False
     # Made by the system itself; nobody submits a job of it.
     internal: ClassVar[bool] = False
+    # Stages that need only what an item's checkpoint holds under `brief`: their items come without
+    # input, and with that alone. Whole documents are read by who needs them.
+    lean: ClassVar[frozenset[str]] = frozenset()
     # What grid and export show, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 

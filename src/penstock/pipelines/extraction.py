@@ -23,6 +23,7 @@ from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Trai
 from penstock.model.ports import Context
 from penstock.pipelines import preview as looking
 from penstock.pipelines.file_rows import ReadingConfig, batches_of_file, what_was_read
+from penstock.pipelines.product_match import apply, match, source_of
 from penstock.pipelines.product_missing import missing_of, why_not_unpublish
 from penstock.pipelines.product_plan import (
     check_mapping,
@@ -31,11 +32,11 @@ from penstock.pipelines.product_plan import (
     same_plan,
     today,
 )
-from penstock.pipelines.product_stages import GROUP, apply, extract, match, source_of
+from penstock.pipelines.product_rows import GROUP, extract
 from penstock.pipelines.product_summary import summary_of
 
 # Counted up whenever the same file would become other products: older results are not used again.
-_RESULTS = 1
+_RESULTS = 2
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
@@ -81,6 +82,7 @@ class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
+    lean: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
 
     def traits(self, config: Any) -> Traits:
         return Traits(summarizes=True, learns=True, profile=config.profile)

@@ -14,8 +14,9 @@ from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context
+from penstock.pipelines.product_match import compared, find_known
 from penstock.pipelines.product_plan import choose_profile, learnt, profile_of, today
-from penstock.pipelines.product_stages import compared, extract, known_products
+from penstock.pipelines.product_rows import extract, names_of
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000
@@ -91,7 +92,7 @@ async def _rows(
 ) -> list[dict[str, Any]]:
     documents = [dict(outcome.normalized or {}) for outcome in outcomes]
     products = [one["product"] for one in documents if "product" in one]
-    known = await known_products(job, products, ctx)
+    known = await find_known(job, [names_of(one) for one in products], ctx)
     losers = Duplicates(profile_of(job).key, profile_of(job).winner)
     for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1):
         if isinstance(outcome, Advance):
@@ -111,7 +112,8 @@ async def _rows(
         if number in doubled:
             row |= {"match": "duplicate", "duplicateOf": doubled[number]}
         elif isinstance(outcome, Advance):
-            state, changes, _ = compared(job, one["product"], known)
+            existing = known.of(names_of(one["product"]))
+            state, changes = compared(job, one["product"], existing)
             row |= {"match": state, "changes": changes}
         rows.append(row)
     return rows

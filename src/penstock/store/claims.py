@@ -213,8 +213,8 @@ async def rest_stage(conn: Connection, work: Work) -> None:
     await conn.execute(_sql.refresh_ready, [work.job_id])
 
 
-async def load_items(conn: Connection, leases: Sequence[Lease]) -> list[Any]:
-    return await conn.fetch(_sql.load_items, *_columns(leases))
+async def load_items(conn: Connection, leases: Sequence[Lease], *, lean: bool) -> list[Any]:
+    return await conn.fetch(_sql.load_items, *_columns(leases), lean)
 
 
 def _columns(leases: Sequence[Lease]) -> tuple[list[UUID], list[UUID], list[str]]:

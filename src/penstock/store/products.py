@@ -44,19 +44,19 @@ async def write_products(
         # The second row of one name in a settle has not seen what the first one writes.
         if by_name.setdefault(one.name, one) is not one:
             late.add(one.row_no)
-    names = list(by_name)
-    locked = await conn.fetch(
-        _sql.lock_products, org_id, [name[0] for name in names], [name[1] for name in names]
-    )
-    known = {(row["source"], row["source_id"]): row for row in locked}
-    new: list[Asked] = []
+    # One that was not there is added, unless it is there by then: only known ones are looked at.
+    new = [one for one in by_name.values() if one.effect.seen_version is None]
+    seen = [name for name, one in by_name.items() if one.effect.seen_version is not None]
+    known = {}
+    if seen:
+        sources, ids = zip(*seen, strict=True)
+        locked = await conn.fetch(_sql.lock_products, org_id, list(sources), list(ids))
+        known = {(row["source"], row["source_id"]): row for row in locked}
     changed: list[tuple[Any, Asked]] = []
-    for name, one in by_name.items():
-        row = known.get(name)
-        if (None if row is None else row["version"]) != one.effect.seen_version:
+    for name in seen:
+        row, one = known.get(name), by_name[name]
+        if row is None or row["version"] != one.effect.seen_version:
             late.add(one.row_no)
-        elif row is None:
-            new.append(one)
         else:
             changed.append((row, one))
     images = await _insert(conn, org_id, job_id, new, late)
@@ -105,8 +105,8 @@ def _columns(effects: Sequence[UpsertProduct]) -> tuple[list[Any], ...]:
         [e.sku for e in effects],
         [e.gtin for e in effects],
         [e.published for e in effects],
-        [to_json(e.data) for e in effects],
-        [to_json(e.lineage) for e in effects],
+        [None if e.data is None else to_json(e.data) for e in effects],
+        [None if e.data is None else to_json(e.lineage) for e in effects],
     )
 
 

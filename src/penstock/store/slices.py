@@ -35,7 +35,7 @@ async def hold(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
 
 
 # Columns of ids and numbers in a row of `settle_items`; the documents after them go as they are.
-_PLAIN_COLUMNS = 8
+_PLAIN_COLUMNS = 9
 
 
 async def settle_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -10,14 +10,17 @@ CROSS JOIN LATERAL (
 ) AS p
 
 -- name: insert_products
--- New ones; one that someone else has just added is not answered.
+-- New ones, given or as their row's checkpoint has them; one that someone else has just added is not
+-- answered.
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no)
-SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin, n.published, n.data::jsonb, n.lineage::jsonb,
-       $2, n.row_no
-FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::text[],
-            $10::text[], $11::integer[])
-    AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no)
-ORDER BY n.source, n.source_id
+SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin, n.published,
+       coalesce(n.data::jsonb, i.normalized->'product'),
+       coalesce(n.lineage::jsonb, i.normalized->'lineage'), $2, n.row_no
+FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
+                           $9::text[], $10::text[], $11::integer[])
+          AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no)
+      ORDER BY source, source_id) AS n
+CROSS JOIN LATERAL (SELECT normalized FROM job_items WHERE job_id = $2 AND row_no = n.row_no LIMIT 1) AS i
 ON CONFLICT (org_id, source, source_id) DO NOTHING
 RETURNING id
 

@@ -24,14 +24,15 @@ UPDATE job_items i SET
     due_at = CASE WHEN o.delay_ms >= 0 THEN now() + o.delay_ms * interval '1 millisecond' END,
     crashes = 0, solo_crashes = 0,
     normalized = coalesce(o.normalized::jsonb, i.normalized),
-    result = coalesce(o.result::jsonb, i.result),
+    result = CASE WHEN o.adds THEN coalesce(i.result, '{}') || o.result::jsonb
+                  ELSE coalesce(o.result::jsonb, i.result) END,
     error = o.error::jsonb, updated_at = now()
 FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::integer[],
             string_to_array($3, ',')::uuid[], string_to_array($4, ',')::integer[],
             string_to_array($5, ','), string_to_array($6, ',')::smallint[],
             string_to_array($7, ',')::smallint[], string_to_array($8, ',')::double precision[],
-            $9::text[], $10::text[], $11::text[])
-    AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, normalized,
+            string_to_array($9, ',')::boolean[], $10::text[], $11::text[], $12::text[])
+    AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, adds, normalized,
           result, error)
 WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
   AND i.generation = o.generation

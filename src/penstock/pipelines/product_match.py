@@ -1,0 +1,310 @@
+"""Products of a file: which rows mean the same one, whether the catalog has it, what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from penstock.catalog.dedupe import Change, diff, same_key
+from penstock.catalog.grid import MATCH, flatten, merged
+from penstock.catalog.variants import Member, group
+from penstock.model.effects import LONGEST_NAME, UpsertProduct
+from penstock.model.errors import ItemError
+from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Skip
+from penstock.model.pipeline import Item, Job
+from penstock.model.ports import Context, KnownProduct
+from penstock.pipelines.product_plan import plan_of, profile_of
+from penstock.pipelines.product_rows import BRIEF, DEFAULT_SOURCE, GROUP, Names, names_of, own_names
+
+_MOST_CHANGES = 50
+# Rows of one product; more are no variants but a column that means something else.
+MOST_VARIANTS = 1000
+_CROWDED = 0
+
+
+class Judged(NamedTuple):
+    """How a row's product compares with the catalog. ``document`` is None where the item's own
+    checkpoint stands as it is: a product that is new and whole needs no second look."""
+
+    names: Names
+    state: str = "new"
+    changes: Sequence[Mapping[str, Any]] = ()
+    existing: KnownProduct | None = None
+    document: Mapping[str, Any] | None = None
+
+    def shown(self) -> Added:
+        return Added({MATCH: self.state})
+
+    def normalized(self) -> Mapping[str, Any] | None:
+        """What is known of the row now; None where that is what was known before."""
+        if self.document is None:
+            return None
+        # Whoever looks at the row next has to read all of it.
+        kept = {name: one for name, one in self.document.items() if name not in (MATCH, BRIEF)}
+        if self.existing is None:
+            return kept
+        told = {"state": self.state, "productId": str(self.existing.id),
+                "changes": list(self.changes)}  # fmt: skip
+        return {**kept, MATCH: told}
+
+
+async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """Which rows mean the same product, and whether the catalog has it."""
+    outcomes: dict[int, Outcome] = {}
+    for job, members in _by_job(batch):
+        items = [item for _, item in members]
+        grouped = GROUP in plan_of(job)[0].targets
+        judge = _match_families if grouped else _match_rows
+        found = await judge(job, items, ctx)
+        outcomes |= {place: found[item.row_no] for place, item in members}
+    return [outcomes[place] for place in range(len(batch))]
+
+
+def _by_job(batch: Sequence[Item]) -> list[tuple[Job, list[tuple[int, Item]]]]:
+    by_job: dict[UUID, list[tuple[int, Item]]] = {}
+    for place, item in enumerate(batch):
+        by_job.setdefault(item.job.id, []).append((place, item))
+    return [(members[0][1].job, members) for members in by_job.values()]
+
+
+async def _match_rows(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
+    """Each row is a product. What its checkpoint holds in brief says enough, unless the catalog has
+    the product."""
+    documents: dict[int, Mapping[str, Any]] = {}
+    names = await _names(job, items, ctx, documents)
+    losers = await _duplicates(job, names, ctx)
+    kept = {row: one for row, one in names.items() if row not in losers}
+    judged = await _judged(job, kept, documents, ctx)
+    return {
+        item.row_no: _duplicate(losers[item.row_no])
+        if item.row_no in losers
+        else _passed(job, judged[item.row_no], judged[item.row_no].shown())
+        for item in items
+    }
+
+
+async def _names(
+    job: Job, items: Sequence[Item], ctx: Context, documents: dict[int, Mapping[str, Any]]
+) -> dict[int, Names]:
+    """By which rows are known; of those that do not say it in brief, the documents as well."""
+    unsaid = [item.row_no for item in items if item.normalized is None]
+    documents |= await ctx.catalog.documents(job.id, unsaid) if unsaid else {}
+    return {
+        item.row_no: names_of(documents[item.row_no]["product"])
+        if item.normalized is None
+        else Names(**item.normalized)
+        for item in items
+    }
+
+
+async def _judged(
+    job: Job, names: Mapping[int, Names], documents: Mapping[int, Mapping[str, Any]], ctx: Context
+) -> dict[int, Judged]:
+    """Against the catalog as it is now. Documents are read where there is something to compare."""
+    known = await find_known(job, list(names.values()), ctx)
+    existing = {row: found for row, one in names.items() if (found := known.of(one)) is not None}
+    unread = [row for row in existing if row not in documents]
+    read = {**documents, **(await ctx.catalog.documents(job.id, unread) if unread else {})}
+    judged = {}
+    for row, one in names.items():
+        document = read.get(row)
+        if document is None:
+            judged[row] = Judged(one)
+            continue
+        state, changes = compared(job, document["product"], existing.get(row))
+        judged[row] = Judged(one, state, changes, existing.get(row), document)
+    return judged
+
+
+def _duplicate(kept: int, result: Mapping[str, Any] | None = None) -> Outcome:
+    shown = {MATCH: "duplicate"}
+    why = f"The same product as in row {kept}, which is kept"
+    return Skip(why, Added(shown) if result is None else {**result, **shown},
+                code="DUPLICATE_IN_FILE")  # fmt: skip
+
+
+def _passed(job: Job, judged: Judged, result: Any) -> Outcome:
+    if job.config.intent == "check":
+        return Done(result, judged.normalized())
+    return Advance(judged.normalized(), result, hand=judged)
+
+
+def compared(
+    job: Job, product: Mapping[str, Any], existing: KnownProduct | None
+) -> tuple[str, list[dict[str, Any]]]:
+    """New, changed or unchanged, and in which fields."""
+    before = None if existing is None else existing.data
+    state, changes = diff(before, product, blanks_count=job.config.intent == "replace")
+    if existing is not None and not existing.published and job.config.missing == "unpublish":
+        # It was missing once, and is back.
+        state, changes = "changed", [*changes, Change("published", False, True)]
+    return state, [change._asdict() for change in changes[:_MOST_CHANGES]]
+
+
+async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
+    """Rows may be parts of one product: the first of a family stands for it."""
+    columns = job.context["columns"]
+    alone = dict(await ctx.catalog.documents(job.id, [item.row_no for item in items]))
+    products, parents = await _with_variants(job, alone, ctx)
+    names = {row: names_of(product) for row, product in products.items()}
+    losers = await _duplicates(job, names, ctx)
+    documents = {row: {**alone[row], "product": one} for row, one in products.items()}
+    kept = {row: one for row, one in names.items() if row not in losers}
+    judged = await _judged(job, kept, documents, ctx)
+    for row, one in judged.items():
+        as_before = products[row] is alone[row]["product"] and MATCH not in alone[row]
+        if one.existing is None and as_before:
+            judged[row] = Judged(one.names)
+    outcomes: dict[int, Outcome] = {}
+    for item in items:
+        row = item.row_no
+        if row in parents:
+            outcomes[row] = _part(alone[row], parents[row], columns)
+            continue
+        result = flatten(products[row], columns)
+        outcomes[row] = (
+            _duplicate(losers[row], result)
+            if row in losers
+            else _passed(job, judged[row], {**result, MATCH: judged[row].state})
+        )
+    return outcomes
+
+
+def _part(document: Mapping[str, Any], parent: int, columns: Sequence[str]) -> Outcome:
+    result = flatten(document["product"], columns)
+    if parent == _CROWDED:
+        why = f"More than {MOST_VARIANTS:,} rows name the same parent: map that column otherwise"
+        return Fail(ItemError("GROUP_TOO_LARGE", why), result)
+    why = f"Part of the product in row {parent}"
+    return Skip(why, result | {MATCH: "part"}, code="PART_OF_PRODUCT")
+
+
+async def _with_variants(
+    job: Job, alone: Mapping[int, Mapping[str, Any]], ctx: Context
+) -> tuple[dict[int, Any], dict[int, int]]:
+    """The product of each row; and of rows that only add to another one's product, that one."""
+    families = {
+        name
+        for one in alone.values()
+        for name in ([one["group"]["name"]] if "group" in one else own_names(one["product"]))
+    }
+    keys = [f"{kind}:{name}"[:LONGEST_NAME] for name in families for kind in ("group", "parent")]
+    named = await ctx.catalog.rows_named(job.id, keys, MOST_VARIANTS)
+    rows = {row for members in named.values() for row in members}
+    # Rows of the same family may be in other slices: their documents are read, not changed.
+    others = await ctx.catalog.documents(job.id, sorted(rows - set(alone)))
+    documents = {**others, **alone}
+    members = [
+        Member(row, one["product"], one.get("group", {}).get("name"),
+               one.get("group", {}).get("continues", False))
+        for row, one in sorted(documents.items())
+    ]  # fmt: skip
+    products: dict[int, Any] = {}
+    parents: dict[int, int] = {}
+    for grouped in group(members):
+        parent = grouped.rows[0]
+        if parent in alone:
+            products[parent] = grouped.product
+        for row in grouped.rows[1:]:
+            if row in alone:
+                parents[row] = parent if row in rows else _CROWDED
+    return products, parents
+
+
+async def _duplicates(job: Job, names: Mapping[int, Names], ctx: Context) -> dict[int, int]:
+    """Rows that lose to another one of the same key, with the row that is kept."""
+    profile = profile_of(job)
+    keyed = {row: same_key(one.by(profile.key), profile.key) for row, one in names.items()}
+    keys = {row: f"{profile.key}:{key}"[:LONGEST_NAME] for row, key in keyed.items() if key}
+    kept = await ctx.catalog.row_to_keep(job.id, sorted(set(keys.values())), profile.winner)
+    return {row: kept[key] for row, key in keys.items() if kept.get(key, row) != row}
+
+
+class Known:
+    """Products of the catalog, found by source id, then by SKU, then by GTIN."""
+
+    def __init__(self, source: str, found: Sequence[KnownProduct]) -> None:
+        self._by_id = {one.source_id: one for one in found if one.source == source}
+        self._by_sku = {one.sku: one for one in found if one.sku is not None}
+        self._by_gtin = {one.gtin: one for one in found if one.gtin is not None}
+
+    def of(self, names: Names) -> KnownProduct | None:
+        found = None if names.id is None else self._by_id.get(names.id)
+        if found is None and names.sku is not None:
+            found = self._by_sku.get(names.sku)
+        if found is None and names.gtin is not None:
+            found = self._by_gtin.get(names.gtin)
+        return found
+
+
+def source_of(job: Job) -> str:
+    return profile_of(job).source or DEFAULT_SOURCE
+
+
+async def find_known(job: Job, names: Sequence[Names], ctx: Context) -> Known:
+    source = source_of(job)
+
+    def given(which: Callable[[Names], str | None]) -> list[str]:
+        return [one for name in names if (one := which(name)) is not None]
+
+    found = await ctx.catalog.find(
+        job.org_id, source, given(lambda n: n.id), given(lambda n: n.sku), given(lambda n: n.gtin)
+    )
+    return Known(source, found)
+
+
+async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """Write what the intent allows, over the catalog as the match has just seen it; rows that had
+    to wait since are compared anew."""
+    outcomes: dict[int, Outcome] = {}
+    for job, members in _by_job(batch):
+        waited = [item for _, item in members if item.handed is None]
+        judged: dict[int, Judged] = {}
+        if waited:
+            documents: dict[int, Mapping[str, Any]] = {}
+            names = await _names(job, waited, ctx, documents)
+            judged = await _judged(job, names, documents, ctx)
+        for place, item in members:
+            outcomes[place] = _applied(item, item.handed or judged[item.row_no])
+    return [outcomes[place] for place in range(len(batch))]
+
+
+def _applied(item: Item, judged: Judged) -> Outcome:
+    intent, existing = item.job.config.intent, judged.existing
+    result, normalized = judged.shown(), judged.normalized()
+    if existing is None and intent == "update":
+        return Skip("The catalog does not have this product", result, code="NOT_IN_CATALOG")
+    if existing is not None and intent in ("create", "ignoreExisting"):
+        return Skip("The catalog has this product already", result, code="EXISTS_ALREADY")
+    if judged.state == "unchanged":
+        return Done(result, normalized)
+    if judged.names.id is None and existing is None:
+        message = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
+        return Fail(ItemError("REQUIRED_MISSING", message, "sourceId"), result, normalized)
+    return Done(result, normalized, effects=[_upsert(item.job, judged)])
+
+
+def _upsert(job: Job, judged: Judged) -> UpsertProduct:
+    existing, document = judged.existing, judged.document
+    if document is None:
+        names = judged.names
+        assert names.id is not None
+        return UpsertProduct(source_of(job), names.id, None, sku=names.sku, gtin=names.gtin)
+    data: Mapping[str, Any] = document["product"]
+    if existing is not None:
+        data = {**data, "id": existing.data.get("id"), "source": existing.source,
+                "sourceId": existing.source_id}  # fmt: skip
+        if job.config.intent != "replace":
+            data = merged(existing.data, data)
+    names = names_of(data)
+    return UpsertProduct(
+        source=existing.source if existing else data["source"],
+        source_id=existing.source_id if existing else data["sourceId"],
+        data=data,
+        lineage=document["lineage"],
+        sku=names.sku,
+        gtin=names.gtin,
+        seen_version=existing.version if existing else None,
+        whole=job.config.intent == "replace",
+    )
