@@ -109,6 +109,7 @@ HOT = [
     ("jobs.get_job", {"jobs_pkey"}),
     ("jobs.walk_listed", {"jobs_pkey"}),
     ("jobs.listed_jobs", {"jobs_pkey"}),
+    ("products.insert_products", {"job_items_pkey"}),
     ("products.update_products", {"products_pkey", "product_changes_undone"}),
     ("products.changes_to_undo", {"product_changes_pkey"}),
     ("live.live_orgs", {"jobs_ready"}),

@@ -11,6 +11,7 @@ import orjson
 from penstock.catalog.fields import FIELDS, full_target
 
 CUSTOM = "specifications.customFields"
+_OWN = tuple(CUSTOM.split("."))
 MATCH = "match"
 # What is shown once any field of the section is: nobody maps a column to these, or not always.
 _COMPANIONS = {
@@ -77,28 +78,40 @@ def shown_name(target: str | None) -> str | None:
 
 
 def flatten(product: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """The cells of the grid; what is empty is left out."""
+    """The cells of the grid, in no order; what is empty is left out."""
     flat: dict[str, Any] = {}
-    for column, path in _paths(tuple(columns)):
-        value: Any = product
-        for part in path:
-            value = value.get(part) if type(value) is dict else None
-        if value is not None:
-            flat[column] = value if type(value) is str else _cell(value)
+    for parents, wanted in _places(tuple(columns)):
+        place: Any = product
+        for part in parents:
+            place = place.get(part)
+            if type(place) is not dict:
+                break
+        else:
+            for column, name in wanted:
+                value = place.get(name)
+                if value is not None:
+                    flat[column] = value if type(value) is str else _cell(value)
     return flat
 
 
+_Place = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
+
+
 @lru_cache(maxsize=64)
-def _paths(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Where in a product the value of each column is."""
-    own = tuple(CUSTOM.split("."))
-    return tuple(
-        (column, tuple(target.split(".")) if target else (*own, column.removeprefix(f"{CUSTOM}.")))
-        for column, target in ((column, TARGETS.get(column)) for column in columns)
-    )
+def _places(columns: tuple[str, ...]) -> tuple[_Place, ...]:
+    """Where in a product the values of columns are: the way to a part of it, and what is wanted of
+    that part."""
+    by_parents: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for column in columns:
+        target = TARGETS.get(column)
+        *parents, name = target.split(".") if target else (*_OWN, column.removeprefix(f"{CUSTOM}."))
+        by_parents.setdefault(tuple(parents), []).append((column, name))
+    return tuple((parents, tuple(wanted)) for parents, wanted in by_parents.items())
 
 
 def _cell(value: Any) -> Any:
+    if type(value) is int or type(value) is float:
+        return value
     if isinstance(value, list):
         if all(isinstance(one, str) for one in value):
             return ", ".join(value)

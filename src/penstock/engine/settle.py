@@ -20,7 +20,7 @@ from penstock.model.decide import Transition, decide
 from penstock.model.effects import Effect, Emit, NameRow, NoteDelivery, UpsertProduct
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.json_text import JsonText
-from penstock.model.outcomes import Added, Outcome, Retry
+from penstock.model.outcomes import Added, Outcome, Retry, document_json
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
@@ -227,10 +227,10 @@ class _Writing:
                 outcome, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
                 chance=chance, spacing=self._spacing,
             )  # fmt: skip
-            normalized = None if to.normalized is None else to_json(to.normalized)
+            normalized = None if to.normalized is None else document_json(to.normalized)
             adds = isinstance(to.result, Added)
             shows = to.result.cells if isinstance(to.result, Added) else to.result
-            result = None if shows is None else to_json(shows)
+            result = None if shows is None else document_json(shows)
             shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)
             to.effects = [_in_text(effect) for effect in to.effects]

@@ -136,7 +136,7 @@ class Worker:
     async def run(self, until: Callable[[], bool] | None = None) -> None:
         """Work until stopped, or until ``until`` says so while nothing runs."""
         # Items come and go by the thousand and hold no cycles: look for those less often.
-        gc.set_threshold(10_000, 20, 50)
+        gc.set_threshold(50_000, 20, 50)
         beside = self._beside()
         try:
             while not self._stopping.is_set():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import pickle
 import resource
@@ -39,6 +40,8 @@ def main(fd: int, parent: int, memory_bytes: int, cpu_seconds: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     _bound(resource.RLIMIT_AS, memory_bytes)
     _bound(resource.RLIMIT_CORE, 0)
+    # Cells come and go by the million and hold no cycles: look for those seldom.
+    gc.set_threshold(100_000, 20, 100)
     with socket.socket(fileno=fd) as connection:
         Child(connection, cpu_seconds).serve()
 

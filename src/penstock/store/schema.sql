@@ -216,6 +216,10 @@ CREATE TABLE job_items (
     CHECK ((status = 'PROCESSING') = (slice_id IS NOT NULL))
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 
+-- Documents are written once and copied often: every claim and settle writes its item's row anew.
+-- Outside of the row they stay where they are, and packing them costs more than the space is worth.
+ALTER TABLE job_items ALTER COLUMN normalized SET STORAGE EXTERNAL;
+
 CREATE INDEX items_fresh ON job_items (job_id, stage, row_no)
     WHERE status = 'PENDING' AND due_at IS NULL AND group_key IS NULL;
 CREATE INDEX items_due ON job_items (job_id, stage, due_at, row_no)
@@ -567,6 +571,9 @@ CREATE TABLE products (
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (org_id, source, source_id)
 ) WITH (fillfactor = 80);
+
+ALTER TABLE products ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE products ALTER COLUMN lineage SET STORAGE EXTERNAL;
 
 CREATE INDEX products_sku ON products (org_id, sku) WHERE sku IS NOT NULL;
 CREATE INDEX products_gtin ON products (org_id, gtin) WHERE gtin IS NOT NULL;
