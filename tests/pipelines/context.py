@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -163,6 +163,13 @@ async def batches_of(
     pipeline: Pipeline, job: Job, ctx: TrialContext, cursor: Mapping[str, Any] | None = None
 ) -> list[RowBatch]:
     return [batch async for batch in pipeline.rows(job, ctx, cursor)]
+
+
+def loaded(pipeline: Pipeline, stage: Stage, item: Item, document: Mapping[str, Any]) -> Item:
+    """As the engine loads an item for a stage."""
+    if stage.name in pipeline.lean:
+        return replace(item, input=None, normalized=document.get("brief"), noticed=None)
+    return replace(item, normalized=document)
 
 
 async def outcomes_of(

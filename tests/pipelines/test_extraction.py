@@ -18,6 +18,7 @@ from tests.pipelines.context import (
     TrialContext,
     batches_of,
     job_of,
+    loaded,
     outcomes_of,
     trial_context,
 )
@@ -57,7 +58,8 @@ async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
     shown: dict[int, Mapping[str, Any]] = {item.row_no: {} for item in items}
     catalog = ctx.catalog
     assert isinstance(catalog, TrialCatalog)
-    for stage in PIPELINE.stages(items[0].job.config):
+    stages = PIPELINE.stages(items[0].job.config)
+    for stage, following in zip(stages, (*stages[1:], None), strict=True):
         outcomes = await outcomes_of(stage, items, ctx)
         going = []
         for item, outcome in zip(items, outcomes, strict=True):
@@ -70,7 +72,8 @@ async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
             shown[row] = _shown_after(shown[row], outcome.result)
             catalog.rows[row] = outcome.normalized or catalog.rows.get(row, {})
             if isinstance(outcome, Advance):
-                going.append(replace(item, input=None, normalized=catalog.rows[row].get("brief")))
+                assert following is not None
+                going.append(loaded(PIPELINE, following, item, catalog.rows[row]))
             else:
                 ended[row] = replace(outcome, result=shown[row], normalized=catalog.rows[row])
         items = going
