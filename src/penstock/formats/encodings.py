@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import BinaryIO, NamedTuple
@@ -34,6 +35,8 @@ MOST_FOREIGN = 0.1
 
 _CLOSE = 0.08
 _ASCII = bytes(range(128))
+# A character beyond ASCII between its neighbours, also where those are beyond it too.
+_BEYOND = re.compile(r"(?s)(?=(.)([^\x00-\x7f])(.))")
 
 
 class Encoding(NamedTuple):
@@ -169,21 +172,25 @@ def _wide_point(char: str, name: str) -> float:
 def _narrow_score(text: str, name: str) -> float:
     """How well the letters beyond ASCII sit between their neighbours, and whether one of the
     encoding's languages knows them all."""
-    total, letters = 0.0, []
-    before, count = " ", 0
-    for char, after in zip(text, text[1:] + " ", strict=True):
-        if char > "\x7f":
-            count += 1
-            total += _point(char, before, after)
-            if char.isalpha():
-                letters.append(char.lower() if len(char.lower()) == 1 else char)
-        before = char
+    # The same few words come again and again: each is judged once.
+    seen = Counter(_BEYOND.findall(f" {text} "))
+    count = seen.total()
     if not count:
         return 0.0
-    known = max(sum(map(language.__contains__, letters)) for language in NARROW[name])
+    total, letters = 0.0, Counter[str]()
+    for (before, char, after), times in seen.items():
+        total += times * _point(char, before, after)
+        if char.isalpha():
+            letters[char.lower() if len(char.lower()) == 1 else char] += times
+    said = letters.total()
+    known = max(
+        sum(times for letter, times in letters.items() if letter in language)
+        for language in NARROW[name]
+    )
     # A text of signs alone speaks for no language, and against none.
-    coverage = known / len(letters) if letters else 0.5
-    frequent = sum(map(FREQUENT.__contains__, letters)) / max(len(letters), 1) * (coverage > 0.95)
+    coverage = known / said if said else 0.5
+    common = sum(times for letter, times in letters.items() if letter in FREQUENT)
+    frequent = common / max(said, 1) * (coverage > 0.95)
     return total / count + 0.8 * coverage + 0.3 * frequent + PRIOR.get(name, 0.0)
 
 
