@@ -51,12 +51,14 @@ const home = createRoute({
 export interface JobsSearch {
   state?: string;
   pipeline?: string;
+  /** In the name. */
+  q?: string;
 }
 
 const jobs = createRoute({
   getParentRoute: () => inside,
   path: "/jobs",
-  validateSearch: (search: Record<string, unknown>): JobsSearch => texts(search, "state", "pipeline"),
+  validateSearch: (search: Record<string, unknown>): JobsSearch => texts(search, "state", "pipeline", "q"),
   component: lazyRouteComponent(() => import("./pages/jobs/jobs")),
 });
 

@@ -60,6 +60,7 @@ def job(house: House) -> str:
     return house.stock(SAMPLE, "AX")
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("width", [1440, 390])
 async def test_every_page_is_accessible(visit: Visit, house: House, job: str, width: int) -> None:
     """In the dark only colours are others, so that only these are looked at again."""

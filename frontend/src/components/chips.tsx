@@ -14,7 +14,11 @@ interface Props<T extends string> {
 /** A click takes only these, a second leaves them out, a third forgets the filter. */
 export function FilterChips<T extends string>({ known, looks, chosen, onChange, label }: Props<T>) {
   return (
-    <div role="group" aria-label={label} className="flex flex-wrap gap-1.5">
+    <div
+      role="group"
+      aria-label={label}
+      className="flex min-w-0 gap-1.5 max-sm:-m-1 max-sm:overflow-x-auto max-sm:p-1 sm:flex-wrap"
+    >
       {known.map((one) => {
         const only = chosen.only.includes(one);
         const not = chosen.not.includes(one);
@@ -29,7 +33,7 @@ export function FilterChips<T extends string>({ known, looks, chosen, onChange, 
             }
             onClick={() => onChange(cycle(chosen, one))}
             className={cn(
-              "inline-flex h-6 items-center gap-1 rounded-full border border-line-strong px-2.5 text-xs text-ink-2 hover:bg-hover",
+              "inline-flex h-6 shrink-0 items-center gap-1 rounded-full border border-line-strong px-2.5 text-xs text-ink-2 hover:bg-hover",
               only && "border-accent bg-accent-soft font-medium text-accent",
               not && "border-error/40 bg-error-bg text-error",
             )}

@@ -19,7 +19,13 @@ export function Drawer({ open, onOpenChange, title, actions, children }: Props) 
         <Radix.Overlay className="fade-in fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
-          className="slide-in fixed inset-y-0 right-0 z-50 flex w-full max-w-2xl flex-col border-l bg-surface shadow-xl"
+          tabIndex={-1}
+          // The drawer itself, and not its first button, as if that were to be pressed.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            (event.currentTarget as HTMLElement).focus();
+          }}
+          className="slide-in fixed inset-y-0 right-0 z-50 flex w-full max-w-2xl flex-col border-l bg-surface shadow-xl outline-none"
         >
           <header className="flex min-h-14 items-center gap-2 border-b px-5 py-2">
             <Radix.Title className="min-w-0 flex-1 truncate text-lg font-semibold">{title}</Radix.Title>

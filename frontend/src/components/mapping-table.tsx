@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { cn } from "../lib/cn";
+import { fieldLabel } from "../lib/labels";
 import {
   doubledFields,
   fieldsQuery,
@@ -31,14 +32,14 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
     <div className="space-y-3">
       {fields.length > 0 && missing.length > 0 && (
         <Hint>
-          No column gives a product its {missing.map((one) => `“${one}”`).join(" and ")}. Rows without it
-          become errors: choose a column for it below.
+          No column gives a product its {missing.map((one) => `“${fieldLabel(one)}”`).join(" and ")}. Rows
+          without it become errors: choose a column for it below.
         </Hint>
       )}
       {doubled.length > 0 && (
         <Hint>
-          More than one column fills {doubled.join(", ")}. Leave one of them out, or keep it as a custom
-          field.
+          More than one column fills {doubled.map(fieldLabel).join(", ")}. Leave one of them out, or keep it
+          as a custom field.
         </Hint>
       )}
       <div
@@ -68,13 +69,9 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
                     {Math.round(100 * column.fill)} % filled
                   </span>
                 </td>
-                <td className="max-w-72 max-sm:order-3 max-sm:w-full max-sm:max-w-none max-sm:py-1">
+                <td className="sm:w-2/5 sm:max-w-0 max-sm:order-3 max-sm:w-full max-sm:max-w-none max-sm:py-1">
                   {column.samples.length === 0 && <span className="text-ink-3">always empty</span>}
-                  {column.samples.slice(0, 3).map((sample, place) => (
-                    <span key={place} className="block truncate text-ink-2" title={sample}>
-                      {sample}
-                    </span>
-                  ))}
+                  <Samples samples={column.samples.slice(0, 3)} />
                 </td>
                 <td className="max-sm:order-4 max-sm:w-full">
                   <TargetSelect
@@ -96,6 +93,19 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
   );
 }
 
+function Samples({ samples }: { samples: string[] }) {
+  return (
+    <span className="block truncate leading-5 text-ink-2" title={samples.join("\n")}>
+      {samples.map((sample, place) => (
+        <span key={place}>
+          {place > 0 && <span className="px-1.5 text-ink-3">·</span>}
+          {sample}
+        </span>
+      ))}
+    </span>
+  );
+}
+
 interface TargetProps {
   column: MappedColumn;
   value: string | null;
@@ -114,12 +124,12 @@ function TargetSelect({ column, value, fields, onChange }: TargetProps) {
     >
       <option value={CUSTOM}>Custom field, kept as it is</option>
       <option value="ignore">Leave out</option>
-      {!known && value && <option value={value}>{value}</option>}
+      {!known && value && <option value={value}>{fieldLabel(value)}</option>}
       <optgroup label="Fields of a product">
         {fields.map((field) => (
           <option key={field.target} value={field.target} title={field.description}>
-            {field.target}
-            {field.required ? " *" : ""}
+            {fieldLabel(field.target)}
+            {field.required ? " (required)" : ""}
           </option>
         ))}
       </optgroup>

@@ -95,7 +95,7 @@ function More({ query, children }: { query: Listing; children: ReactNode }) {
 /** Names and what they stand for, one below the other. */
 export function Facts({ facts }: { facts: [ReactNode, ReactNode][] }) {
   return (
-    <dl className="divide-y rounded-md border text-sm">
+    <dl className="divide-y rounded-lg border bg-surface text-sm">
       {facts
         .filter(([, value]) => value !== null && value !== undefined && value !== "")
         .map(([name, value], place) => (

@@ -24,6 +24,11 @@ export function bytes(value: number): string {
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
 }
 
+/** Rows a second: 1,234/s, 0.4/s. */
+export function perSecond(value: number): string {
+  return `${value < 10 ? value.toFixed(1) : count(Math.round(value))}/s`;
+}
+
 export function percent(value: number): string {
   return `${value >= 99.95 || value === 0 ? Math.round(value) : value.toFixed(1)} %`;
 }

@@ -57,7 +57,7 @@ export const TONE_FILL: Record<Tone, string> = {
   done: "bg-done",
   error: "bg-error",
   "not-found": "bg-not-found",
-  skipped: "bg-skipped",
+  skipped: "bg-skipped/40",
   paused: "bg-paused",
 };
 

@@ -4,6 +4,7 @@ import { ItemPill } from "../../components/status";
 import { Time } from "../../components/time";
 import type { FullJob, Item } from "../../lib/api";
 import { cellText, count } from "../../lib/format";
+import { label } from "../../lib/labels";
 
 export type View = "results" | "input";
 
@@ -64,7 +65,7 @@ export function itemColumns(
       view === "results" ? item.result?.[name] : (item.input as Record<string, unknown> | null)?.[name];
     return {
       id: name,
-      title: name,
+      title: view === "results" ? label(name) : name,
       width: widths[name] ?? defaultWidth(name),
       align: view === "results" && NUMBERS.test(name) ? "right" : undefined,
       render: (item) => cellText(value(item)),

@@ -2,7 +2,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { CountersBar, ProgressBar } from "../../components/progress";
 import type { FullJob, ItemStatus } from "../../lib/api";
 import { cn } from "../../lib/cn";
-import { count, percent } from "../../lib/format";
+import { compact, count, percent, perSecond } from "../../lib/format";
 import { COUNTER_OF, ITEM_LOOKS, isLive, TONE_CLASSES } from "../../lib/states";
 import { duration } from "../../lib/time";
 import { rate } from "../jobs/table";
@@ -26,8 +26,8 @@ export function Counters({ job }: { job: FullJob }) {
         <div className="flex flex-wrap gap-x-4 gap-y-0.5 text-sm text-ink-2">
           <span className="font-medium text-ink">{percent(job.progress.percent)}</span>
           <span aria-live="polite">{job.progress.message}</span>
-          {speed !== null && <span>{count(Math.round(speed))} rows/s</span>}
-          {live && left !== null && left > 0 && <span>about {duration(left)} left</span>}
+          {speed !== null && <span>{perSecond(speed).replace("/s", " rows/s")}</span>}
+          {live && left !== null && left >= 1000 && <span>about {duration(left)} left</span>}
           {job.progress.elapsedMs > 0 && <span>{duration(job.progress.elapsedMs)} in all</span>}
           {job.cachedFrom && (
             <span>
@@ -55,7 +55,7 @@ export function Counters({ job }: { job: FullJob }) {
               aria-current={on ? "true" : undefined}
               title={on ? "Show all rows" : `Show these rows`}
               className={cn(
-                "flex flex-col rounded-md border px-3 py-1.5 hover:border-line-strong",
+                "flex items-center justify-between gap-1 rounded-md border px-2 py-1 hover:border-line-strong sm:flex-col sm:items-start sm:px-3 sm:py-1.5",
                 value > 0 ? TONE_CLASSES[tone] : "border-line bg-surface text-ink-3",
                 on && "outline-2 outline-accent",
               )}
@@ -63,7 +63,9 @@ export function Counters({ job }: { job: FullJob }) {
               <span className="flex items-center gap-1 text-xs">
                 <Icon className="size-3" aria-hidden /> {word}
               </span>
-              <span className="text-lg leading-6 font-semibold">{count(value)}</span>
+              <span className="text-sm font-semibold sm:text-lg sm:leading-6">
+                {value < 1_000_000 ? count(value) : compact(value)}
+              </span>
             </Link>
           );
         })}

@@ -19,9 +19,12 @@ export function Errors({ job, code, q, row }: Props) {
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
       {codes.length > 0 && (
-        <ul className="flex flex-wrap gap-2" aria-label="Errors by code">
+        <ul
+          className="flex gap-2 max-sm:-m-1 max-sm:overflow-x-auto max-sm:p-1 sm:flex-wrap"
+          aria-label="Errors by code"
+        >
           {codes.map(([one, many]) => (
-            <li key={one}>
+            <li key={one} className="shrink-0">
               <Link
                 to="/jobs/$jobId"
                 params={{ jobId: job.id }}

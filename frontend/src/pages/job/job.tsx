@@ -126,11 +126,19 @@ function Shown({ job }: { job: FullJob }) {
               empty={
                 <EmptyState
                   icon={Table2}
-                  title={isLive(job.state) ? "Rows come as they are read" : "No such rows"}
+                  title={
+                    isLive(job.state)
+                      ? "Rows come as they are read"
+                      : job.counters.total === 0
+                        ? "No row was stored"
+                        : "No such rows"
+                  }
                 >
                   {isLive(job.state)
                     ? "Every row is stored first, then worked on. You can leave this page; nothing is lost."
-                    : "Choose another counter above, or all rows."}
+                    : job.counters.total === 0
+                      ? "The job ended before the first one was read. The reason is above, and under Events."
+                      : "Choose another counter above, or all rows."}
                 </EmptyState>
               }
             />

@@ -6,6 +6,7 @@ import { CountersBar } from "../../components/progress";
 import { Time } from "../../components/time";
 import type { FullJob } from "../../lib/api";
 import { bytes, cellText, count } from "../../lib/format";
+import { label } from "../../lib/labels";
 import { duration } from "../../lib/time";
 import { Missing, missingOf } from "./missing";
 
@@ -32,7 +33,7 @@ export function Summary({ job }: { job: FullJob }) {
   const columns = (summary?.columns ?? []) as ColumnSummary[];
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
-      <div className="space-y-4">
+      <div className="min-w-0 space-y-4">
         {summary ? (
           <Card className="p-4">
             <h2 className="mb-3 text-base font-semibold">What came of it</h2>
@@ -135,7 +136,10 @@ function Facts({ job }: { job: FullJob }) {
         {job.id}
       </span>,
     ],
-    ...Object.entries(job.config).map(([name, value]): [string, React.ReactNode] => [name, cellText(value)]),
+    ...Object.entries(job.config).map(([name, value]): [string, React.ReactNode] => [
+      label(name),
+      cellText(value),
+    ]),
   ];
   return (
     <Card className="h-fit p-4">

@@ -24,10 +24,11 @@ type Action = keyof typeof ACTIONS;
 interface Props {
   states: JobState[];
   pipeline: string | undefined;
+  name: string | undefined;
 }
 
 /** One action on every job that matches, not only on those in sight; the count is shown first. */
-export function BulkMenu({ states, pipeline }: Props) {
+export function BulkMenu(props: Props) {
   const [action, setAction] = useState<Action | null>(null);
   return (
     <>
@@ -50,19 +51,20 @@ export function BulkMenu({ states, pipeline }: Props) {
           </MenuItem>
         ))}
       </Menu>
-      {action && <Ask action={action} states={states} pipeline={pipeline} onClose={() => setAction(null)} />}
+      {action && <Ask action={action} {...props} onClose={() => setAction(null)} />}
     </>
   );
 }
 
-function Ask({ action, states, pipeline, onClose }: Props & { action: Action; onClose: () => void }) {
+function Ask({ action, states, pipeline, name, onClose }: Props & { action: Action; onClose: () => void }) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const filter = {
     ...(states.length ? { states } : {}),
     ...(pipeline ? { pipeline } : {}),
-    all: states.length === 0 && !pipeline,
+    ...(name ? { name } : {}),
+    all: states.length === 0 && !pipeline && !name,
   };
   const order = { action, filter, params: {} };
   const counted = useQuery({

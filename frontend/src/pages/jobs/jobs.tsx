@@ -1,11 +1,12 @@
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { FilterX, Inbox, Plus } from "lucide-react";
-import { useCallback } from "react";
+import { FilterX, Inbox, Plus, Search } from "lucide-react";
+import { type FormEvent, useCallback, useState } from "react";
 import { Button } from "../../components/button";
 import { FilterChips } from "../../components/chips";
 import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
+import { Input } from "../../components/field";
 import { Card, Page } from "../../components/page";
 import { RowsSkeleton } from "../../components/skeleton";
 import { client, ok } from "../../lib/api";
@@ -35,12 +36,18 @@ export default function Jobs() {
   const chosen = parseChosen(search.state, STATES);
   const states = wanted(chosen, STATES);
   const jobs = useInfiniteQuery({
-    queryKey: ["jobs", "list", states, search.pipeline ?? ""],
+    queryKey: ["jobs", "list", states, search.pipeline ?? "", search.q ?? ""],
     queryFn: ({ pageParam, signal }) =>
       ok(
         client.GET("/api/jobs", {
           params: {
-            query: { state: states, pipeline: search.pipeline ?? "", after: pageParam, pageSize: 50 },
+            query: {
+              state: states,
+              pipeline: search.pipeline ?? "",
+              q: search.q ?? "",
+              after: pageParam,
+              pageSize: 50,
+            },
           },
           signal,
         }),
@@ -52,7 +59,7 @@ export default function Jobs() {
   useChanges(useCallback(() => void queries.invalidateQueries({ queryKey: ["jobs"] }), [queries]));
 
   const rows = jobs.data?.pages.flatMap((page) => page.items) ?? [];
-  const filtered = states.length > 0 || !!search.pipeline;
+  const filtered = states.length > 0 || !!search.pipeline || !!search.q;
   return (
     <Page
       title="Jobs"
@@ -68,22 +75,35 @@ export default function Jobs() {
       }
     >
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <FilterChips
-          known={STATES}
-          looks={JOB_LOOKS}
-          chosen={chosen}
-          label="Filter by state"
-          onChange={(next) =>
-            void navigate({ to: "/jobs", search: { ...search, state: chosenText(next) }, replace: true })
-          }
-        />
+        {(filtered || rows.length > 0) && (
+          <FilterChips
+            known={STATES}
+            looks={JOB_LOOKS}
+            chosen={chosen}
+            label="Filter by state"
+            onChange={(next) =>
+              void navigate({ to: "/jobs", search: { ...search, state: chosenText(next) }, replace: true })
+            }
+          />
+        )}
         {filtered && (
           <Button size="sm" look="quiet" onClick={() => void navigate({ to: "/jobs", search: {} })}>
             <FilterX aria-hidden /> All jobs
           </Button>
         )}
         <div className="flex-1" />
-        {canWrite && rows.length > 0 && <BulkMenu states={states} pipeline={search.pipeline} />}
+        {(filtered || rows.length > 0) && (
+          <SearchNames
+            key={search.q ?? ""}
+            q={search.q ?? ""}
+            onChange={(q) =>
+              void navigate({ to: "/jobs", search: { ...search, q: q || undefined }, replace: true })
+            }
+          />
+        )}
+        {canWrite && rows.length > 0 && (
+          <BulkMenu states={states} pipeline={search.pipeline} name={search.q} />
+        )}
       </div>
       {jobs.error && <ErrorNote error={jobs.error} onRetry={() => void jobs.refetch()} className="mb-3" />}
       <Card className="overflow-hidden">
@@ -109,6 +129,32 @@ export default function Jobs() {
         </div>
       )}
     </Page>
+  );
+}
+
+function SearchNames({ q, onChange }: { q: string; onChange: (q: string) => void }) {
+  const [typed, setTyped] = useState(q);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    onChange(typed.trim());
+  };
+  return (
+    <form role="search" onSubmit={send} className="relative w-full sm:w-48">
+      <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-3" aria-hidden />
+      <Input
+        type="search"
+        aria-label="Search jobs by name"
+        placeholder="Name"
+        className="pl-8"
+        maxLength={200}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          // The browser's own cross empties it, and means it.
+          if (event.target.value === "" && q) onChange("");
+        }}
+      />
+    </form>
   );
 }
 

@@ -5,7 +5,7 @@ import { JobPill } from "../../components/status";
 import { Time } from "../../components/time";
 import type { Job } from "../../lib/api";
 import { cn } from "../../lib/cn";
-import { count } from "../../lib/format";
+import { count, perSecond, plural } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
 import { usePrefs } from "../../lib/prefs";
 import { isLive } from "../../lib/states";
@@ -13,7 +13,8 @@ import { duration } from "../../lib/time";
 
 export function rate(job: Job): number | null {
   const { rowsDone, elapsedMs } = job.progress;
-  return rowsDone > 0 && elapsedMs > 0 ? (1000 * rowsDone) / elapsedMs : null;
+  // Of a few rows, only the time to begin could be told.
+  return rowsDone >= 100 && elapsedMs > 0 ? (1000 * rowsDone) / elapsedMs : null;
 }
 
 export function JobsTable({ jobs }: { jobs: Job[] }) {
@@ -38,16 +39,16 @@ export function JobsTable({ jobs }: { jobs: Job[] }) {
   });
   return (
     <div className="overflow-x-auto">
-      <table className="w-full min-w-[360px] text-left text-sm">
+      <table className="w-full text-left text-sm">
         <thead>
           <tr className="h-9 border-b bg-sunken text-xs text-ink-2 [&>th]:px-3 [&>th]:font-medium">
             <th>Name</th>
-            <th>State</th>
+            <th className="hidden sm:table-cell">State</th>
             <th className="hidden w-1/5 sm:table-cell">Rows</th>
             <th className="hidden text-right sm:table-cell">Done</th>
             <th className="hidden text-right lg:table-cell">Rate</th>
             <th className="hidden text-right lg:table-cell">Left</th>
-            <th className="text-right">Errors</th>
+            <th className="hidden text-right sm:table-cell">Errors</th>
             <th className="hidden lg:table-cell">Pipeline</th>
             <th className="hidden xl:table-cell">Owner</th>
             <th className="hidden text-right md:table-cell">Created</th>
@@ -74,11 +75,11 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
       id={`job-${job.id}`}
       className={cn(
         "relative hover:bg-hover [&>td]:px-3",
-        compact ? "h-7" : "h-9 max-sm:h-12",
+        compact ? "h-7" : "h-9",
         here && "bg-accent-soft outline-2 -outline-offset-2 outline-accent",
       )}
     >
-      <td className="w-2/5 max-w-0 truncate">
+      <td className="w-full max-w-0 truncate max-sm:py-2 sm:w-2/5">
         <Link
           to="/jobs/$jobId"
           params={{ jobId: job.id }}
@@ -87,26 +88,42 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
         >
           {job.name}
         </Link>
-        <span className="block truncate pb-1 text-xs text-ink-3 sm:hidden">
-          {count(ended)} / {count(counters.total)} rows · <Time at={job.createdAt} />
+        <span className="mt-1 flex items-center gap-2 text-xs text-ink-3 sm:hidden">
+          <JobPill state={job.state} />
+          <span className="truncate">
+            {count(ended)} / {count(counters.total)} rows
+            {problems > 0 && <span className="font-medium text-error"> · {plural(problems, "error")}</span>} ·{" "}
+            <Time at={job.createdAt} />
+          </span>
         </span>
       </td>
-      <td>
+      <td className="hidden sm:table-cell">
         <JobPill state={job.state} />
       </td>
       <td className="hidden sm:table-cell">
         <CountersBar counters={counters} />
       </td>
       <td className="hidden text-right whitespace-nowrap sm:table-cell">
-        {count(ended)} <span className="text-ink-3">/ {count(counters.total)}</span>
+        {counters.total === 0 ? (
+          <span className="text-ink-3">–</span>
+        ) : (
+          <>
+            {count(ended)} <span className="text-ink-3">/ {count(counters.total)}</span>
+          </>
+        )}
       </td>
       <td className="hidden text-right whitespace-nowrap text-ink-2 lg:table-cell">
-        {speed === null ? "–" : `${count(Math.round(speed))}/s`}
+        {speed === null ? "–" : perSecond(speed)}
       </td>
       <td className="hidden text-right whitespace-nowrap text-ink-2 lg:table-cell">
         {left === null ? "–" : duration(left)}
       </td>
-      <td className={cn("text-right", problems > 0 ? "font-medium text-error" : "text-ink-3")}>
+      <td
+        className={cn(
+          "hidden text-right sm:table-cell",
+          problems > 0 ? "font-medium text-error" : "text-ink-3",
+        )}
+      >
         {count(problems)}
       </td>
       <td className="hidden text-ink-2 lg:table-cell">{job.pipeline}</td>

@@ -63,7 +63,7 @@ export default function DeadLetters() {
           label="Groups of dead letters"
           head={[
             { label: "What went wrong" },
-            { label: "Open", className: "text-right" },
+            { label: "Open", className: "hidden text-right sm:table-cell" },
             { label: "First", className: "hidden md:table-cell" },
             { label: "Last", className: "hidden sm:table-cell" },
             { label: <span className="sr-only">Actions</span> },
@@ -87,8 +87,11 @@ export default function DeadLetters() {
                     }
                   />
                   <span className="min-w-0">
-                    <span className="font-mono text-xs text-error">{group.code}</span>{" "}
-                    <span className="text-xs text-ink-3">{group.pipeline}</span>
+                    <span className="font-mono text-xs break-all text-error">{group.code}</span>{" "}
+                    <span className="text-xs text-ink-3">
+                      {group.pipeline}
+                      <span className="sm:hidden"> · {count(group.count)} open</span>
+                    </span>
                     <span className="line-clamp-2 block break-words">{group.message}</span>
                   </span>
                 </button>
@@ -99,7 +102,7 @@ export default function DeadLetters() {
                   />
                 )}
               </td>
-              <td className="text-right font-medium">{count(group.count)}</td>
+              <td className="hidden text-right font-medium sm:table-cell">{count(group.count)}</td>
               <td className="hidden whitespace-nowrap text-ink-2 md:table-cell">
                 <Time at={group.firstFailedAt} />
               </td>
@@ -113,7 +116,7 @@ export default function DeadLetters() {
                       size="sm"
                       onClick={() => setClosing({ how: "reprocess", signature: group.signature })}
                     >
-                      <RotateCw aria-hidden /> Run again
+                      <RotateCw aria-hidden /> <span className="max-sm:sr-only">Run again</span>
                     </Button>
                     <Button
                       size="icon-sm"

@@ -30,7 +30,8 @@ export function Chart({ minutes }: { minutes: Minute[] }) {
     const chart = new uPlot(
       {
         width: host.clientWidth,
-        height: 180,
+        height: 160,
+        padding: [8, 8, 0, 0],
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
@@ -38,10 +39,9 @@ export function Chart({ minutes }: { minutes: Minute[] }) {
           {},
           {
             label: "Rows",
-            stroke: colour("--accent"),
-            fill: `${colour("--accent")}33`,
-            width: 1.5,
-            paths: uPlot.paths.bars?.({ size: [0.7, 20] }),
+            fill: colour("--accent"),
+            width: 0,
+            paths: uPlot.paths.bars?.({ size: [0.8, 16] }),
             points: { show: false },
           },
         ],
@@ -53,7 +53,7 @@ export function Chart({ minutes }: { minutes: Minute[] }) {
       [minutes.map((one) => Date.parse(one.at) / 1000), minutes.map((one) => one.rows)],
       host,
     );
-    const fit = new ResizeObserver(() => chart.setSize({ width: host.clientWidth, height: 180 }));
+    const fit = new ResizeObserver(() => chart.setSize({ width: host.clientWidth, height: 160 }));
     fit.observe(host);
     return () => {
       fit.disconnect();

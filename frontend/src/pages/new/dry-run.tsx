@@ -16,6 +16,7 @@ import { Badge } from "../../components/status";
 import type { Preview } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { cellText, count } from "../../lib/format";
+import { label } from "../../lib/labels";
 import type { Tone } from "../../lib/states";
 import { Changes } from "../job/drawer";
 
@@ -106,7 +107,7 @@ export function DryRun({ preview }: { preview: Preview }) {
                 {preview.columns
                   .filter((name) => name !== "match")
                   .map((name) => (
-                    <th key={name}>{name}</th>
+                    <th key={name}>{label(name)}</th>
                   ))}
               </tr>
             </thead>
@@ -144,7 +145,7 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
   const marked = new Map(problems.map((one) => [shortName(one.target ?? ""), one]));
   return (
     <>
-      <tr className="h-9 [&>td]:px-3">
+      <tr className={cn("h-9 [&>td]:px-3", (wrong.length > 0 || row.changes.length > 0) && "border-b-0")}>
         <td className="text-right font-mono text-xs text-ink-2">{count(row.rowNo)}</td>
         <td>
           <Badge tone={tone}>

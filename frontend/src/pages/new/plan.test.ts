@@ -33,6 +33,11 @@ describe("what a job is about to do", () => {
     expect(texts(LOOKED, { intent: "merge", winner: "last" }).at(-1)).toContain("the last of each");
   });
 
+  it("says so where nothing would change", () => {
+    const told = texts({ ...LOOKED, new: 0, changed: 0 }, { intent: "merge" });
+    expect(told).toContain("No product is created or changed.");
+  });
+
   it("scales the first rows to the whole file, and says that it does", () => {
     const large = { ...LOOKED, total: 36_000, exact: false, duplicates: null };
     expect(texts(large, { intent: "merge" })).toContain("About 20,000 products are created.");
@@ -48,7 +53,8 @@ describe("how long it takes", () => {
       measuredRate([
         { rowsDone: 30, elapsedMs: 900 },
         { rowsDone: 1000, elapsedMs: 500 },
-        { rowsDone: 3000, elapsedMs: 1500 },
+        { rowsDone: 9000, elapsedMs: 700_000 },
+        { rowsDone: 3000, elapsedMs: 1000 },
       ]),
     ).toBe(2000);
   });

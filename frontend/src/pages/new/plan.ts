@@ -27,11 +27,13 @@ export interface Measured {
   elapsedMs: number;
 }
 
-/** Rows a second over the latest jobs that are large enough to tell; null where none is. */
+/** Rows a second of the middle one of the latest jobs that are large enough to tell; null without. */
 export function measuredRate(jobs: readonly Measured[]): number | null {
-  const large = jobs.filter((one) => one.rowsDone >= 200 && one.elapsedMs > 0);
-  const ms = large.reduce((sum, one) => sum + one.elapsedMs, 0);
-  return ms > 0 ? (1000 * large.reduce((sum, one) => sum + one.rowsDone, 0)) / ms : null;
+  const rates = jobs
+    .filter((one) => one.rowsDone >= 200 && one.elapsedMs > 0)
+    .map((one) => (1000 * one.rowsDone) / one.elapsedMs)
+    .sort((a, b) => a - b);
+  return rates[Math.floor(rates.length / 2)] ?? null;
 }
 
 export function timeTaken(rows: number, rate: number | null): string {
@@ -70,15 +72,17 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner">):
   if (intent === "check") {
     lines.push({ kind: "leave", text: "Nothing is written to the catalog." });
   } else {
-    if (MAKES.has(intent)) {
+    const writes = (MAKES.has(intent) ? made : 0) + (CHANGES.has(intent) ? changed : 0);
+    if (writes === 0) lines.push({ kind: "leave", text: "No product is created or changed." });
+    if (MAKES.has(intent) && made > 0) {
       lines.push({ kind: "write", text: `${about(made, "product is", "products are")} created.` });
-    } else if (made > 0) {
+    } else if (!MAKES.has(intent) && made > 0) {
       lines.push({ kind: "leave", text: `${about(made, "new product is", "new products are")} left out.` });
     }
-    if (CHANGES.has(intent)) {
+    if (CHANGES.has(intent) && changed > 0) {
       const how = intent === "replace" ? "replaced by what the file says" : "changed, in the mapped fields";
       lines.push({ kind: "write", text: `${about(changed, "product is", "products are")} ${how}.` });
-    } else if (changed > 0) {
+    } else if (!CHANGES.has(intent) && changed > 0) {
       lines.push({
         kind: "leave",
         text: `${about(changed, "product that differs is", "products that differ are")} left alone.`,

@@ -30,7 +30,7 @@ export function Stepper({ step, onStep, reachable }: Props) {
               aria-current={one.id === step ? "step" : undefined}
               onClick={() => onStep(one.id)}
               className={cn(
-                "flex h-8 items-center gap-2 rounded-md pr-3 pl-1.5 text-sm text-ink-2 hover:bg-hover disabled:hover:bg-transparent",
+                "flex h-8 items-center gap-2 rounded-md pr-1.5 pl-1.5 sm:pr-3 text-sm text-ink-2 hover:bg-hover disabled:hover:bg-transparent",
                 one.id === step && "bg-accent-soft font-medium text-accent",
               )}
             >
@@ -43,7 +43,7 @@ export function Stepper({ step, onStep, reachable }: Props) {
               >
                 {place < at ? <Check className="size-3" aria-hidden /> : place + 1}
               </span>
-              {one.label}
+              <span className={cn(one.id !== step && "max-sm:sr-only")}>{one.label}</span>
             </button>
           </li>
         ))}

@@ -8,7 +8,7 @@ import { ErrorNote } from "../../components/error-note";
 import { Page } from "../../components/page";
 import { RowsSkeleton } from "../../components/skeleton";
 import { TourNote } from "../../components/tour";
-import { client, ok, type Preview } from "../../lib/api";
+import { ApiProblem, client, ok, type Preview } from "../../lib/api";
 import type { MappedColumn } from "../../lib/mapping";
 import { useCanWrite } from "../../lib/session";
 import { ConfirmStep } from "./confirm";
@@ -18,6 +18,15 @@ import { FileStep } from "./file-step";
 import { MappingStep } from "./mapping-step";
 import { Reading } from "./reading";
 import { STEPS, type Step, Stepper } from "./stepper";
+
+/** What no other way of reading the file would help. */
+const HOPELESS = new Set([
+  "FILE_PASSWORD_PROTECTED",
+  "UNSUPPORTED_TYPE",
+  "EMPTY_FILE",
+  "FILE_NOT_FOUND",
+  "FILE_TOO_LARGE",
+]);
 
 export default function Wizard() {
   const canWrite = useCanWrite();
@@ -61,6 +70,7 @@ function Steps() {
     document.getElementById("main")?.scrollTo({ top: 0 });
   }, [step]);
 
+  const hopeless = look.error instanceof ApiProblem && HOPELESS.has(look.error.code);
   const at = STEPS.findIndex((one) => one.id === step);
   const columns = (look.data?.mapping ?? []) as unknown as MappedColumn[];
   const before = STEPS[at - 1];
@@ -81,10 +91,14 @@ function Steps() {
       ) : (
         <>
           {look.error && (
-            <ErrorNote error={look.error} onRetry={() => void look.refetch()} className="mb-4" />
+            <ErrorNote
+              error={look.error}
+              onRetry={hopeless ? undefined : () => void look.refetch()}
+              className="mb-4"
+            />
           )}
           {look.isPending && <RowsSkeleton />}
-          {look.error && step !== "reading" ? null : (
+          {hopeless || (look.error && step !== "reading") ? null : (
             <>
               {step === "reading" && (
                 <Reading preview={look.data} draft={draft} change={change} busy={look.isFetching} />
@@ -105,12 +119,18 @@ function Steps() {
             </>
           )}
           <div className="mt-5 flex items-center gap-2">
-            {before && (
-              <Button onClick={() => go(before.id)}>
-                <ArrowLeft aria-hidden /> {before.label}
+            {hopeless ? (
+              <Button look="primary" onClick={() => go("file")}>
+                <ArrowLeft aria-hidden /> Choose another file
               </Button>
+            ) : (
+              before && (
+                <Button onClick={() => go(before.id)}>
+                  <ArrowLeft aria-hidden /> {before.label}
+                </Button>
+              )
             )}
-            {after && (
+            {after && !hopeless && (
               <Button look="primary" disabled={!look.data || !!look.error} onClick={() => go(after.id)}>
                 {after.label} <ArrowRight aria-hidden />
               </Button>

@@ -122,20 +122,24 @@ export default function Pending() {
           defaultValue={search.type}
           onBlur={(event) => go({ type: event.target.value.trim() || undefined })}
         />
-        <Input
-          aria-label="Changed since"
-          type="date"
-          className="w-36"
-          value={search.from ?? ""}
-          onChange={(event) => go({ from: event.target.value || undefined })}
-        />
-        <Input
-          aria-label="Changed until"
-          type="date"
-          className="w-36"
-          value={search.to ?? ""}
-          onChange={(event) => go({ to: event.target.value || undefined })}
-        />
+        <span className="flex flex-wrap items-center gap-2 text-sm text-ink-2">
+          Changed
+          <Input
+            aria-label="Changed since"
+            type="date"
+            className="w-36"
+            value={search.from ?? ""}
+            onChange={(event) => go({ from: event.target.value || undefined })}
+          />
+          to
+          <Input
+            aria-label="Changed until"
+            type="date"
+            className="w-36"
+            value={search.to ?? ""}
+            onChange={(event) => go({ to: event.target.value || undefined })}
+          />
+        </span>
         {(filtered || !!search.job) && (
           <Button look="quiet" onClick={() => void navigate({ to: "/pending", search: {}, replace: true })}>
             <FilterX aria-hidden /> All open rows
@@ -161,8 +165,16 @@ export default function Pending() {
         rows={items.length}
         empty={
           !filtered ? (
-            <EmptyState icon={CircleDashed} title="Nothing waits">
-              Every row of every job you may see has come to its end.
+            <EmptyState
+              icon={CircleDashed}
+              title="Nothing waits"
+              action={
+                admin && mine && <Button onClick={() => go({ owner: "all" })}>Look at everyone's rows</Button>
+              }
+            >
+              {mine
+                ? "Every row of your jobs has come to its end."
+                : "Every row of every job has come to its end."}
             </EmptyState>
           ) : (
             <EmptyState icon={FilterX} title="No such row at the moment" />

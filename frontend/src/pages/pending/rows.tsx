@@ -81,11 +81,12 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
               {one.inputSummary.title || one.inputSummary.sku || `Row ${count(one.rowNo)}`}
             </Link>
             {one.inputSummary.brand && <span className="text-ink-3"> · {one.inputSummary.brand}</span>}
+            {(one.inputSummary.title || one.inputSummary.sku) && (
+              <span className="text-ink-3"> · row {count(one.rowNo)}</span>
+            )}
             <span className="block truncate text-xs text-ink-3 sm:hidden">{one.jobName}</span>
           </td>
-          <td className="hidden max-w-48 truncate text-ink-2 sm:table-cell">
-            {one.jobName} <span className="text-ink-3">row {count(one.rowNo)}</span>
-          </td>
+          <td className="hidden max-w-48 truncate text-ink-2 sm:table-cell">{one.jobName}</td>
           <td>
             <ItemPill status={one.status} />
           </td>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Undo2 } from "lucide-react";
+import { ChevronLeft, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
@@ -10,7 +10,8 @@ import { Badge } from "../../components/status";
 import { Facts, Json, Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
-import { cellText } from "../../lib/format";
+import { cellText, plural } from "../../lib/format";
+import { gtin, label } from "../../lib/labels";
 import { Changes } from "../job/drawer";
 import { Pictures } from "./pictures";
 import { price } from "./price";
@@ -30,11 +31,13 @@ export default function ProductPage() {
     <Page
       title={one?.title || "Product"}
       lead={
-        <Link to="/products" className="plain-link">
-          All products
+        <Link to="/products" className="inline-flex items-center text-ink-2 hover:text-ink">
+          <ChevronLeft className="size-4" aria-hidden /> Products
         </Link>
       }
-      beside={one && <Badge tone={one.status === "published" ? "done" : "skipped"}>{one.status}</Badge>}
+      beside={
+        one && <Badge tone={one.status === "published" ? "done" : "skipped"}>{label(one.status)}</Badge>
+      }
     >
       {product.error && <ErrorNote error={product.error} onRetry={() => void product.refetch()} />}
       {!one ? (
@@ -90,7 +93,7 @@ function Known({ product: one }: { product: Full }) {
     <Facts
       facts={[
         ["SKU", one.sku && <span className="font-mono text-xs">{one.sku}</span>],
-        ["GTIN", one.gtin && <span className="font-mono text-xs">{one.gtin}</span>],
+        ["GTIN", one.gtin && <span className="font-mono text-xs">{gtin(one.gtin)}</span>],
         ["Brand", one.brand],
         ["Category", cellText(one.category)],
         ["Price", price(one.price)],
@@ -129,7 +132,7 @@ function Lineage({ lineage }: { lineage: Record<string, unknown> }) {
       >
         {rows.map(([field, from]) => (
           <tr key={field} className="align-top">
-            <td className="font-mono text-xs">{field}</td>
+            <td className="font-mono text-xs leading-5">{field}</td>
             <td>{cellText(from.column)}</td>
             <td className="max-w-60 break-words text-ink-2">{cellText(from.raw)}</td>
             <td className="text-ink-2">{cellText(from.rule)}</td>
@@ -177,7 +180,7 @@ function History({ productId }: { productId: string }) {
             className="rounded-lg border bg-surface p-3 text-sm"
           >
             <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-              <Badge tone={change.undoneAt ? "skipped" : "processing"}>{change.kind}</Badge>
+              <Badge tone={change.undoneAt ? "skipped" : "processing"}>{label(change.kind)}</Badge>
               <Link
                 to="/jobs/$jobId"
                 params={{ jobId: change.jobId }}
@@ -199,7 +202,8 @@ function History({ productId }: { productId: string }) {
                   <Changes changes={change.changes} />
                 ) : (
                   <Button size="sm" look="quiet" onClick={() => setOpen(change.version)}>
-                    {change.changes.length === 1 ? "One field" : `${change.changes.length} fields`} changed
+                    {plural(change.changes.length, "field")}{" "}
+                    {change.kind === "created" ? "filled" : "changed"}
                   </Button>
                 )}
               </div>

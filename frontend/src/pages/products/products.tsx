@@ -11,6 +11,7 @@ import { Badge } from "../../components/status";
 import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok } from "../../lib/api";
+import { gtin } from "../../lib/labels";
 import { ExportProducts } from "./export";
 import { price } from "./price";
 
@@ -40,6 +41,7 @@ export default function Products() {
     placeholderData: keepPreviousData,
   });
   const rows = products.data?.pages.flatMap((page) => page.items) ?? [];
+  const pictured = rows.some((one) => one.image);
   const filtered = !!(search.q || search.source || search.status);
   const go = (next: typeof search) => void navigate({ to: "/products", search: next, replace: true });
   const find = (event: FormEvent) => {
@@ -67,7 +69,7 @@ export default function Products() {
           value={search.status ?? ""}
           onChange={(event) => go({ ...search, status: event.target.value || undefined })}
         >
-          <option value="">All</option>
+          <option value="">Any status</option>
           <option value="published">Published</option>
           <option value="unpublished">Unpublished</option>
         </Select>
@@ -111,9 +113,9 @@ export default function Products() {
         <Table
           label="Products"
           head={[
-            { label: <span className="sr-only">Picture</span>, className: "w-9" },
+            ...(pictured ? [{ label: <span className="sr-only">Picture</span>, className: "w-9" }] : []),
             { label: "Title" },
-            { label: "SKU" },
+            { label: "SKU", className: "hidden sm:table-cell" },
             { label: "GTIN", className: "hidden lg:table-cell" },
             { label: "Brand", className: "hidden md:table-cell" },
             { label: "Price", className: "text-right" },
@@ -124,14 +126,12 @@ export default function Products() {
         >
           {rows.map((one) => (
             <tr key={one.id} className="relative h-9 hover:bg-hover">
-              <td className="pr-0!">
-                {one.image ? (
-                  <Picture src={pictureOf(one.id, 0, "small")} alt="" className="size-7" />
-                ) : (
-                  <div className="size-7 rounded border border-dashed" />
-                )}
-              </td>
-              <td className="w-1/3 max-w-0 truncate">
+              {pictured && (
+                <td className="py-0! pr-0!">
+                  {one.image && <Picture src={pictureOf(one.id, 0, "small")} alt="" className="size-7" />}
+                </td>
+              )}
+              <td className="w-full max-w-0 truncate sm:w-1/3">
                 <Link
                   to="/products/$productId"
                   params={{ productId: one.id }}
@@ -140,10 +140,11 @@ export default function Products() {
                 >
                   {one.title || <span className="text-ink-3">without a title</span>}
                 </Link>
-                {one.status === "unpublished" && <Badge className="ml-2">unpublished</Badge>}
+                {one.status === "unpublished" && <Badge className="ml-2">Unpublished</Badge>}
+                <span className="block truncate font-mono text-xs text-ink-3 sm:hidden">{one.sku}</span>
               </td>
-              <td className="font-mono text-xs whitespace-nowrap">{one.sku}</td>
-              <td className="hidden font-mono text-xs whitespace-nowrap lg:table-cell">{one.gtin}</td>
+              <td className="hidden font-mono text-xs whitespace-nowrap sm:table-cell">{one.sku}</td>
+              <td className="hidden font-mono text-xs whitespace-nowrap lg:table-cell">{gtin(one.gtin)}</td>
               <td className="hidden max-w-40 truncate md:table-cell">{one.brand}</td>
               <td className="text-right whitespace-nowrap">{price(one.price)}</td>
               <td className="hidden whitespace-nowrap lg:table-cell">

@@ -28,7 +28,7 @@ export default function Audit() {
         head={[
           { label: "When" },
           { label: "Who" },
-          { label: "What" },
+          { label: "What", className: "hidden sm:table-cell" },
           { label: "On", className: "hidden sm:table-cell" },
           { label: "Before → after", className: "hidden lg:table-cell" },
           { label: "From", className: "hidden md:table-cell" },
@@ -39,17 +39,40 @@ export default function Audit() {
             <td className="whitespace-nowrap text-ink-2">
               <Time at={one.at} />
             </td>
-            <td className="max-w-48 truncate">{one.email ?? "the system"}</td>
-            <td className="font-mono text-xs">{one.action}</td>
-            <td className="hidden max-w-60 truncate font-mono text-xs sm:table-cell">{one.target}</td>
-            <td className="hidden max-w-96 text-xs break-words text-ink-2 lg:table-cell">
-              {one.before !== null && `${cellText(one.before)} → `}
-              {cellText(one.after)}
+            <td className="max-w-48 truncate">
+              {one.email ?? "the system"}
+              <span className="block font-mono text-xs text-ink-2 sm:hidden">{one.action}</span>
             </td>
-            <td className="hidden font-mono text-xs whitespace-nowrap md:table-cell">{one.ip}</td>
+            <td className="hidden font-mono text-xs leading-5 whitespace-nowrap sm:table-cell">
+              {one.action}
+            </td>
+            <td
+              className="hidden max-w-48 truncate font-mono text-xs leading-5 sm:table-cell"
+              title={one.target}
+            >
+              {one.target}
+            </td>
+            <td className="hidden w-full max-w-0 truncate text-ink-2 lg:table-cell" title={told(one)}>
+              {told(one)}
+            </td>
+            <td className="hidden font-mono text-xs leading-5 whitespace-nowrap md:table-cell">{one.ip}</td>
           </tr>
         ))}
       </Table>
     </List>
   );
+}
+
+function told(entry: { before: unknown; after: unknown }): string {
+  const [before, after] = [said(entry.before), said(entry.after)];
+  return before && after ? `${before} → ${after}` : before || after;
+}
+
+/** “name: Spring list, pipeline: extraction”; what is nested stays JSON. */
+function said(value: unknown): string {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return cellText(value);
+  return Object.entries(value)
+    .filter(([, one]) => one !== null && one !== "")
+    .map(([name, one]) => `${name}: ${cellText(one)}`)
+    .join(", ");
 }
