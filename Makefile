@@ -41,7 +41,7 @@ up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
 
 test: lint types chromium ## All checks and all tests but the long ones
 	@echo "== Tests (pytest)"
-	@$(BIN)/pytest -n auto -m "not long"
+	@$(BIN)/pytest -n auto --dist worksteal -m "not long"
 
 test-long: $(DEV) tools chromium ## Soaks and chaos
 	@echo "== Long tests (pytest)"

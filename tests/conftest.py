@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -30,11 +31,16 @@ structlog.configure(
 # The real ones take a tenth of a second each; how passwords are kept has its own test.
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 passwords._NOBODY = passwords._hash_of_nobody()
+# The longest: begun last, one of them would keep everybody waiting.
+_FIRST = ("tests/browser/", "tests/chaos/test_campaign.py", "tests/api/test_schema.py")
 SERVER: pytest.StashKey[tuple[EmbeddedPostgres, Path]] = pytest.StashKey()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The process that starts the test workers also starts the server, and hands on its address."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # As a shell has it in the background; all that tests start, and interrupt, would, too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
     folder = Path(tempfile.mkdtemp(prefix="penstock-test-"))
@@ -43,6 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SERVER] = (server, folder)
     os.environ["PENSTOCK_TEST_OWNER_DSN"] = server.owner_dsn
     os.environ["PENSTOCK_TEST_API_DSN"] = server.api_dsn
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -36,8 +36,13 @@ def api_dsn() -> str:
 
 
 @pytest.fixture
-def schema(owner_dsn: str, request: pytest.FixtureRequest) -> schemas.Schema:
-    return schemas.taken(owner_dsn, has_history="history" in request.fixturenames)
+def has_history() -> bool:
+    return False
+
+
+@pytest.fixture
+def schema(owner_dsn: str, has_history: bool) -> schemas.Schema:
+    return schemas.taken(owner_dsn, has_history=has_history)
 
 
 @pytest.fixture

@@ -138,9 +138,10 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """All that is logged, as a server logs it."""
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
+    before = structlog.get_config()
     configure_logging("debug", json=True)
     yield written
-    structlog.reset_defaults()
+    structlog.configure(**before)
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ import pytest
 from tests.chaos.clocks import Clock
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
-from tests.checker.benches import history, parts, scripted
+from tests.checker.benches import has_history, parts, scripted
 from tests.fixtures import MakePrincipal
 
 from penstock.engine.parts import Parts
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
 
-__all__ = ["history", "parts", "scripted"]
+__all__ = ["has_history", "parts", "scripted"]
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from tests.chaos.journal import JOURNAL, Begun, read_journal
 from tests.checker.polling import until
+from tests.warm import WarmProcess, started
 
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
@@ -28,7 +29,7 @@ _MAIN = Path(__file__).with_name("worker_main.py")
 class Hand:
     """One worker process."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | WarmProcess
     log: Path
     journal: Path
 
@@ -60,7 +61,7 @@ class Hand:
     def end(self) -> None:
         """Ask it to end, and wait."""
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
 
     @property
     def stopped(self) -> bool:
@@ -68,14 +69,14 @@ class Hand:
         state = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
         return state == "T"
 
-    async def dies(self, timeout: float = 20) -> int:
+    async def dies(self, timeout: float = 60) -> int:
         """Wait until it is dead by its failpoint; answers how it ended."""
 
         async def died() -> bool:
             return self.dead
 
         await until(died, f"the worker to die; it said {self.said()}", timeout=timeout)
-        return int(self.process.returncode)
+        return self.process.wait()
 
     async def is_up(self) -> None:
         """It has its connections and looks for work."""
@@ -86,7 +87,7 @@ class Hand:
 
         await until(said_so, "the worker to be up")
 
-    async def freezes(self, timeout: float = 20) -> None:
+    async def freezes(self, timeout: float = 60) -> None:
         async def frozen() -> bool:
             assert not self.dead, self.said()
             return self.stopped
@@ -144,9 +145,13 @@ class Crew:
         log, journal = (self.folder / f"worker-{number}.{end}" for end in ("log", "journal"))
         given = {**self._env(changes, main), JOURNAL: str(journal), **(env or {})}
         with log.open("wb") as out:
-            process = subprocess.Popen(
-                [*through, sys.executable, main], stdout=out, stderr=out, cwd=_ROOT, env=given
-            )
+            process: subprocess.Popen[bytes] | WarmProcess
+            if main == _MAIN and not through and "LD_PRELOAD" not in given:
+                process = started("tests.chaos.worker_main", env=given, cwd=_ROOT, log=out)
+            else:
+                process = subprocess.Popen(
+                    [*through, sys.executable, main], stdout=out, stderr=out, cwd=_ROOT, env=given
+                )
         hand = Hand(process, log, journal)
         self.hands.append(hand)
         return hand

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import httpx2
 from tests.checker.polling import until
+from tests.warm import WarmProcess, started
 
 from penstock.settings import Settings
 from penstock.store import accounts
@@ -32,7 +33,7 @@ class Front:
     log: Path
     port: int = 0
     key: str = ""
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | WarmProcess | None = None
 
     def __enter__(self) -> Self:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -74,10 +75,7 @@ class Front:
             "PYTHONPATH": path,
         }
         with self.log.open("ab") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "penstock", "api", "--port", str(self.port)],
-                stdout=out, stderr=out, env={**kept, **given, **told, **(env or {})},
-            )  # fmt: skip
+            self.process = self._run(out, {**kept, **given, **told, **(env or {})})
 
         async def answers() -> bool:
             assert not self.dead, self.said()
@@ -88,6 +86,14 @@ class Front:
                     return False
 
         await until(answers, "the API to answer", timeout=60)
+
+    def _run(self, out: IO[bytes], env: Mapping[str, str]) -> subprocess.Popen[bytes] | WarmProcess:
+        command = ("api", "--port", str(self.port))
+        if "LD_PRELOAD" not in env:
+            return started("penstock.cli", *command, env=env, cwd=self.log.parent, log=out)
+        return subprocess.Popen(
+            [sys.executable, "-m", "penstock", *command], stdout=out, stderr=out, env=env
+        )
 
     async def admits(self, db: Database, org: str = "acme") -> None:
         """Make a key for whoever asks from now on."""

@@ -48,7 +48,7 @@ class Ordeal(Bench):
         async with self.parts.db.acquire() as conn:
             return await conn.fetchval(sql, *args)
 
-    async def ended(self, *job_ids: UUID, timeout: float = 30) -> list[Any]:
+    async def ended(self, *job_ids: UUID, timeout: float = 90) -> list[Any]:
         """The jobs, once all have ended."""
 
         async def found() -> list[Any] | None:
@@ -80,7 +80,7 @@ class Ordeal(Bench):
                 for row in await conn.fetch(sql):
                     print(dict(row))
 
-    async def reaches(self, job_id: UUID, column: str, least: int, timeout: float = 20) -> None:
+    async def reaches(self, job_id: UUID, column: str, least: int, timeout: float = 60) -> None:
         """Wait until a counter of the job is that high."""
 
         async def high() -> bool:

@@ -34,7 +34,7 @@ async def test_a_workers_clock_is_wrong(
     assert (job["state"], job["done"]) == ("done", 3000)
     wrong = [begun.at - time.time() for begun in crew.hands[0].begun]
     assert max(map(abs, wrong)) > HOUR / 2, "the clock was right all the time"
-    await ordeal.is_clean(reclaim_seconds=15)
+    await ordeal.is_clean()
 
 
 class TestServer(OwnServer):

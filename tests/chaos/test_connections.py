@@ -89,11 +89,11 @@ class TestNobodyListens:
         assert await ordeal.value(cut, ordeal.parts.db.schema) >= 1
         # Nobody is told of this one.
         unheard = await ordeal.send(3)
-        await ordeal.ended(unheard, timeout=8)
+        await ordeal.ended(unheard)
         # By now there is a listener again, and who is told need not poll.
         began = time.monotonic()
         await ordeal.ended(await ordeal.sent_and_told())
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 3.5
         await ordeal.is_clean()
 
 

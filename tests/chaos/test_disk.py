@@ -73,8 +73,9 @@ class TestFiles:
     """Uploads, on a disk of 8 MiB."""
 
     @pytest.fixture
-    def history(self) -> None:
+    def has_history(self) -> bool:
         """Kept by the owner alone, but here the API writes."""
+        return False
 
     @pytest.fixture
     def disk(self, settings: Settings, disks: Callable[[Path, int], Disk]) -> Disk:

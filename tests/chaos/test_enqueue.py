@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ import httpx2
 import pytest
 from tests.checker.polling import until
 from tests.fixtures import Bench
+from tests.warm import WarmProcess, started
 
 from penstock.engine.tidy import Tidied, Tidier, TidierConfig
 from penstock.settings import Settings
@@ -31,7 +30,7 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._settings, self._dsn, self._log = settings, dsn, log
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: WarmProcess | None = None
 
     async def start(self, failpoint: str = "") -> None:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
@@ -44,9 +43,7 @@ class Server:
             "PENSTOCK_FAILPOINT": failpoint,
         }
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "penstock", "api"], env=env, stdout=log, stderr=log
-            )
+            self.process = started("penstock.cli", "api", env=env, cwd=self._log.parent, log=log)
 
         async def answers() -> bool:
             assert self.process is not None
@@ -67,8 +64,9 @@ class Server:
 
 
 @pytest.fixture
-def history() -> None:
+def has_history() -> bool:
     """Kept by the owner alone, but here the API writes."""
+    return False
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ async def test_workers_of_both_versions_share_the_work_and_each_others_deaths(
     assert (job["state"], job["done"]) == ("done", 6000)
     workers = "SELECT count(DISTINCT worker) FROM history_slices WHERE kind = 'items'"
     assert await ordeal.value(workers) == 4
-    await ordeal.is_clean(reclaim_seconds=15)
+    await ordeal.is_clean()
 
 
 async def test_a_zombie_of_the_version_before_writes_nothing(

@@ -17,7 +17,7 @@ from penstock.store.claims import Served
 from penstock.wiring import engine_parts
 
 
-async def main() -> None:
+async def work() -> None:
     settings = Settings()
     told = "log_level" in settings.model_fields_set
     configure_logging(settings.log_level if told else "warning")
@@ -34,5 +34,9 @@ async def main() -> None:
         await worker.run()
 
 
+def main() -> None:
+    sys.exit(asyncio.run(work()))
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    main()

@@ -35,13 +35,14 @@ def scripted() -> dict[str, Scripted]:
 
 
 @pytest.fixture
-async def history(db: Database) -> None:
-    """Whoever asks for it gets a schema where every change of items, leases and jobs is kept."""
+def has_history() -> bool:
+    """Every change of items, leases and jobs is kept."""
+    return True
 
 
 @pytest.fixture
 async def parts(
-    settings: Settings, owner_dsn: str, db: Database, scripted: dict[str, Scripted], history: None
+    settings: Settings, owner_dsn: str, db: Database, scripted: dict[str, Scripted]
 ) -> AsyncIterator[Parts]:
     known: dict[str, Pipeline] = {pipeline.name: pipeline for pipeline in PIPELINES}
     async with engine_parts(

@@ -14,7 +14,7 @@ async def until(
     condition: Callable[[], Awaitable[T]],
     what: str,
     *,
-    timeout: float = 20,
+    timeout: float = 60,
     pause: float = 0.02,
 ) -> T:
     """What the condition answers as soon as that is true; fails with ``what`` when time is over."""

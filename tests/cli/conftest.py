@@ -13,15 +13,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
+from tests.warm import WarmProcess, started
 
 from penstock.settings import Settings
 from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.supervisor.published import read_address
 from penstock.wiring import prepare
 
+Process: TypeAlias = subprocess.Popen[str] | WarmProcess
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
@@ -38,6 +40,7 @@ class Cli:
     data_dir: Path
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
+    cold: bool = False
 
     def __call__(
         self, *arguments: str | Path, code: int = 0, **more: str
@@ -46,16 +49,19 @@ class Cli:
         out, err = done.communicate(timeout=60)
         assert done.returncode == code, f"exit code {done.returncode}\n{out}\n{err}"
         assert "Traceback" not in err
-        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+        return subprocess.CompletedProcess(arguments, done.returncode, out, err)
 
     def json(self, *arguments: str | Path, code: int = 0, **more: str) -> Any:
         return json.loads(self(*arguments, "--json", code=code, **more).stdout)
 
-    def start(self, *arguments: str | Path, **more: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str | Path, **more: str) -> Process:
+        env = environment(self.data_dir, **self.env, **more)
+        if not self.cold:
+            return started("penstock.cli", *map(str, arguments), env=env, cwd=self.cwd)
         return subprocess.Popen(
             [sys.executable, "-m", "penstock", *map(str, arguments)],
             cwd=self.cwd,
-            env=environment(self.data_dir, **self.env, **more),
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -118,7 +124,7 @@ def unserved_cli(served_folder: Settings, tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def lone_cli(tmp_path: Path) -> Cli:
-    """On a folder of its own, where nothing runs."""
+    """On a folder of its own, where nothing runs; from a cold start."""
     here = tmp_path / "here"
     here.mkdir()
-    return Cli(tmp_path / "data", here)
+    return Cli(tmp_path / "data", here, cold=True)

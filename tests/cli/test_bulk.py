@@ -39,7 +39,7 @@ async def test_it_counts_asks_and_runs(cli: Cli, engine: Parts) -> None:
 async def test_an_operation_is_left_to_the_server(cli: Cli, engine: Parts) -> None:
     job = await submitted(engine, items=3)
     operation = cli("bulk", "run", "pause", "--job", str(job), "-y", "--detach").stdout.strip()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while (found := cli.json("bulk", "show", operation))["state"] != "done":
         assert time.monotonic() < until, found
     assert cli.json("jobs", "show", str(job))["state"] == "paused"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Process
 
 from penstock.cli.session import local_admin
 from penstock.engine.parts import Parts
@@ -43,7 +42,7 @@ async def worked(parts: Parts, job_id: UUID) -> None:
             pass
 
 
-async def begun(cli: Cli, job: UUID) -> subprocess.Popen[str]:
+async def begun(cli: Cli, job: UUID) -> Process:
     """A watch that looks at the job already, while nobody works on it."""
     watching = cli.start("jobs", "watch", str(job))
     assert watching.stderr is not None

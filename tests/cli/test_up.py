@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
 import psutil
 import pytest
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, Process
 
 
 def free_port() -> int:
@@ -20,7 +20,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def until(true: Callable[[], object], within_s: float = 30) -> None:
+def until(true: Callable[[], object], within_s: float = 60) -> None:
     deadline = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < deadline
@@ -34,11 +34,11 @@ def healthy(port: int) -> bool:
         return False
 
 
-def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
+def family(process: Process) -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
-def end(process: subprocess.Popen[str], number: int) -> str:
+def end(process: Process, number: int) -> str:
     """What it said; nothing that it started may be left."""
     started = family(process)
     process.send_signal(number)
@@ -46,6 +46,12 @@ def end(process: subprocess.Popen[str], number: int) -> str:
     assert process.returncode == 0, out + err
     assert [one for one in started if one.is_running()] == []
     return out + err
+
+
+@pytest.fixture
+def cli(cli: Cli) -> Cli:
+    """How processes start is what this is about."""
+    return replace(cli, cold=True)
 
 
 def test_up_starts_everything_and_leaves_nothing(lone_cli: Cli, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ async def test_a_wait_beyond_the_slice_is_not_begun() -> None:
     began = time.monotonic()
     with pytest.raises(Waiting, match="shop eu is called no more often") as raised:
         await call(governor, domain="eu", seconds=5)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 4
     assert raised.value.retry_after_ms is not None
     assert 50_000 < raised.value.retry_after_ms <= 60_000
     assert not raised.value.counted

@@ -41,7 +41,7 @@ asyncio.run(main())
 """
 
 
-def until(true: Callable[[], object], within_s: float = 15.0) -> None:
+def until(true: Callable[[], object], within_s: float = 60.0) -> None:
     deadline = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < deadline, "waited in vain"

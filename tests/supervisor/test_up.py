@@ -114,10 +114,10 @@ class Up:
             return False
 
     def ended(self) -> int:
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=60)
 
 
-def until(true: Callable[[], object], up: Up | None = None, within_s: float = 15.0) -> None:
+def until(true: Callable[[], object], up: Up | None = None, within_s: float = 60.0) -> None:
     deadline = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < deadline, f"waited in vain; it said:\n{up.said if up else ''}"

@@ -1,0 +1,248 @@
+"""Processes of Penstock without the second that each takes to import itself.
+
+They are forked from one that has imported everything and does nothing else, one for each process
+of tests, and are real in all other ways: their own memory, environment, output and exit code; they
+can be stopped and killed. Whether a cold start works is told by tests that start their own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NoReturn
+
+_ROOT = Path(__file__).resolve().parents[1]
+_MOST_BYTES = 256 * 1024
+_NUMBER = struct.Struct("=i")
+_PRELOADED = ("penstock.cli", "penstock.api", "penstock.engine", "penstock.client")
+
+
+class WarmProcess:
+    """As `subprocess.Popen`, as far as tests need it."""
+
+    def __init__(
+        self, pid: int, status: int, stdout: IO[str] | None = None, stderr: IO[str] | None = None
+    ) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self.stdout, self.stderr = stdout, stderr
+        self._status = status
+
+    def poll(self) -> int | None:
+        return self._look(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = self._look(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        return code
+
+    def _look(self, timeout: float | None) -> int | None:
+        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
+            told = os.read(self._status, _NUMBER.size)
+            os.close(self._status)
+            assert told, "whoever starts processes has died"
+            self.returncode = _NUMBER.unpack(told)[0]
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Both outputs to their end, then the exit code."""
+        deadline = time.monotonic() + (threading.TIMEOUT_MAX if timeout is None else timeout)
+        texts = ["", ""]
+
+        def read(which: int, file: IO[str]) -> None:
+            texts[which] = file.read()
+
+        readers = [
+            threading.Thread(target=read, args=(which, file), daemon=True)
+            for which, file in enumerate((self.stdout, self.stderr))
+            if file is not None and not file.closed
+        ]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
+        self.wait(max(0.0, deadline - time.monotonic()))
+        return texts[0], texts[1]
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What to become: a module whose ``main`` is called, as a command would be."""
+
+    module: str
+    args: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+
+
+class _Starter:
+    """The one that all are forked from; begun with the first of them."""
+
+    def __init__(self) -> None:
+        self._line: socket.socket | None = None
+        self._turn = threading.Lock()
+
+    def start(self, order: _Order, stdout: int, stderr: int) -> tuple[int, int]:
+        """Its number, and where its exit code will be told."""
+        status, told = os.pipe()
+        with self._turn:
+            line = self._line = self._line or self._begin()
+            socket.send_fds(line, [json.dumps(vars(order)).encode()], [stdout, stderr, told])
+        os.close(told)
+        begun = os.read(status, _NUMBER.size)
+        assert begun, "whoever starts processes has died"
+        return _NUMBER.unpack(begun)[0], status
+
+    def _begin(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.warm", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()], cwd=_ROOT, stdin=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": path},
+            )  # fmt: skip
+
+        def end() -> None:
+            ours.close()
+            process.wait()
+
+        atexit.register(end)
+        return ours
+
+
+_starter = _Starter()
+
+
+def started(
+    module: str, *args: str, env: Mapping[str, str], cwd: Path, log: IO[bytes] | None = None
+) -> WarmProcess:
+    """A process with its output in ``log``, or else in pipes."""
+    order = _Order(module, args, env, str(cwd))
+    if log is not None:
+        return WarmProcess(*_starter.start(order, log.fileno(), log.fileno()))
+    out, theirs = os.pipe()
+    err, theirs_too = os.pipe()
+    pid, status = _starter.start(order, theirs, theirs_too)
+    os.close(theirs)
+    os.close(theirs_too)
+    files = (os.fdopen(one, encoding="utf-8") for one in (out, err))
+    return WarmProcess(pid, status, *files)
+
+
+# The process that starts the others
+
+
+def _serve(line: socket.socket) -> tuple[_Order, list[int]]:
+    """Starts what is asked for, and tells how it ended. Comes back in those it has started."""
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    # Ctrl-C ends the tests, which end this one.
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    children: dict[int, int] = {}
+    while True:
+        ready, _, _ = select.select([line.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _tell_of_the_dead(children)
+        if line.fileno() in ready:
+            message, fds, _, _ = socket.recv_fds(line, _MOST_BYTES, 3)
+            if not message:
+                _leave(children)
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                signal.signal(signal.SIGINT, interrupted)
+                return _Order(**json.loads(message)), fds
+            for fd in fds[:2]:
+                os.close(fd)
+            children[pid] = fds[2]
+            os.write(fds[2], _NUMBER.pack(pid))
+
+
+def _tell_of_the_dead(children: dict[int, int]) -> None:
+    while children:
+        pid, state = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        told = children.pop(pid)
+        # Perhaps nobody waits for it.
+        with suppress(BrokenPipeError):
+            os.write(told, _NUMBER.pack(os.waitstatus_to_exitcode(state)))
+        os.close(told)
+
+
+def _leave(children: Mapping[int, int]) -> NoReturn:
+    for pid in children:
+        os.kill(pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGKILL)
+    sys.exit()
+
+
+def _become(order: _Order, fds: Sequence[int]) -> None:
+    os.dup2(fds[0], 1)
+    os.dup2(fds[1], 2)
+    os.closerange(3, 1024)
+    os.chdir(order.cwd)
+    os.environ.clear()
+    os.environ.update(order.env)
+    if "PYTHONUNBUFFERED" in order.env:
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(write_through=True)  # type: ignore[union-attr]
+    sys.argv = [order.module, *order.args]
+
+
+def _preload() -> None:
+    for name in _PRELOADED:
+        package = importlib.import_module(name)
+        for found in pkgutil.iter_modules(package.__path__, f"{name}."):
+            importlib.import_module(found.name)
+    for name in ("uvicorn", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl",
+                 "uvloop", "tests.chaos.worker_main"):  # fmt: skip
+        importlib.import_module(name)
+    # What is there stays, and is not looked through by each of them again.
+    gc.collect()
+    gc.freeze()
+
+
+def main() -> None:
+    line = socket.socket(fileno=int(sys.argv[1]))
+    _preload()
+    order, fds = _serve(line)
+    line.detach()
+    _become(order, fds)
+    importlib.import_module(order.module).main()
+
+
+if __name__ == "__main__":
+    main()
