@@ -43,6 +43,13 @@ def targets(*header: str, cells: tuple[tuple[str, ...], ...] = ()) -> list[str |
         ("商品名", "title"),
         ("السعر", "price.amount"),
         ("Цена", "price.amount"),
+        ("Preis ab 10 Stk.", "price.tiers.10"),
+        ("100+", "price.tiers.100"),
+        ("Preis ab 1 Stück", "price.amount"),
+        ("Logistik VPE", "specifications.pack"),
+        ("Ship Wt.", "specifications.weight"),
+        ("Dim L (in)", "specifications.dimensions.length"),
+        ("attributes.price.value", "price.amount"),
         ("Stan magazynowy", "availability.quantity"),
         # What only sounds alike, or belongs to something else, is nothing.
         ("supplier.price", None),
@@ -53,6 +60,8 @@ def targets(*header: str, cells: tuple[tuple[str, ...], ...] = ()) -> list[str |
         ("Art", None),
         ("Sales", None),
         ("Adresse", None),
+        ("longitude", None),
+        ("100", None),
     ],
 )
 def test_one_header(header: str, target: str | None) -> None:
@@ -147,6 +156,33 @@ def test_dates_with_twelve_hour_clocks_begin_with_the_month() -> None:
         ["b", "B", "1/15/26, 8:40 PM"],
     ]
     assert products(rows)[0]["metadata"]["lastUpdated"] == "2026-01-05T20:40:00"
+
+
+def test_prices_from_a_quantity_up_in_columns_of_their_own() -> None:
+    rows = [["sku", "name", "preis", "ab 50", "ab 10"], ["a", "A", "1,20 €", "1,00", "1,10"]]
+    (product,) = products(rows)
+    assert product["price"]["amount"] == "1.20"
+    assert product["price"]["currency"] == "EUR"
+    assert product["price"]["tiers"] == [
+        {"minQuantity": 1, "amount": "1.20"},
+        {"minQuantity": 10, "amount": "1.10"},
+        {"minQuantity": 50, "amount": "1.00"},
+    ]
+    rows[1][3:] = ["", ""]
+    assert "tiers" not in products(rows)[0]["price"]
+
+
+def test_the_currency_of_one_price_is_that_of_the_others() -> None:
+    rows = [["SKU", "Name", "Net price", "List price (USD)"], ["a", "A", "10", "12"]]
+    assert products(rows)[0]["price"]["currency"] == "USD"
+    rows[0].append("UVP (EUR)")
+    assert "currency" not in products([rows[0], [*rows[1], "9"]])[0]["price"]
+
+
+def test_codes_with_letters_of_currencies_are_no_prices() -> None:
+    rows = (("R3DO",), ("FR*E23*P1",), ("R4DO",))
+    assert targets("Org", cells=rows) == [None]
+    assert targets("Org", cells=(("12,50 €",), ("€ 3",), ("1.234,00 EUR",))) == ["price.amount"]
 
 
 def bmecat() -> list[list[str]]:

@@ -54,3 +54,12 @@ async def test_they_stay_when_the_row_runs_again(bench: Bench) -> None:
         await fix.fix_item(bench.parts, conn, bench.who, job["id"], 2, {"price": "9.90"}, None)
     await bench.work(job["id"])
     assert "RAGGED_ROW" in (await codes(bench, job["id"]))[2]
+
+
+async def test_headings_between_the_rows_are_no_products(bench: Bench) -> None:
+    content = b"sku;title;price;unit\nTools;;;\nA1;Hammer;12;pc\nB-2;;;\n;Hand tools;;\n"
+    job = await run_file(bench, content, currency="EUR")
+    told = {item["row_no"]: item["status"] for item in await bench.items(job["id"])}
+    # A code alone is a row that lacks the rest; a title alone is a product that nobody can find.
+    assert told == {1: "SKIPPED", 2: "DONE", 3: "ERROR", 4: "SKIPPED"}
+    assert 1 not in await item_problems(bench, job["id"])

@@ -10,9 +10,11 @@ from typing import Any
 
 from penstock.catalog.availability import Availability
 from penstock.catalog.currencies import money, places, rounded
+from penstock.catalog.fields import TIERS
 from penstock.catalog.images import MOST_IMAGES
 from penstock.catalog.numbers import plain
 from penstock.catalog.plan import Plan
+from penstock.catalog.price_tiers import Tier
 from penstock.catalog.prices import Price
 from penstock.catalog.row import NormalisedRow
 from penstock.catalog.unit_words import FACTORS, KINDS
@@ -40,7 +42,7 @@ def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
     """Only what the mapped fields can need."""
     wanted: tuple[tuple[str, Finisher], ...] = (
         ("category", _add_category),
-        ("price.", _add_price),
+        ("price.", partial(_add_price, _steps_of(targets))),
         ("specifications.pack", _add_pack),
         ("availability.", _add_availability),
         ("specifications.weight", _add_weight),
@@ -77,11 +79,35 @@ def _add_pack(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
         _section(row.product, "specifications")["pack"] = pack.as_json()
 
 
-def _add_price(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    if "price.amount" not in parts and "price.tiers" not in parts:
+def _steps_of(targets: frozenset[str]) -> tuple[tuple[str, int], ...]:
+    """Columns that each hold the price from one quantity up, least quantity first."""
+    steps = [target for target in targets if target.startswith(TIERS + ".")]
+    return tuple(sorted(((t, int(t.rpartition(".")[2])) for t in steps), key=lambda step: step[1]))
+
+
+def _tiers_of(
+    steps: tuple[tuple[str, int], ...], parts: dict[str, Any]
+) -> tuple[tuple[Tier, ...], str | None] | None:
+    """Tiers from their columns, after the price of one; None where none is filled."""
+    priced = [(quantity, parts[target]) for target, quantity in steps if target in parts]
+    found = [(quantity, price) for quantity, price in priced if price.amount is not None]
+    if not found:
+        return None
+    first: Price | None = parts.get("price.amount")
+    if first is not None and first.amount is not None:
+        found.insert(0, (1, first))
+    tiers = tuple(Tier(quantity, price.amount) for quantity, price in found)
+    return tiers, next((price.currency for _, price in found if price.currency), None)
+
+
+def _add_price(
+    steps: tuple[tuple[str, int], ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    listed = parts.get(TIERS) or (steps and _tiers_of(steps, parts)) or None
+    if "price.amount" not in parts and listed is None:
         return
     read: Price = parts.get("price.amount") or Price(None)
-    tiers, tier_currency = parts.get("price.tiers") or (read.tiers, None)
+    tiers, tier_currency = listed or (read.tiers, None)
     currency = _currency(plan, row, parts, read.currency or tier_currency)
     price: dict[str, Any] = {}
     amount = read.amount
@@ -154,7 +180,7 @@ def _per_unit(
     if pack is None or (unit in ("piece", "set") and KINDS[pack.unit] in ("count", "package")):
         return None
     total, base = pack.total()
-    if total <= 0 or (total == 1 and base == unit):
+    if total <= 0 or (total == 1 and base == (unit or "piece")):
         return None
     minor = places(currency)
     return {"amount": money(rounded(Decimal(amount) / total, minor), minor), "unit": base}

@@ -109,11 +109,20 @@ _SHORT = {target.rsplit(".", 1)[-1]: target for target in reversed(MAPPED)} | {
 def full_target(name: str) -> str | None:
     """The target a person means: `sku`, `price`, `images.2` or a whole path; None if unknown."""
     base, _, number = name.rpartition(".")
-    if number.isdecimal() and base in BY_TARGET and BY_TARGET[base].many:
+    if number.isdecimal() and base in BY_TARGET and (BY_TARGET[base].many or base == TIERS):
         return name
     if name in BY_TARGET:
         return name if BY_TARGET[name].mapped else None
     return _SHORT.get(name)
+
+
+# Followed by a number it is the price from that quantity up, in a column of its own.
+TIERS = "price.tiers"
+
+
+def kind_of(target: str) -> Kind:
+    """What the cells of a column are read as."""
+    return "price" if target.startswith(TIERS + ".") else field_of(target).kind
 
 
 def field_of(target: str) -> Field:

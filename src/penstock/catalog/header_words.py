@@ -42,7 +42,8 @@ _SAME = phrases("""
     delivery lieferung livraison entrega consegna levering|
     date datum fecha|
     additional addl zusatz zusatzlich|
-    cost kosten cout costo""")
+    cost kosten cout costo|
+    shipping ship versand""")
 _MEANT = {word: same.split()[0] for same in _SAME for word in same.split()}
 # Alone, words this short mean too much: `Art` is a kind, `No` an answer.
 _SHORTEST_ALONE = 4

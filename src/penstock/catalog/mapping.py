@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 
 from penstock.catalog import content, synonyms
 from penstock.catalog.assign import assign
-from penstock.catalog.fields import BY_TARGET, field_of
+from penstock.catalog.fields import BY_TARGET, kind_of
 from penstock.catalog.synonyms import Candidate, Hints, header_key
 from penstock.catalog.words import words
 
@@ -209,7 +209,7 @@ def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
     elif target == "category" and content.are_numbers(samples):
         # Numbers name categories only to who has the list of them.
         confidence *= 0.5
-    share = content.fit(field_of(target).kind, samples)
+    share = content.fit(kind_of(target), samples)
     if share is not None:
         return round(confidence * (0.4 + 0.6 * share), 3)
     if samples and not content.filled(samples):
@@ -227,7 +227,7 @@ def _proposal(index: int, header: str, thought: _Thought, target: str | None) ->
         confidence,
         how,
         thought.looks_like,
-        thought.hints if target is None else thought.hints.for_kind(field_of(target).kind),
+        thought.hints if target is None else thought.hints.for_kind(kind_of(target)),
         tuple(Candidate(other, value) for other, (value, _) in others if other != target)[
             :MOST_ALTERNATIVES
         ],

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from penstock.catalog.currencies import Rates
 from penstock.catalog.decisions import UNDECIDED, ColumnDecision
 from penstock.catalog.dimensions import sides_named
-from penstock.catalog.fields import field_of
+from penstock.catalog.fields import kind_of
 from penstock.catalog.profile import IGNORED, ColumnRule, Profile
 from penstock.catalog.readers import REPEATING, Reader, Style, reader
+from penstock.catalog.synonyms import candidates
 from penstock.catalog.text import tidy_line
 from penstock.catalog.units import read_unit, unit_of
 from penstock.catalog.value import Normalised
@@ -125,14 +126,14 @@ def compile_plan(
 
 
 def _step(index: int, header: str, target: str, style: Style) -> Step:
-    found = field_of(target)
+    kind = kind_of(target)
     section: str | None = ""
     name = target
     if target in _DIRECT:
         section, _, name = target.rpartition(".")
         section = section or None
-    read = reader(found.kind, style)
-    if found.kind in REPEATING:
+    read = reader(kind, style)
+    if kind in REPEATING:
         read = Memory(read).__getitem__
     return Step(index, header, target, section, name, read)
 
@@ -170,16 +171,22 @@ def _cell_currency(profile: Profile, decision: ColumnDecision) -> str | None:
 def _only_currency(
     header: Sequence[str], profile: Profile, decisions: Sequence[ColumnDecision]
 ) -> str | None:
-    """The currency of a currency column that holds but one."""
+    """The currency of a currency column that holds but one; else the one that the headers of other
+    prices name."""
     for index, column in enumerate(header):
         rule = profile.columns.get(column)
         if rule is not None and rule.target == "price.currency" and index < len(decisions):
             return decisions[index].currency
-    return None
+    named = set()
+    for column in header:
+        found, hints = candidates(column)
+        if hints.currency and any(one.target.startswith("price.") for one in found):
+            named.add(hints.currency)
+    return named.pop() if len(named) == 1 else None
 
 
 def _matters(note: str, rule: ColumnRule) -> bool:
-    kind = field_of(rule.target or "title").kind
+    kind = kind_of(rule.target or "title")
     if note.startswith("Dates"):
         return kind in ("date", "datetime")
     if "urrenc" in note or "is read as" in note:

@@ -12,7 +12,7 @@ import tomli_w
 
 from penstock.catalog.currencies import CODES
 from penstock.catalog.dates import DateOrder
-from penstock.catalog.fields import field_of, full_target
+from penstock.catalog.fields import full_target, kind_of
 from penstock.catalog.mapping import Proposal
 from penstock.catalog.numbers import DecimalStyle
 from penstock.catalog.synonyms import Hints
@@ -143,7 +143,7 @@ def rule_for(target: str | None, hints: Hints) -> ColumnRule:
     """A column's rule with what its header says, as far as the field has use for it."""
     if target is None or target == IGNORED:
         return ColumnRule(target)
-    own = hints.for_kind(field_of(target).kind)
+    own = hints.for_kind(kind_of(target))
     return ColumnRule(target, currency=own.currency, unit=own.unit, tax_included=own.tax_included)
 
 

@@ -79,7 +79,8 @@ WORDS: dict[str, str] = {
         preis pro stück|preis je stück|stück preis|prix unit|prix unit ht|pu|p u|prix u|
         prix public ht|prix public ttc|prix conseillé|pvpr|pvr|precio tarifa|precio base|pvd|
         prezzo pubblico|prezzo iva esclusa|prezzo iva inclusa|verkoopprijs excl btw|bruto prijs|
-        netto prijs|catalogusprijs|preço tabela|preço líquido|price amount""",
+        netto prijs|catalogusprijs|preço tabela|preço líquido|price amount|
+        price value|sell price|start price|buy it now price|preise|standard price""",
     "price.currency": """
         currency|currency code|price currency|iso currency|curr|währung|waehrung|währungscode|
         preiswährung|devise|monnaie|code devise|moneda|divisa|valuta|moeda|valutacode|
@@ -139,7 +140,8 @@ WORDS: dict[str, str] = {
         quantidade em estoque|
         lager?|qty on hand|quantity on hand|available qty|free stock|stock on hand|
         lager menge|bestand gesamt|verfügbarer bestand|stock dispo|stock réel|stock disponibile|
-        disponibilità magazzino|vrije voorraad|stock físico|saldo?|inventory level|atp""",
+        disponibilità magazzino|vrije voorraad|stock físico|saldo?|inventory level|atp|
+        frei verwendbar|frei verwendbarer bestand""",
     "availability.leadTimeDays": """
         lead time|delivery time|lead time days|handling time|shipping time|processing time|
         days to ship|leadtime|lead days|fulfillment latency|lieferzeit|lieferzeit tage|
@@ -200,16 +202,20 @@ WORDS: dict[str, str] = {
         hxbxt|bxhxt|h x b x t|b x h x t|dimensões lxaxp|maat|dims|size mm|size cm""",
     "specifications.dimensions.length": """
         length|dimensions length|dimension length|
-        item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento""",
+        item length|länge|laenge|longueur|largo|longitud|lunghezza|lengte|comprimento|
+        dim l|dimension l|l dimension|l mm|l cm|length l""",
     "specifications.dimensions.width": """
         width|dimensions width|dimension width|
-        item width|breite|largeur|ancho|anchura|larghezza|breedte|largura""",
+        item width|breite|largeur|ancho|anchura|larghezza|breedte|largura|
+        dim w|dimension w|w mm|w cm|width w|dim b""",
     "specifications.dimensions.height": """
         height|dimensions height|dimension height|
-        item height|höhe|hoehe|hauteur|alto|altura|altezza|hoogte""",
+        item height|höhe|hoehe|hauteur|alto|altura|altezza|hoogte|
+        dim h|dimension h|h mm|h cm|height h""",
     "specifications.dimensions.depth": """
         depth|dimensions depth|dimension depth|
-        item depth|tiefe|profondeur|profundidad|fondo|profondità|diepte|profundidade""",
+        item depth|tiefe|profondeur|profundidad|fondo|profondità|diepte|profundidade|
+        dim d|dimension d|d mm|dim t""",
     "specifications.dimensions.unit": """
         dimension unit|dimensions unit|length unit|size unit|maßeinheit|dimension uom""",
     "specifications.weight": """
@@ -256,7 +262,8 @@ WORDS: dict[str, str] = {
         artikel^|article^|artículo^|articolo^|artigo^|produkt^|product^|material^|
         katalognummer|katalog nr|lieferantenartikelnummer|sku code|sku number|sku id|internal code|
         item id?|ident nr|identnummer|artikelnummer lieferant|codice interno|referencia interna|
-        référence interne|n article|nº artículo|plu|supplier aid|supplier pid""",
+        référence interne|n article|nº artículo|plu|supplier aid|supplier pid|
+        custom label|sku custom label""",
     "identifiers.gtin": """
         gtin|ean|upc|barcode|ean code|gtin 13|gtin 14|gtin 12|gtin 8|ean 13|ean 8|isbn|isbn 13|
         isbn 10|upc code|bar code|upc a|jan|global trade item number|barcode number|ean upc|

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from penstock.catalog import price_words
 from penstock.catalog.currencies import CODES, TOKEN, currency_of
-from penstock.catalog.fields import BY_TARGET
+from penstock.catalog.fields import BY_TARGET, TIERS
 from penstock.catalog.header_words import (
     canonical,
     members,
@@ -35,7 +35,8 @@ _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
 _PREFIXES = words(
     """
     product variant item article artikel produkt produit producto prodotto produto default my
-    our new"""
+    our new logistik logistics logistique preise prices prix stammdaten artikeldaten produktdaten
+    verpackung packaging masse abmessungen basics allgemein general"""
 )
 _JOINING = words("in to en per pro je of de der des du del di da do the le la el il")
 _SKIPPED_WORDS = words(
@@ -48,6 +49,15 @@ _SKIPPED_WORDS = words(
 _EACH = words(
     """
     einzelpreis stuckpreis stukprijs unitaire unitario each puht pu"""
+)
+
+_STEP = re.compile(
+    r"(?:(?:net|netto|unit|staffel)?[ -]?(?:price|preis|prix|precio|prezzo|prijs|preço|vk|ek))?"
+    r"[ :(-]{0,3}(?:(?P<from>ab|from|>=|≥|à partir de|a partir de|desde|vanaf|da|dès|bei|at)\s?)?"
+    r"(?P<quantity>[0-9]{1,6})\s?(?P<plus>\+)?\s?"
+    r"(?:(?:st|stk|stück|pcs|pc|pz|uds?|units?|pieces?|stuks?|pièces|un|ex)\.?)?[ )]?"
+    r"(?:(?:€|eur|chf|usd|\$|netto|net)\s?)?",
+    re.IGNORECASE,
 )
 
 # Marks behind a name in the word lists.
@@ -173,7 +183,9 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     """Fields the header names, surest first, and what else it says."""
     hints, bare = read_hints(header)
     best = _named(header_key(header), bare)
-    if not best:
+    if (step := _step_of_tiers(header)) is not None:
+        best = {step.target: step.confidence}
+    elif not best:
         best = _named_in_part(header)
     if platform is not None:
         own = _platform_keys(platform).get(header_key(header))
@@ -202,6 +214,15 @@ def _named(key: str, bare: str) -> dict[str, float]:
             for target, strength in _canonical_index().get(canonical(one), {}).items():
                 best[target] = max(best.get(target, 0.0), strength * factor * _WRITTEN_OUT)
     return best
+
+
+def _step_of_tiers(header: str) -> Candidate | None:
+    """`Preis ab 10 Stk.`, `100+`, `Price (from 50)`: what it costs from a quantity up."""
+    match = _STEP.fullmatch(unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
+    if match is None or not (match["from"] or match["plus"]):
+        return None
+    quantity = int(match["quantity"])
+    return Candidate(f"{TIERS}.{quantity}" if quantity > 1 else "price.amount", 0.95)
 
 
 def _named_in_part(header: str) -> dict[str, float]:

@@ -73,6 +73,10 @@ _FEWEST_CONTROLS = 4
 _REFUSED_TEXTS = (
     (_MAIL, "a web archive or a mail (MHTML): open it in a spreadsheet and save it as xlsx"),
     (_EDI, "an EDI message (EDIFACT or X12): ask the sender for CSV, Excel or BMEcat"),
+    (
+        re.compile(r"V[ ;][^\n]{10,130}\r?\n[ABCDEPRSTWZ];[NALX];"),
+        "a DATANORM file: ask the sender for CSV, Excel or BMEcat",
+    ),
     (re.compile(r"ID;P(WXL|SCALC\d|\r?\n)"), "a SYLK sheet: save it as xlsx"),
 )
 

@@ -20,11 +20,13 @@ Merge = tuple[int, int, int, int]
 
 _TOTAL = re.compile(
     r"(grand\s?|sub)?(total|totals|totale|totaal|sum|summe|gesamt|gesamtsumme|somme|suma|soma|итого|"
-    r"összesen|celkem|razem|合計|合计|总计)"
+    r"összesen|celkem|razem|合計|合计|总计|\*{1,3})"
     r"(\s*[:=(].{0,30}|\s+(net|gross|netto|brutto|amount|price|value|general|général|general|ht|ttc|"
     r"incl|excl|eur|usd|gbp|chf|of|rows|items|qty)\b.{0,30})?",
     re.IGNORECASE,
 )
+# What may stand beside a total: its currency, its unit.
+_UNIT = re.compile(r"\s*(?:[A-Z]{3}|[€$£]|ST|kg)\s*")
 _NOTE = re.compile(
     r"(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|fußnote|stand|"
     r"generated|exported|created|printed|erstellt|page|seite|end of|ende|eof|copyright|©|"
@@ -155,7 +157,7 @@ def _is_footer(row: Row, width: int, usual_fill: float, *, apart: bool) -> bool:
         return False
     first = next(cell.strip() for cell in row if cell.strip())
     rest = [cell for cell in row if cell.strip() and not _TOTAL.fullmatch(cell.strip())]
-    if len(rest) < full and all(kind_of(cell) == NUMBER for cell in rest):
+    if len(rest) < full and all(kind_of(cell) == NUMBER or _UNIT.fullmatch(cell) for cell in rest):
         return True
     if full > 1 or usual_fill < 2:
         return False

@@ -23,6 +23,9 @@ _MOST_PROBLEMS = 50
 BRIEF = "brief"
 DEFAULT_SOURCE = "file"
 GROUP = "variants.group"
+# From so many columns on, a text alone in its row parts the rows around it.
+FEWEST_OF_A_ROW = 4
+LEAST_OF_A_HEADING = 3
 # What is missing beside a price: the price itself is as it should be.
 _MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
 
@@ -81,10 +84,24 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     # Said even if it is nothing: a row that was put right, or worse, no longer has its old names.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
+    if first.code == "REQUIRED_MISSING" and is_heading(item.input):
+        why = "A heading between the rows, no product"
+        told = kept | {"problems": []}
+        return Skip(why, result, code="HEADING", normalized=told, effects=effects)
     if verdict == "discarded":
         return Skip(first.message, result, code=first.code, normalized=kept, effects=effects)
     error = ItemError(first.code, first.message, first.column, first.value)
     return Fail(error, result, kept, effects=effects)
+
+
+def is_heading(cells: Sequence[str]) -> bool:
+    """`Werkzeuge` in the first cell and nothing beside it: lists are parted like that. A row of a
+    code alone lacks the rest."""
+    filled = [cell for cell in cells if cell and not cell.isspace()]
+    if len(filled) != 1 or len(cells) < FEWEST_OF_A_ROW:
+        return False
+    text = filled[0].strip()
+    return not any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) >= LEAST_OF_A_HEADING
 
 
 def _told(problem: RowProblem) -> dict[str, object]:

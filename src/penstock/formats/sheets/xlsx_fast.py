@@ -16,7 +16,7 @@ MOST_HELD_CHARS = 32 * 1024 * 1024
 
 _ROW = re.compile(r'<row((?: [\w:]+="[^"]*")*)\s*(?:/>|>(.*?)</row>)', re.DOTALL)
 _NUMBER = re.compile(r' r="(\d{1,7})"')
-_HIDDEN = re.compile(r' hidden="(?:1|true)"')
+_HIDDEN = re.compile(r'\bhidden="(?:1|true)"')
 _CELL = re.compile(
     r'<c r="([A-Z]{1,3})\d{1,7}"((?: [\w:]+="[^"]*")*)\s*'
     r"(?:/>|>(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?(?:<v>([^<]*)</v>|<v/>|<is>(.*?)</is>)?</c>)",
