@@ -140,6 +140,21 @@ async def test_problems_as_a_list_and_beside_the_suppliers_rows(
     assert [row["sku"] for row in some.json()] == ["1", "3"]
 
 
+async def test_cells_beyond_the_header_come_back_wherever_they_are(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The longest row may be after the first page of an export."""
+    monkeypatch.setattr(results, "PAGE_ROWS", 100)
+    short = "".join(f"{n},x\n" for n in range(150))
+    content = f"sku,title\n{short}last,Nail,more,and more\n".encode()
+    job = (await client.post("/api/jobs", files=file_of(content))).json()["jobId"]
+    await bench.work()
+    path = f"/api/jobs/{job}/export?format=ndjson&which=original-with-errors&statuses=DONE,ERROR"
+    lines = (await client.post(path)).content.splitlines()
+    row = orjson.loads(lines[-1])
+    assert (len(lines), row["Column 3"], row["Column 4"]) == (151, "more", "and more")
+
+
 async def test_an_unknown_format_is_refused(client: httpx2.AsyncClient) -> None:
     job = await submit_noop(client)
     problem = refused(

@@ -185,8 +185,10 @@ async def test_an_undo_brings_back_what_others_did_in_between(
     writes(script, {}, by="first")
     first = await tried.send({"rows": 1})
     await tried.finish(first)
+    at_first = await value(tried, CATALOG)
     writes(script, {1: 1}, by="second")
-    await tried.finish(await tried.send({"rows": 1}))
+    second = await tried.send({"rows": 1})
+    await tried.finish(second)
     between = await value(tried, CATALOG)
     writes(script, {1: 2}, by="first again")
     async with tried.parts.db.transaction() as conn:
@@ -194,8 +196,22 @@ async def test_an_undo_brings_back_what_others_did_in_between(
         await bulk.reprocess_job(tried.parts, conn, tried.who, first, again)
     await tried.finish(first)
     assert await value(tried, CATALOG) != between
-    assert (await undone(tried, first))["restored"] == 1
+    answer = await undone(tried, first)
+    assert (answer["restored"], answer["refusedCount"]) == (1, 1)
+    assert "An earlier run of this job changed it" in answer["refused"][0]["reason"]
     assert await value(tried, CATALOG) == between
+    # What the first run did comes back only after what the other job did to it.
+    again = await undone(tried, first)
+    assert (again["restored"], again["deleted"]) == (0, 0)
+    assert again["refused"][0]["reason"] == "It was changed since."
+    assert await value(tried, CATALOG) == between
+    assert (await undone(tried, second))["restored"] == 1
+    assert await value(tried, CATALOG) == at_first
+    told = await undo(tried.parts, tried.parts.db.transaction, first, 30, dry_run=True)
+    assert (told["deleted"], told["refusedCount"]) == (1, 0)
+    assert (await undone(tried, first))["deleted"] == 1
+    assert await products(tried) == []
+    assert (await undone(tried, first))["deleted"] == 0
 
 
 async def test_a_version_that_was_undone_is_not_taken_for_another(

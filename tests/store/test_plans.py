@@ -44,6 +44,11 @@ INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone
 SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
 INSERT INTO job_keys (job_id, row_no, key, org_id)
 SELECT md5((n % 2)::text)::uuid, n, 'seen:id:id-' || n, 1 FROM generate_series(1, 20000) n;
+INSERT INTO job_missing (job_id, source_id, org_id, product_id, unpublished)
+SELECT job_id, source_id, org_id, id, false FROM products;
+INSERT INTO result_cache (org_id, sha256, key, job_id, made_at)
+SELECT j.org_id, md5(n::text), j.id::text || n, j.id, now() - n * interval '1 minute'
+FROM jobs j, generate_series(1, 10) n;
 INSERT INTO webhook_endpoints (id, org_id, user_id, url, events, secret)
 SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
@@ -143,6 +148,20 @@ HOT = [
     ("webhooks.drop_old_deliveries", {"webhook_deliveries_age", "webhook_deliveries_pkey"}),
 ]
 HOT += [
+    ("export.widest", {"job_items_pkey"}),
+    ("missing.page_of_source", {"products_org_id_source_source_id_key", "job_keys_"}),
+    ("missing.lock_absent", {"products_org_id_source_source_id_key"}),
+    ("missing.unpublish", {"products_pkey", "product_changes_undone"}),
+    ("missing.note_missing", {"products_org_id_source_source_id_key"}),
+    ("missing.count_missing", {"job_missing_pkey"}),
+    ("missing.list_missing", {"job_missing_pkey"}),
+    ("missing.unnamed_rows", {"job_items_pkey", "job_keys_"}),
+    ("recall.find", {"result_cache_pkey"}),
+    ("recall.is_unchanged", {"jobs_pkey"}),
+    ("recall.copy_items", {"job_items_pkey"}),
+    ("recall.copy_keys", {"job_keys_"}),
+    ("recall.say_cached", {"jobs_pkey"}),
+    ("recall.drop_old", {"result_cache_age", "Tid Scan"}),
     ("audits.of_all", {"audit_pkey"}),
     ("audits.drop_old", {"audit_pkey"}),
     ("audits.of_org", {"audit_listed"}),
@@ -155,7 +174,7 @@ HOT += [
 LARGE = (
     *("audit", "sign_in_tries"),
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
-    *("products", "product_changes"),
+    *("products", "product_changes", "job_keys", "job_missing", "result_cache"),
     "webhook_deliveries",
 )
 # What a tenant's row-level security makes of a statement.

@@ -29,6 +29,8 @@ from penstock.store.database import Connection, from_json
 
 PAGE_ROWS = 2000
 # A statement looks at so many rows at most, however few of them are wanted.
+# Rows whose cells are counted in one statement.
+_MEASURED_AT_ONCE = 20_000
 _WIDEST, _WIDEST_WITH_WORDS = 50_000, 5_000
 OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
 PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
@@ -53,12 +55,25 @@ async def export_pieces(
     columns: Sequence[str] = ()
     async for page in result_pages(opened, job["id"], job["total"], wanted):
         if writer is None:
-            columns = export_columns(parts, job, wanted, page)
+            widest = await _widest(opened, job, wanted)
+            columns = export_columns(parts, job, wanted, page, widest)
             writer = kind(columns)
             yield writer.head()
         yield await asyncio.to_thread(_page, writer, wanted, columns, page)
     if writer is not None:
         yield await asyncio.to_thread(writer.end)
+
+
+async def _widest(opened: OpenConnection, job: Any, wanted: Wanted) -> int:
+    """How many cells the longest row has, wherever it is: no cell of a supplier's is left out."""
+    if wanted.which != "original-with-errors" or job["header"] is None:
+        return 0
+    widest = 0
+    for after in range(0, job["total"], _MEASURED_AT_ONCE):
+        async with opened() as conn:
+            last = min(after + _MEASURED_AT_ONCE, job["total"])
+            widest = max(widest, await store.widest(conn, job["id"], after, last))
+    return widest
 
 
 def _page(writer: Pages, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
@@ -105,7 +120,7 @@ async def _missing_pages(opened: OpenConnection, job_id: UUID) -> AsyncGenerator
 
 
 def export_columns(
-    parts: Parts, job: Any, wanted: Wanted, first_page: Sequence[Any]
+    parts: Parts, job: Any, wanted: Wanted, first_page: Sequence[Any], widest: int = 0
 ) -> Sequence[str]:
     match wanted.which:
         case "errors":
@@ -113,7 +128,7 @@ def export_columns(
         case "missing":
             return MISSING_COLUMNS
         case "original-with-errors":
-            columns = _original_columns(job, first_page)
+            columns = _original_columns(job, first_page, widest)
             return [*columns, _free(REASON, columns)]
         case _:
             return columns_of(parts, job, first_page)
@@ -154,13 +169,14 @@ def columns_of(parts: Parts, job: Any, first_page: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(name for result in results for name in result))
 
 
-def _original_columns(job: Any, first_page: Sequence[Any]) -> list[str]:
+def _original_columns(job: Any, first_page: Sequence[Any], widest: int) -> list[str]:
     """The supplier's own; cells beyond the header have a column by their place, as in the grid."""
     inputs = [from_json(row["input"]) for row in first_page]
     if job["header"] is None:
         return list(dict.fromkeys(name for one in inputs if isinstance(one, dict) for name in one))
     header = list(from_json(job["header"]))
     longest = max((len(one) for one in inputs if isinstance(one, list)), default=0)
+    longest = max(longest, widest)
     return header + [f"Column {place + 1}" for place in range(len(header), longest)]
 
 

@@ -2,7 +2,8 @@
 
 Jobs that changed the same product are undone in the reverse order in which they changed it: the
 earlier one is refused for that product until the later one is undone. Undoing twice does nothing
-more; to have a job's products back, run its rows again.
+more; to have a job's products back, run its rows again. A job whose rows ran again after another
+job changed the product is undone in two steps, the other one between them.
 """
 
 from __future__ import annotations

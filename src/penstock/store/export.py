@@ -36,3 +36,9 @@ async def window(conn: Connection, rows: Rows, after: int, last: int, most: int)
     return await conn.fetch(
         statement, rows.job_id, after, last, most, list(rows.statuses), rows.code, words
     )
+
+
+async def widest(conn: Connection, job_id: UUID, after: int, last: int) -> int:
+    """How many cells the longest of the rows after one and up to another has."""
+    found: int = await conn.fetchval(_sql.widest, job_id, after, last)
+    return found

@@ -267,6 +267,8 @@ async def undo_some(
             undone.refused.append(_refusal(change, product))
             continue
         taken.append(product)
+        if change["has_earlier"]:
+            undone.refused.append(_refusal(change, product) | {"reason": _EARLIER})
         if change["before"] is None:
             made.append(change["product_id"])
         else:
@@ -278,6 +280,13 @@ async def undo_some(
         undone_ids, taken_back = [row["id"] for row in taken], [row["image"] for row in taken]
         await conn.execute(_sql.mark_undone, job_id, undone_ids, taken_back)
     return undone
+
+
+# Of a product that is now as another job left it, between two runs of this one.
+_EARLIER = (
+    "Its last change was taken back. An earlier run of this job changed it, too, and another job "
+    "since: undo that one, then this one again."
+)
 
 
 def _refusal(change: Any, product: Any) -> dict[str, Any]:

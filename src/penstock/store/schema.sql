@@ -593,6 +593,9 @@ CREATE TABLE product_changes (
     undone_at  timestamptz,
     -- What an undo took back.
     after      jsonb,
+    -- Of a job whose rows ran again after others had changed the product: what it was before the runs
+    -- before the last, in their order, each with the version that run left.
+    earlier    jsonb,
     PRIMARY KEY (job_id, product_id)
 );
 

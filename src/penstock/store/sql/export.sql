@@ -27,3 +27,8 @@ CROSS JOIN LATERAL (
     ORDER BY i.row_no LIMIT $4
 ) AS i
 ORDER BY i.row_no LIMIT $4
+
+-- name: widest
+-- How many cells the longest of some rows has.
+SELECT coalesce(max(CASE WHEN jsonb_typeof(input) = 'array' THEN jsonb_array_length(input) END), 0)
+FROM job_items WHERE job_id = $1 AND row_no > $2 AND row_no <= $3

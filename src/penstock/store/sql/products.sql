@@ -47,7 +47,8 @@ RETURNING p.id, p.version
 
 -- name: keep_images
 -- Before-images: a job's first of each product stays, unless what it did was undone, or someone else
--- changed the product since: then that is what an undo has to bring back.
+-- changed the product since: then that is what an undo has to bring back first, and what was kept
+-- waits among the earlier ones.
 INSERT INTO product_changes AS c (job_id, product_id, org_id, row_no, before, version)
 SELECT $1, n.product_id, $2, n.row_no, n.before::jsonb, n.version
 FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
@@ -55,6 +56,10 @@ FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
 ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version = excluded.version,
     before = CASE WHEN c.undone_at IS NULL AND c.version = (excluded.before->>'version')::integer
                   THEN c.before ELSE excluded.before END,
+    earlier = CASE WHEN c.undone_at IS NOT NULL OR c.version = (excluded.before->>'version')::integer
+                   THEN c.earlier
+                   ELSE coalesce(c.earlier, '[]') || jsonb_build_array(jsonb_build_object(
+                       'before', c.before, 'version', c.version, 'row_no', c.row_no)) END,
     changed_at = now(), undone_at = NULL, after = NULL
 
 -- name: find_products
@@ -135,9 +140,13 @@ SELECT total FROM jobs WHERE id = $1
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.undo:' || current_schema() || ':' || $1, 0))
 
 -- name: changes_to_undo
--- The next products a job changed.
-SELECT product_id, row_no, before::text AS before, version FROM product_changes
-WHERE job_id = $1 AND product_id > $2 AND undone_at IS NULL
+-- The next products a job changed. Where its last change was taken back, the one before it is next.
+SELECT product_id, earlier IS NOT NULL AND undone_at IS NULL AS has_earlier,
+    CASE WHEN undone_at IS NULL THEN row_no ELSE (earlier->-1->>'row_no')::integer END AS row_no,
+    CASE WHEN undone_at IS NULL THEN before::text ELSE earlier->-1->>'before' END AS before,
+    CASE WHEN undone_at IS NULL THEN version ELSE (earlier->-1->>'version')::integer END AS version
+FROM product_changes
+WHERE job_id = $1 AND product_id > $2 AND (undone_at IS NULL OR earlier IS NOT NULL)
 ORDER BY product_id LIMIT $3
 
 -- name: lock_changed
@@ -164,6 +173,7 @@ DELETE FROM products WHERE id = ANY ($1::uuid[])
 
 -- name: mark_undone
 -- They are as they were before this job; what it had made of them is kept for their history.
-UPDATE product_changes c SET undone_at = now(), after = n.image::jsonb
+UPDATE product_changes c SET undone_at = now(), after = n.image::jsonb,
+    earlier = CASE WHEN c.undone_at IS NULL THEN c.earlier ELSE nullif(c.earlier - (-1), '[]') END
 FROM unnest($2::uuid[], $3::text[]) AS n (product_id, image)
 WHERE c.job_id = $1 AND c.product_id = n.product_id

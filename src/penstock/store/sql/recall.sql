@@ -46,6 +46,6 @@ UPDATE jobs SET cached_from = $2 WHERE id = $1
 
 -- name: drop_old
 -- What is too old to be used again.
-DELETE FROM result_cache WHERE (org_id, sha256, key) IN (
-    SELECT org_id, sha256, key FROM result_cache WHERE made_at < now() - $1 * interval '1 hour'
-    ORDER BY made_at LIMIT $2)
+DELETE FROM result_cache WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM result_cache WHERE made_at < now() - $1 * interval '1 hour'
+    ORDER BY made_at LIMIT $2))
