@@ -201,9 +201,9 @@ async def test_an_undo_brings_back_what_others_did_in_between(
     assert "An earlier run of this job changed it" in answer["refused"][0]["reason"]
     assert await value(tried, CATALOG) == between
     # What the first run did comes back only after what the other job did to it.
-    again = await undone(tried, first)
-    assert (again["restored"], again["deleted"]) == (0, 0)
-    assert again["refused"][0]["reason"] == "It was changed since."
+    answer = await undone(tried, first)
+    assert (answer["restored"], answer["deleted"]) == (0, 0)
+    assert answer["refused"][0]["reason"] == "It was changed since."
     assert await value(tried, CATALOG) == between
     assert (await undone(tried, second))["restored"] == 1
     assert await value(tried, CATALOG) == at_first
