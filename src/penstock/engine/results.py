@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -53,13 +53,14 @@ async def export_pieces(
     others should wait."""
     writer: Pages | None = None
     columns: Sequence[str] = ()
-    async for page in result_pages(opened, job["id"], job["total"], wanted):
-        if writer is None:
-            widest = await _widest(opened, job, wanted)
-            columns = export_columns(parts, job, wanted, page, widest)
-            writer = kind(columns)
-            yield writer.head()
-        yield await asyncio.to_thread(_page, writer, wanted, columns, page)
+    async with aclosing(_one_ahead(result_pages(opened, job["id"], job["total"], wanted))) as pages:
+        async for page in pages:
+            if writer is None:
+                widest = await _widest(opened, job, wanted)
+                columns = export_columns(parts, job, wanted, page, widest)
+                writer = kind(columns)
+                yield writer.head()
+            yield await asyncio.to_thread(_page, writer, wanted, columns, page)
     if writer is not None:
         yield await asyncio.to_thread(writer.end)
 
@@ -74,6 +75,19 @@ async def _widest(opened: OpenConnection, job: Any, wanted: Wanted) -> int:
             last = min(after + _MEASURED_AT_ONCE, job["total"])
             widest = max(widest, await store.widest(conn, job["id"], after, last))
     return widest
+
+
+async def _one_ahead(pages: AsyncGenerator[list[Any], None]) -> AsyncGenerator[list[Any], None]:
+    """The same; the next page is fetched while one is written."""
+    async with aclosing(pages):
+        coming = asyncio.ensure_future(anext(pages, None))
+        try:
+            while (page := await coming) is not None:
+                coming = asyncio.ensure_future(anext(pages, None))
+                yield page
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
 
 
 def _page(writer: Pages, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
@@ -143,7 +157,7 @@ def export_rows(wanted: Wanted, columns: Sequence[str], page: Iterable[Any]) -> 
         return
     for row in page:
         error = from_json(row["error"])
-        noticed = from_json(row["problems"])
+        noticed = None if row["problems"] == "[]" else from_json(row["problems"])
         match wanted.which:
             case "errors":
                 yield from report_lines(row["row_no"], row["status"], problems_of(error, noticed))

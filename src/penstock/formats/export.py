@@ -13,7 +13,7 @@ import orjson
 from penstock.model.export import ExportRow
 
 # What a spreadsheet takes for a formula, the full-width signs among it.
-_FORMULA_STARTS = tuple("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
+_FORMULA_STARTS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -26,9 +26,16 @@ def safe_cell(value: Any) -> str:
             text = value
         case _:
             text = orjson.dumps(value).decode()
-    if text.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
+    if text[:1] in _FORMULA_STARTS and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text
+
+
+def _safe_cells(cells: Sequence[Any]) -> list[str]:
+    return [
+        cell if type(cell) is str and cell[:1] not in _FORMULA_STARTS else safe_cell(cell)
+        for cell in cells
+    ]
 
 
 class CsvPages:
@@ -50,7 +57,7 @@ class CsvPages:
 
 def _encoded(rows: Iterable[Sequence[Any]]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\r\n").writerows(map(safe_cell, row) for row in rows)
+    csv.writer(text, lineterminator="\r\n").writerows(map(_safe_cells, rows))
     return text.getvalue().encode()
 
 

@@ -29,7 +29,9 @@ _TEXT, _HEAD, _BAD, _ODD = 1, 2, 3, 4
 _ILLEGAL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\r\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)"
 )
-_SPECIAL = re.compile("[&<>\x00-\x08\x0b\x0c\x0e-\x1f\r\ud800-\udfff\ufffe\uffff]|_x")
+_SPECIAL = re.compile("[&<\x00-\x08\x0b\x0c\x0e-\x1f\r\ud800-\udfff\ufffe\uffff]|_x|]]>")
+# In cells that stand a line each: that, and spaces that begin or end one.
+_CARE = re.compile(rf"(?m){_SPECIAL.pattern}|^[^\S\n]|[^\S\n]$")
 _HEADER = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -153,6 +155,8 @@ class XlsxPages:
 
     def _line(self, row: ExportRow) -> str:
         number = str(self._row)
+        if not row.marks and _is_plain(row.cells):
+            return _plain_line(number, self._names, row.cells)
         cells = [f'<row r="{number}">']
         marks = self._marks(row) if row.marks else {}
         for place, value in enumerate(row.cells):
@@ -306,6 +310,26 @@ class XlsxPages:
 
 def _relations(inner: str) -> str:
     return f'<Relationships xmlns="{_PACKAGE}/relationships">{inner}</Relationships>'
+
+
+def _is_plain(cells: Sequence[Any]) -> bool:
+    """Nothing to mark, mask or shorten: all cells are looked at in one go."""
+    texts = [cell for cell in cells if type(cell) is str]
+    lines = "\n".join(texts)
+    if len(lines) > LONGEST_CELL or lines.count("\n") >= max(len(texts), 1):
+        return False
+    return _CARE.search(lines) is None
+
+
+def _plain_line(number: str, names: Sequence[str], cells: Sequence[Any]) -> str:
+    made = [
+        f'<c r="{name}{number}" s="{_TEXT}" t="inlineStr"><is><t>{value}</t></is></c>'
+        if type(value) is str
+        else _cell(f"{name}{number}", value, None)
+        for name, value in zip(names, cells, strict=False)
+        if value is not None
+    ]
+    return f'<row r="{number}">{"".join(made)}</row>'
 
 
 def _cell(place: str, value: Any, mark: int | None) -> str:
