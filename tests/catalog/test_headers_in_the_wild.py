@@ -50,6 +50,9 @@ def targets(*header: str, cells: tuple[tuple[str, ...], ...] = ()) -> list[str |
         ("Ship Wt.", "specifications.weight"),
         ("Dim L (in)", "specifications.dimensions.length"),
         ("attributes.price.value", "price.amount"),
+        ("Lager- bestand", "availability.quantity"),
+        ("RRP inc VAT", "price.amount"),
+        ("Цена, руб.", "price.amount"),
         ("Stan magazynowy", "availability.quantity"),
         # What only sounds alike, or belongs to something else, is nothing.
         ("supplier.price", None),
@@ -183,6 +186,38 @@ def test_codes_with_letters_of_currencies_are_no_prices() -> None:
     rows = (("R3DO",), ("FR*E23*P1",), ("R4DO",))
     assert targets("Org", cells=rows) == [None]
     assert targets("Org", cells=(("12,50 €",), ("€ 3",), ("1.234,00 EUR",))) == ["price.amount"]
+
+
+def test_without_a_header_the_cells_are_all_there_is() -> None:
+    rows = (
+        ("A-100", "Hammer", "12.50", "EUR", "4006381333931", "5"),
+        ("A-101", "Zange", "8.90", "EUR", "4006381333948", "7"),
+        ("A-102", "Säge", "22.00", "EUR", "4006381333962", "12"),
+    )
+    header = [f"Column {n}" for n in range(1, 7)]
+    assert targets(*header, cells=rows) == [
+        "identifiers.sku", "title", "price.amount", "price.currency", "identifiers.gtin", None,
+    ]  # fmt: skip
+    assert targets("x", "y", cells=tuple(row[:2] for row in rows)) == [None, None]
+
+
+def test_rows_are_told_apart_by_what_they_have() -> None:
+    assert plan_of([["id", "title"], ["1", "A"]]).profile.key == "sourceId"
+    assert plan_of([["EAN", "title"], ["4006381333931", "A"]]).profile.key == "gtin"
+    assert plan_of([["sku", "EAN", "title"], ["1", "4006381333931", "A"]]).profile.key == "sku"
+
+
+def test_no_parent_is_no_group() -> None:
+    rows = [["id", "name", "parent_id"], ["1", "A", "0"], ["2", "B", "0"], ["3", "C", "1"]]
+    plan = plan_of(rows)
+    assert [normalise(plan, row).group for row in rows[1:]] == [None, None, "1"]
+
+
+def test_yen_with_cents_are_yuan() -> None:
+    rows = [["sku", "name", "price"], ["1", "A", "¥128.50"], ["2", "B", "¥3"]]
+    assert [one["price"]["currency"] for one in products(rows)] == ["CNY", "CNY"]
+    rows[1][2] = "¥128"
+    assert [one["price"]["currency"] for one in products(rows)] == ["JPY", "JPY"]
 
 
 def bmecat() -> list[list[str]]:

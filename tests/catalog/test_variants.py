@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.catalog.test_normalise import plan_of
+
 from penstock.catalog.mapping import propose
 from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import compile_plan
@@ -81,3 +83,26 @@ def test_a_group_without_a_title_is_told() -> None:
 def test_rows_without_groups_stay_as_they_are() -> None:
     alone = [Member(1, {"title": "a"}, None), Member(2, {"title": "b"}, None)]
     assert group(alone) == [Grouped((1,), {"title": "a"}), Grouped((2,), {"title": "b"})]
+
+
+def test_variants_inside_of_a_record() -> None:
+    """As shops' interfaces give them: what the product itself does not say is the first one's."""
+    inside = (
+        '[{"id":7,"sku":"P-1","price":"199.00","option1":"Pink","inventory_quantity":10,'
+        '"barcode":"4006381333931"},{"sku":"P-2","price":"189.00","option1":"Red"}]'
+    )
+    rows = [["id", "title", "variants"], ["1", "Player", inside], ["2", "Alone", ""]]
+    plan = plan_of(rows, currency="EUR")
+    row = normalise(plan, rows[1])
+    assert row.product["price"] | {"base": None} == {
+        "amount": "199.00", "currency": "EUR", "unit": "piece", "base": None,
+    }  # fmt: skip
+    assert row.product["identifiers"] == {"sku": "P-1", "gtin": "4006381333931"}
+    assert row.product["availability"] == {"status": "in_stock", "quantity": 10}
+    assert [one["options"] for one in row.product["variants"]] == [
+        {"option 1": "Pink"}, {"option 1": "Red"},
+    ]  # fmt: skip
+    assert row.lineage["price.amount"][0] == "variants"
+    assert "variants" not in normalise(plan, rows[2]).product
+    sizes = [["id", "title", "variants"], ["1", "Shirt", "S, M, L"]]
+    assert "variants" not in normalise(plan_of(sizes), sizes[1]).product

@@ -54,6 +54,7 @@ def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
             partial(_add_list, _columns_of("supplier.certifications", targets)),
         ),
         ("variants.", add_variant),
+        *((("variants", _add_nested),) if "variants" in targets else ()),
     )
     found = [add for start, add in wanted if any(t.startswith(start) for t in targets)]
     return (*found, _add_identity)
@@ -327,6 +328,26 @@ def _add_list(
         _section(row.product, section)[name.partition(".")[0]] = values
 
 
+def _add_nested(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    """Variants of the record itself; what the product does not say of its own is the first one's,
+    as where each variant has a row."""
+    variants: list[dict[str, Any]] | None = parts.get("variants")
+    if not variants:
+        return
+    for variant in variants:
+        if "price" in variant and plan.currency:
+            variant["price"].setdefault("currency", plan.currency)
+    product, first, source = row.product, variants[0], row.lineage["variants"]
+    for name in ("identifiers", "price", "availability"):
+        if name in first and name not in product:
+            product[name] = dict(first[name])
+            row.lineage.update({f"{name}.{part}": source for part in first[name]})
+            if name == "price":
+                _add_base(plan, row, product[name], product[name].get("currency"))
+    if len(variants) > 1 or variants[0]["options"]:
+        product["variants"] = variants
+
+
 def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
     product = row.product
     if "sourceId" not in product:
@@ -334,7 +355,8 @@ def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None
         for name in ("sku", "gtin", "mpn"):
             if name in identifiers:
                 product["sourceId"] = identifiers[name]
-                column, raw, _, sure = row.lineage[f"identifiers.{name}"]
+                source = row.lineage.get(f"identifiers.{name}") or row.lineage["variants"]
+                column, raw, _, sure = source
                 row.lineage["sourceId"] = (column, raw, f"from_{name}", sure)
                 break
     source_name = plan.profile.source

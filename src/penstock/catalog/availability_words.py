@@ -8,6 +8,9 @@ STATUSES = ("in_stock", "out_of_stock", "limited", "preorder", "backorder")
 
 _PHRASES: dict[str, str] = {
     "in_stock": """
+        в наличии|есть в наличии|есть|dostępny|dostępne|na stanie|skladem|på lager|i lager|
+        varastossa|stokta|stokta var|raktáron|în stoc|在庫あり|有货|現貨|
+        재고있음|متوفر|
         in stock|instock|in-stock|available|available now|on stock|onstock|in store|stock|
         available for order|online only|onlineonly|instoreonly|in store only|ready to ship|
         immediately|ships today|yes|true|y|active|green|ok|auf lager|lagernd|ab lager|lieferbar|
@@ -19,7 +22,10 @@ _PHRASES: dict[str, str] = {
         voorradig|leverbaar|direct leverbaar|beschikbaar|uit voorraad leverbaar|groen|em estoque|
         em stock|disponível|disponivel|pronta entrega|sim|imediata""",
     "out_of_stock": """
-        out of stock|outofstock|not in stock|no longer available|out-of-stock|sold out|soldout|
+        нет в наличии|нет|niedostępny|brak|brak towaru|vyprodáno|není skladem|ikke på lager|
+        ej i lager|slut i lager|udsolgt|tükendi|stokta yok|nincs raktáron|在庫なし|売り切れ|缺货|
+        품절|غير متوفر|out of stock|outofstock|not in stock|no longer available|out-of-stock|
+        sold out|soldout|
         unavailable|not available|no stock|none|no|false|n|discontinued|currently unavailable|
         temporarily out of stock|nil|empty|red|oos|end of life|nicht auf lager|
         nicht mehr lieferbar|nicht mehr verfügbar|ohne bestand|kein bestand|nicht lieferbar|
@@ -49,6 +55,7 @@ _PHRASES: dict[str, str] = {
         prossimamente|voorbestellen|pre-order mogelijk|binnenkort|binnenkort leverbaar|
         voorbestelling|pré-venda|pre-venda|pré venda|em breve|pré-encomenda""",
     "backorder": """
+        под заказ|na zamówienie|na objednávku|beställningsvara|bestillingsvare|sipariş üzerine|
         backorder|back order|back-order|backordered|on backorder|on back order|on order|
         onbackorder|made to order|madetoorder|available on request|special order|reorder|
         on request|to order|nachbestellt|auf bestellung|bestellartikel|auf anfrage|

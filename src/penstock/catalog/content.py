@@ -47,8 +47,12 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "weight": lambda text: read_measure(text, "mass", "kg").value is not None,
     "length": lambda text: read_measure(text, "length", "cm").value is not None,
     "dimensions": lambda text: read_dimensions(text, "cm").value is not None,
+    # Cut off after so many characters, a sample may be no list any more.
+    "variants": lambda text: text.startswith("[{"),
     "url": lambda text: read_url(text).value is not None,
-    "images": lambda text: read_images(text).value is not None or looks_like_image(text),
+    "images": lambda text: (
+        read_images(text).value is not None or looks_like_image(text) or text.startswith("[{")
+    ),
 }
 
 
@@ -140,6 +144,8 @@ def _is_date(text: str) -> bool:
 def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
     """(what the column looks like, the field that suggests, how surely), or None."""
     cells = filled(samples)
+    if cells and all(text.strip() in CODES for text in cells):
+        return "currency", "price.currency", 0.8
     if len(cells) < FEWEST:
         return None
     for kind, target, most, check in _LOOKS:
@@ -147,3 +153,20 @@ def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
         if share >= 0.8:
             return kind, target, round(most * share, 3)
     return None
+
+
+_NUMBERED = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z]|0|[0-9]{5})[A-Za-z0-9._/-]{2,24}")
+_WITH_CENTS = re.compile(r"[0-9]{1,3}(?:[.,' ]?[0-9]{3})*[.,][0-9]{2}")
+
+
+def guess(samples: Sequence[str]) -> str | None:
+    """The field that cells may fill which nobody named: codes, amounts with cents, names."""
+    cells = [text.strip() for text in filled(samples)]
+    if len(cells) < FEWEST:
+        return None
+    if all(map(_NUMBERED.fullmatch, cells)):
+        return "identifiers.sku"
+    if all(map(_WITH_CENTS.fullmatch, cells)):
+        return "price.amount"
+    words_in = [text for text in cells if sum(map(str.isalpha, text)) >= 3 and len(text) <= 120]
+    return "title" if len(words_in) >= 0.9 * len(cells) else None

@@ -98,11 +98,16 @@ def _order(column: ColumnStats, notes: list[str]) -> DateOrder | None:
     return None
 
 
+def _of_signs(token: str, column: ColumnStats) -> str | None:
+    """Yen have no cents: where there are any, the sign is the other one's."""
+    return "CNY" if token in ("¥", "￥") and column.marks["point"] else None
+
+
 def _currency(column: ColumnStats, default: str | None, notes: list[str]) -> str | None:
     """The one currency the column's cells name; cells that name none then mean it too."""
     named: set[str] = set()
     for token in column.currencies:
-        found = currency_of(token, default)
+        found = currency_of(token, default or _of_signs(token, column))
         if found is not None:
             named.add(found.currency)
             if is_shared(token) and found.currency != default:

@@ -81,7 +81,7 @@ FIELDS: tuple[Field, ...] = (
     Field("identifiers.sku", "identifier", "Stock keeping unit"),
     Field("identifiers.gtin", "gtin", "GTIN, EAN, UPC or ISBN-13, check digit verified"),
     Field("identifiers.mpn", "identifier", "The maker's part number"),
-    Field("variants", "variants", "Variants of the product", mapped=False),
+    Field("variants", "variants", "Variants of the product"),
     Field("variants.group", "identifier", "Handle or parent SKU that variants share", output=False),
     Field("variants.color", "line", "Colour of the variant", output=False),
     Field("variants.size", "line", "Size of the variant", output=False),

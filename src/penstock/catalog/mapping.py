@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -25,7 +26,10 @@ MOST_ALTERNATIVES = 4
 LONGEST_TITLE = 120
 SHORTEST_MISSPELT = 4
 LEAST_ALIKE = 85
+GUESSED = 0.5
 
+# As readers name the columns of a file without a header.
+_NUMBERED = re.compile(r"Column [0-9]{1,4}")
 # Words that are no misspelt names, though they look it.
 _NO_MISTAKES = words("longitude latitude xlongitude ylatitude format parents")
 
@@ -94,6 +98,8 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
         _think(name, samples[index] if index < len(samples) else (), platform)
         for index, name in enumerate(header)
     ]
+    if all(map(_NUMBERED.fullmatch, header)):
+        _guess(thoughts, samples)
     scores = []
     for index, thought in enumerate(thoughts):
         # Of two equally good columns the first one wins.
@@ -133,6 +139,14 @@ def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
         if target not in options:
             options[target] = (confidence, "content")
     return _Thought(options, looks[0] if looks else None, hints)
+
+
+def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
+    """Where there is no header, the cells are all there is to go by."""
+    for thought, cells in zip(thoughts, samples, strict=False):
+        guessed = None if thought.options else content.guess(cells)
+        if guessed is not None:
+            thought.options[guessed] = (GUESSED, "content")
 
 
 def _with_stock_words(named: list[Candidate]) -> list[Candidate]:

@@ -136,6 +136,11 @@ def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
     columns: dict[str, ColumnRule] = {}
     for column in proposal.columns:
         columns.setdefault(column.header, rule_for(column.target, column.hints))
+    filled = {rule.target for rule in columns.values()}
+    if "key" not in options and "identifiers.sku" not in filled:
+        # Rows are told apart by what they have.
+        known = {"sourceId": "sourceId", "gtin": "identifiers.gtin"}
+        options |= {"key": next((key for key, field in known.items() if field in filled), "sku")}
     return Profile(name, fingerprint=proposal.fingerprint, columns=columns, **options)
 
 

@@ -14,6 +14,7 @@ from penstock.catalog import (
     dimensions,
     gtin,
     images,
+    nested,
     numbers,
     price_tiers,
     prices,
@@ -78,6 +79,7 @@ def reader(kind: str, style: Style) -> Reader:
         "url": images.read_url,
         "images": images.read_images,
         "tags": categories.read_tags,
+        "variants": nested.read_variants,
         "custom": read_custom,
     }
     return made[kind]

@@ -25,7 +25,8 @@ WORDS: dict[str, str] = {
         productomschrijving?|nome do produto|nome produto|produto|designação|denominação|artigo?|
         item description|product line?|description short|short description?|beschreibung kurz|
         kurzbeschreibung?|artikelkurztext|produktbezeichnung 1|bezeichnung 1|artikelbezeichnung 1|
-        text 1?|item desc|libelle article|désignation produit|descrição do produto?|
+        text 1?|bezeichnung kurz|
+        kurz bezeichnung|item desc|libelle article|désignation produit|descrição do produto?|
         descripción del artículo|descripción artículo|descrizione articolo|descripción corta?|
         descrizione breve?|nombre artículo|descrição do artigo""",
     "description": """

@@ -41,16 +41,22 @@ _PREFIXES = words(
 _JOINING = words("in to en per pro je of de der des du del di da do the le la el il")
 _SKIPPED_WORDS = words(
     """
-    netto brutto net gross ht ttc vat mwst iva btw tva tax incl excl inkl exkl"""
+    netto brutto net gross ht ttc vat mwst iva btw tva tax incl excl inkl exkl ex exc inc gst moms
+    dph including excluding inclusive exclusive"""
 )
 
 
+_MONEY_WORDS = {
+    "руб": "RUB", "рублей": "RUB", "zł": "PLN", "zl": "PLN", "kc": "CZK", "euro": "EUR",
+    "euros": "EUR", "円": "JPY", "元": "CNY",
+}  # fmt: skip
 # Prices that say to be for one piece.
 _EACH = words(
     """
     einzelpreis stuckpreis stukprijs unitaire unitario each puht pu"""
 )
 
+_PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
 _STEP = re.compile(
     r"(?:(?:net|netto|unit|staffel)?[ -]?(?:price|preis|prix|precio|prezzo|prijs|preço|vk|ek))?"
     r"[ :(-]{0,3}(?:(?P<from>ab|from|>=|≥|à partir de|a partir de|desde|vanaf|da|dès|bei|at)\s?)?"
@@ -232,6 +238,9 @@ def _named_in_part(header: str) -> dict[str, float]:
         parts.append((rest, _WITHOUT_BRACKETS))
     if "#" in header:
         parts.append((with_number_signs(header), 1.0))
+    if "- " in header or "-\n" in header:
+        # A word that was parted at the end of a line.
+        parts.append((_PARTED.sub("", header), 1.0))
     for part, factor in parts:
         if best := _named(header_key(part), read_hints(part)[1]):
             return {target: value * factor for target, value in best.items()}
@@ -280,9 +289,11 @@ def read_hints(header: str) -> tuple[Hints, str]:
     words = header_key(text).split()
     kept = words[:1] + [word for word in words[1:] if word not in _SKIPPED_WORDS]
     codes = [word.upper() for word in kept[1:] if word.upper() in CODES]
+    codes += [_MONEY_WORDS[word] for word in kept[1:] if word in _MONEY_WORDS]
     if codes and currency is None:
         currency = codes[0]
-    kept = [word for i, word in enumerate(kept) if i == 0 or word.upper() != currency]
+    said = {currency, *(word for word, code in _MONEY_WORDS.items() if code == currency)}
+    kept = [w for i, w in enumerate(kept) if i == 0 or (w.upper() not in said and w not in said)]
     if words[-1:] == ["in"] and len(words) > 1:
         # Not "in" what, so it is inches.
         unit = unit or "in"

@@ -23,7 +23,8 @@ def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
     """The row's group, and the one variant it is, if it says what it differs in."""
     group = parts.get("variants.group")
     options = _options(parts)
-    if group is None:
+    # Shops write the number of no product where there is no parent.
+    if group is None or group == "0":
         if options:
             specifications = row.product.setdefault("specifications", {})
             specifications["customFields"] = specifications.get("customFields", {}) | options
