@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import asyncpg
@@ -10,6 +11,7 @@ from tests.fixtures import Bench, MakePrincipal
 from tests.store.test_plans import SEED
 
 from penstock.settings import Settings
+from penstock.store.accounts import Principal
 from penstock.store.database import Database, Scope
 from penstock.wiring import api_database
 
@@ -125,6 +127,51 @@ async def test_the_scope_ends_with_its_transaction(bench: Bench, api_db: Databas
     async with api_db.transaction() as conn:
         assert await conn.fetchval("SELECT count(*) FROM jobs") == 0
         assert await conn.fetchval("SELECT current_user") == "penstock_api"
+
+
+async def test_readers_wear_one_scope_at_a_time_and_write_nothing(
+    bench: Bench, owner_dsn: str, settings: Settings, principal: MakePrincipal
+) -> None:
+    """One session for everyone: each sees what is theirs, whoever had it before."""
+    one = Database(owner_dsn, settings.database_schema, role="penstock_api", size=1)
+    other, admin = await principal("other"), await principal("house", role="admin")
+    await bench.submit("noop", {"items": 1})
+    await one.open()
+    seen = []
+    for who in (bench.who, other, admin, other, bench.who, bench.who):
+        async with one.scoped(who.scope, readonly=True) as conn:
+            seen.append(await conn.fetchval("SELECT count(*) FROM jobs"))
+            with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+                await conn.execute("UPDATE jobs SET priority = 1")
+    assert seen == [1, 0, 1, 0, 1, 1]
+    # What has no scope of its own sees nothing, whatever a reader wears.
+    async with one.acquire() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM jobs") == 0
+    await one.close()
+
+
+async def test_a_reader_that_was_interrupted_is_given_its_scope_anew(
+    bench: Bench, owner_dsn: str, settings: Settings, principal: MakePrincipal
+) -> None:
+    one = Database(owner_dsn, settings.database_schema, role="penstock_api", size=1)
+    other = await principal("other")
+    await bench.submit("noop", {"items": 1})
+    await one.open()
+
+    async def look(who: Principal) -> int:
+        async with one.scoped(who.scope, readonly=True) as conn:
+            return int(await conn.fetchval("SELECT count(*) FROM jobs"))
+
+    assert await look(bench.who) == 1
+    for turns in range(12):
+        # Stopped after so many turns of the loop: before, while and after the scope is changed.
+        cut = asyncio.create_task(look(other))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        cut.cancel()
+        await asyncio.gather(cut, return_exceptions=True)
+        assert (await look(bench.who), await look(other)) == (1, 0)
+    await one.close()
 
 
 async def test_the_api_cannot_read_key_hashes_or_change_accounts(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 from uuid import UUID
 
-from fastapi import Depends, Path, Request, Security
-from fastapi.security import APIKeyCookie, HTTPBearer
+from fastapi import Depends, Path, Request
 
 from penstock.api.identify import COOKIE, SAFE_METHODS, Door
 from penstock.api.identify import address_of as address_of
@@ -18,11 +17,16 @@ from penstock.store.accounts import Principal
 from penstock.store.database import Database
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-# For the document alone: the door reads both itself.
-_key = HTTPBearer(auto_error=False, description="An API key.")
-_session = APIKeyCookie(
-    name=COOKIE, auto_error=False, description="A session; changes need `X-CSRF-Token`, too."
-)
+# For the document, which cannot know it from the routes: the door reads both itself.
+WAYS_IN = {
+    "HTTPBearer": {"type": "http", "description": "An API key.", "scheme": "bearer"},
+    "APIKeyCookie": {
+        "type": "apiKey",
+        "description": "A session; changes need `X-CSRF-Token`, too.",
+        "in": "cookie",
+        "name": COOKIE,
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,9 @@ async def _api(request: Request) -> Api:
 ApiParts = Annotated[Api, Depends(_api)]
 
 
-async def principal(
-    request: Request,
-    api: ApiParts,
-    _by_key: Annotated[object, Security(_key)],
-    _by_session: Annotated[object, Security(_session)],
-) -> Principal:
+async def principal(request: Request) -> Principal:
+    """Needs no other dependency: each costs every request something, and this one is everywhere."""
+    api: Api = request.app.state.api
     return await api.door.identify(request)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, FastAPI
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI
+from fastapi.params import Depends
+from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 
 from penstock import __version__
@@ -61,8 +65,9 @@ whose `error.code` names what went wrong. Lists are read page by page: pass `nex
 until it is null.
 """
 
+# What is asked most comes first: routes are looked through in this order.
 _RESOURCES = (
-    *(files, uploads, jobs, extraction, items, pending, control, clone, fix, undo, profiles),
+    *(jobs, items, files, uploads, extraction, pending, control, clone, fix, undo, profiles),
     *(export, events),
     *(products, pictures),
     dead_letters,
@@ -71,6 +76,27 @@ _RESOURCES = (
     *(users, keys, sessions, orgs, audit),
     webhooks,
 )
+
+
+def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Depends] = ()) -> None:
+    """The router's routes as the application's own. Routers within routers are looked through anew
+    for every request, which costs a short one a fifth of its time."""
+    for route in router.routes:
+        assert isinstance(route, APIRoute)
+        app.add_api_route(
+            prefix + route.path,
+            route.endpoint,
+            methods=sorted(route.methods or ()),
+            name=route.name,
+            status_code=route.status_code,
+            tags=route.tags,
+            dependencies=[*needed, *route.dependencies],
+            summary=route.summary,
+            responses=route.responses,
+            response_class=route.response_class,
+            include_in_schema=route.include_in_schema,
+            openapi_extra=route.openapi_extra,
+        )
 
 
 def create_app(parts: Parts, api_db: Database) -> FastAPI:
@@ -103,15 +129,13 @@ def routed() -> FastAPI:
     )
     handle_errors(app)
     # The key first: whoever has none learns nothing from what else is wrong.
-    keyed = APIRouter(prefix="/api", dependencies=[Depends(principal), Depends(signing)])
     for resource in _RESOURCES:
-        keyed.include_router(resource.router)
-    app.include_router(keyed)
+        _add(app, resource.router, "/api", [Depends(principal), Depends(signing)])
     # Signing in needs no key.
-    app.include_router(session.router, prefix="/api")
+    _add(app, session.router, "/api")
+    _add(app, health.router)
+    _add(app, metrics.router, "", [Depends(principal)])
+    _add(app, reference.router)
     app.include_router(sockets.router)
-    app.include_router(health.router)
-    app.include_router(metrics.router, dependencies=[Depends(principal)])
-    app.include_router(reference.router)
     describe(app)
     return app

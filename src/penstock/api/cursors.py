@@ -14,7 +14,6 @@ from uuid import UUID
 import orjson
 from fastapi import Request
 
-from penstock.api.access import ApiParts
 from penstock.model.errors import BadInput
 from penstock.store import orphans
 
@@ -25,11 +24,11 @@ MOST_ROWS = 2**31 - 1
 signing_key: ContextVar[bytes] = ContextVar("signing_key")
 
 
-async def signing(request: Request, api: ApiParts) -> None:
+async def signing(request: Request) -> None:
     """A dependency of every route that may answer a page; asks the database once per process."""
     state = request.app.state
     if not hasattr(state, "signing_key"):
-        async with api.parts.db.acquire() as conn:
+        async with state.api.parts.db.acquire() as conn:
             state.signing_key = await orphans.signing_key(conn)
     signing_key.set(state.signing_key)
 

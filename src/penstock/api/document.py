@@ -7,14 +7,18 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
+from penstock.api.access import WAYS_IN, principal
 from penstock.api.codes import MEANINGS, codes_of
 from penstock.api.errors import STATUSES
 from penstock.api.examples import example_of
 from penstock.api.schemas import Problem
-from penstock.api.versions import CURRENT, DEPRECATED, HEADER, VERSIONS
+from penstock.api.versions import CURRENT, DEPRECATED, HEADER, VERSIONS, operation_id
 
 _PROBLEM = "application/problem+json"
+_MAY_PASS = frozenset({408, 423, 424, 429, 500, 503, 507})
 _VERSION = {
     "name": HEADER,
     "in": "header",
@@ -49,11 +53,30 @@ def describe(app: FastAPI) -> None:
     def whole() -> dict[str, Any]:
         if app.openapi_schema is None or "x-complete" not in app.openapi_schema["info"]:
             document = plain()
+            _lock(document, {operation_id(route) for route in _guarded(app)})
             _complete(document)
             document["info"]["x-complete"] = True
         return app.openapi_schema or {}
 
     app.openapi = whole  # type: ignore[method-assign]
+
+
+def _guarded(app: FastAPI) -> Iterator[APIRoute]:
+    """Routes that ask who it is."""
+    for route in app.routes:
+        if isinstance(route, APIRoute) and _asks(route.dependant):
+            yield route
+
+
+def _asks(dependant: Dependant) -> bool:
+    return any(one.call is principal or _asks(one) for one in dependant.dependencies)
+
+
+def _lock(document: dict[str, Any], guarded: set[str]) -> None:
+    document.setdefault("components", {})["securitySchemes"] = WAYS_IN
+    for _, _, operation in _operations(document):
+        if operation["operationId"] in guarded:
+            operation["security"] = [{way: []} for way in WAYS_IN]
 
 
 def _complete(document: dict[str, Any]) -> None:
@@ -115,7 +138,7 @@ def _add_problems(operation: dict[str, Any], codes: set[str]) -> None:
 
 
 def _status(code: str) -> int:
-    transient = {"BLOB_UNAVAILABLE", "DB_UNAVAILABLE", "QUEUE_FULL"}
+    transient = {"BLOB_UNAVAILABLE", "DB_UNAVAILABLE", "QUEUE_FULL", "SECRET_KEY_MISSING"}
     return STATUSES.get(code, 503 if code in transient else 422)
 
 
@@ -130,7 +153,7 @@ def _problem(code: str) -> dict[str, Any]:
         "error": {
             "code": code,
             "message": meaning,
-            "category": "transient" if status in (408, 423, 429, 500, 503, 507) else "permanent",
+            "category": "transient" if status in _MAY_PASS else "permanent",
             "source": "api",
             "details": {},
         },

@@ -10,14 +10,14 @@ import orjson
 from fastapi import APIRouter, Query, Response
 from structlog.contextvars import bound_contextvars
 
-from penstock.api.access import ApiParts, JobId, Reader
+from penstock.api.access import ApiParts, JobId, Reader, no_such_job
 from penstock.api.answers import answer
 from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.schemas import ItemPage, ItemsQuery
-from penstock.api.shapes import item_shape, load_job, stage_names
+from penstock.api.shapes import item_shape, stage_names
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
-from penstock.store import items
+from penstock.store import items, jobs
 from penstock.store.database import from_json
 from penstock.store.items import OPEN, PROBLEMS, Key, Wanted
 
@@ -40,7 +40,9 @@ async def list_items(
         after = Key(*from_cursor(query.after, this_list, datetime, int))
     with bound_contextvars(after=f"{after.updated_at.isoformat()} {after.row_no}"):
         async with api.db.scoped(who.scope, readonly=True) as conn:
-            job = await load_job(conn, job_id)
+            job = await jobs.table_of(conn, job_id)
+            if job is None:
+                raise no_such_job()
             page = await items.page(conn, job_id, job["total"], wanted, after, size)
     stages, header = stage_names(api.parts, job), from_json(job["header"])
     following = None if page.next is None else to_cursor(this_list, *page.next)

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from html import escape
+from http import HTTPStatus
 from typing import Any
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -24,6 +25,7 @@ def page(document: Mapping[str, Any]) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{escape(info["title"])} API</title>
+<link rel="icon" href="/favicon.svg">
 <link rel="stylesheet" href="/docs/reference.css">
 <script src="/docs/reference.js" defer></script>
 </head>
@@ -117,7 +119,9 @@ class _Reference:
                 continue
             good = "good" if status.startswith(("2", "3")) else "bad"
             codes = " ".join(f"<code>{escape(code)}</code>" for code in response.get("x-codes", ()))
-            shown = f'<span class="{good}">{status}</span> {codes or "OK"}'
+            shown = (
+                f'<span class="{good}">{status}</span> {codes or HTTPStatus(int(status)).phrase}'
+            )
             yield f"<details><summary>{shown}</summary>"
             yield _text(response["description"])
             for kind, media in response.get("content", {}).items():

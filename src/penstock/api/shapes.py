@@ -29,7 +29,7 @@ async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
     row = await load_job(conn, job_id)
     learnt = from_json(row["context"]) or {}
     return job_shape(row) | {
-        "errors": await jobs.errors_of(conn, job_id),
+        "errors": stored(row["errors"]) or {},
         "header": from_json(row["header"]),
         "columns": learnt.get("columns"),
         "mapping": learnt.get("mapping"),

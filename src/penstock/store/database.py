@@ -6,7 +6,7 @@ import asyncio
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -79,13 +79,57 @@ def _notice_a_cut_line(connection: Any) -> None:
 
 
 async def _as_it_is(_: Any) -> None:
-    """Nothing of ours outlives its transaction, so that a connection needs no cleaning, which
-    would cost a round trip each time."""
+    """Nothing of ours outlives its transaction, or it is known to (`_Reader`), so that a connection
+    needs no cleaning, which would cost a round trip each time."""
+
+
+class _Reader(asyncpg.Connection):
+    """A session that only reads, and goes on wearing the scope it was given last: of a short
+    request each round trip is a good part, and the next one is often by the same caller."""
+
+    wears: Scope | None = None
+
+    async def wear(self, scope: Scope) -> None:
+        if self.wears == scope:
+            return
+        # Until the server has said yes, nobody knows whose it is.
+        self.wears = None
+        await self.execute(_as_scope(scope, lasting=True))
+        self.wears = scope
+
+
+class _Reading:
+    """Statements that see what a scope may see, each for itself: none of them can write."""
+
+    __slots__ = ("_connection", "_pool", "_scope")
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], scope: Scope) -> None:
+        self._pool = pool
+        self._scope = scope
+        self._connection: Any = None
+
+    async def __aenter__(self) -> Connection:
+        connection = await _lent_by(self._pool)
+        self._connection = connection
+        reader: Any = connection
+        try:
+            await reader.wear(self._scope)
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
+        return connection
+
+    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        await self._pool.release(self._connection)
+        # An error of a lost connection would hide that one is to end.
+        if isinstance(error, (*CONNECTION_ERRORS, asyncpg.PostgresError)) and is_cancelled():
+            raise asyncio.CancelledError from error
 
 
 class Database:
     """A pool with our settings. ``role`` is taken on for good by every connection;
-    ``on_statement`` hears how long each statement took."""
+    ``on_statement`` hears how long each statement took. What reads under a scope has sessions of
+    its own: the others never see anything without one."""
 
     def __init__(
         self,
@@ -104,6 +148,7 @@ class Database:
         self._size = size
         self._on_statement = on_statement
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._readers: asyncpg.Pool[asyncpg.Record] | None = None
 
     @property
     def schema(self) -> str:
@@ -147,10 +192,9 @@ class Database:
     async def open(self, patience: float = 60) -> Database:
         """Open the pool, waiting while the server starts or recovers."""
         deadline = time.monotonic() + patience
-        self._pool = await asyncpg.create_pool(
-            self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._begin,
-            reset=_as_it_is, server_settings=self._settings(), max_inactive_connection_lifetime=60,
-        )  # fmt: skip
+        self._pool = await self._new_pool(asyncpg.Connection, {})
+        # Connects on demand: who never reads under a scope has none.
+        self._readers = await self._new_pool(_Reader, {"default_transaction_read_only": "on"})
         while True:
             try:
                 # A pool without a floor connects on demand: ask, to know that someone answers.
@@ -164,14 +208,24 @@ class Database:
                     ) from error
                 await asyncio.sleep(0.2)
 
+    async def _new_pool(
+        self, kind: type[asyncpg.Connection[asyncpg.Record]], more: dict[str, str]
+    ) -> asyncpg.Pool[asyncpg.Record]:
+        return await asyncpg.create_pool(
+            self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._begin,
+            reset=_as_it_is, connection_class=kind, server_settings=self._settings() | more,
+            max_inactive_connection_lifetime=60,
+        )  # fmt: skip
+
     async def close(self) -> None:
-        if self._pool is not None:
-            pool, self._pool = self._pool, None
-            try:
-                async with asyncio.timeout(5):
-                    await pool.close()
-            except TimeoutError:
-                pool.terminate()
+        pools, self._pool, self._readers = (self._pool, self._readers), None, None
+        for pool in pools:
+            if pool is not None:
+                try:
+                    async with asyncio.timeout(5):
+                        await pool.close()
+                except TimeoutError:
+                    pool.terminate()
 
     @property
     def pool(self) -> asyncpg.Pool[asyncpg.Record]:
@@ -199,13 +253,21 @@ class Database:
         async with self.acquire() as connection, connection.transaction():
             yield connection
 
+    def scoped(
+        self, scope: Scope, *, readonly: bool = False
+    ) -> AbstractAsyncContextManager[Connection]:
+        """A transaction that sees what ``scope`` may see; ``readonly``: statements that do."""
+        if not readonly:
+            return self._writing(scope)
+        if self._readers is None:
+            raise DatabaseAway("the database is closed")
+        return _Reading(self._readers, scope)
+
     @asynccontextmanager
-    async def scoped(self, scope: Scope, *, readonly: bool = False) -> AsyncIterator[Connection]:
-        """A transaction that sees what ``scope`` may see."""
-        async with self.acquire() as connection:
-            begun = _reading(connection, scope) if readonly else _writing(connection, scope)
-            async with begun:
-                yield connection
+    async def _writing(self, scope: Scope) -> AsyncIterator[Connection]:
+        async with self.transaction() as connection:
+            await connection.execute(_as_scope(scope, lasting=False))
+            yield connection
 
 
 async def _lent_by(
@@ -219,36 +281,12 @@ async def _lent_by(
         raise DatabaseAway(str(error)) from error
 
 
-@asynccontextmanager
-async def _writing(connection: Connection, scope: Scope) -> AsyncIterator[None]:
-    async with connection.transaction():
-        await connection.execute(_as_scope(scope))
-        yield
-
-
-@asynccontextmanager
-async def _reading(connection: Connection, scope: Scope) -> AsyncIterator[None]:
-    """Begun and scoped in one message: of a short request each round trip is a good part. The
-    driver knows nothing of it, so that there are no transactions within it."""
-    await connection.execute(f"BEGIN READ ONLY; {_as_scope(scope)}")
-    try:
-        yield
-    except BaseException:
-        try:
-            await connection.execute("ROLLBACK")
-        except BaseException:
-            # Nobody may get it with this scope still on.
-            connection.terminate()
-            raise
-        raise
-    await connection.execute("COMMIT")
-
-
-def _as_scope(scope: Scope) -> str:
-    """Numbers only: there is nothing to quote."""
-    role = "SET LOCAL ROLE penstock_admin; " if scope.admin else ""
+def _as_scope(scope: Scope, *, lasting: bool) -> str:
+    """For the session or the transaction. Numbers only: there is nothing to quote."""
+    local = "" if lasting else "LOCAL "
+    role = f"SET {local}ROLE {'penstock_admin' if scope.admin else 'penstock_api'}; "
     ids = {"org": scope.org_id, "owner": scope.owner_id, "user": scope.user_id}
     return f"{role}SELECT " + ", ".join(
-        f"set_config('penstock.{name}', '{'' if one is None else int(one)}', true)"
+        f"set_config('penstock.{name}', '{'' if one is None else int(one)}', {not lasting})"
         for name, one in ids.items()
     )

@@ -135,8 +135,9 @@ async def list_jobs(
         return await conn.fetch(_sql.listed_jobs, ids[:size]), following
 
 
-async def errors_of(conn: Connection, job_id: UUID) -> dict[str, int]:
-    return {row["code"]: row["count"] for row in await conn.fetch(_sql.job_errors, job_id)}
+async def table_of(conn: Connection, job_id: UUID) -> Any:
+    """What the job's items are shown by; None if there is no such job."""
+    return await conn.fetchrow(_sql.table_of_job, job_id)
 
 
 async def queue_state(conn: Connection, most: int = _COUNTABLE) -> Any:

@@ -24,15 +24,21 @@ WITH job AS (
 INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($2, $1, 1, 'job.queued', $30::jsonb)
 
 -- name: get_job
--- One job as the API shows it.
+-- One job as the API shows it, with how often each error code ended an item of it.
 SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org, o.plan,
        u.email AS owner,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed,
-       EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused
+       EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused,
+       (SELECT json_object_agg(e.code, e.count ORDER BY e.count DESC, e.code) FROM job_errors e
+        WHERE e.job_id = j.id AND e.count > 0) AS errors
 FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 LEFT JOIN users u ON u.id = j.user_id
 WHERE j.id = $1
+
+-- name: table_of_job
+-- Of a job what its items are shown by.
+SELECT pipeline, config, header, total FROM jobs WHERE id = $1
 
 -- name: walk_listed
 -- Of the next so many jobs, newest first, those that fit; and the last of them, where there may be
@@ -71,10 +77,6 @@ FROM unnest($1::uuid[]) AS wanted (id) JOIN jobs j ON j.id = wanted.id
 JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 LEFT JOIN users u ON u.id = j.user_id
 ORDER BY j.id DESC
-
--- name: job_errors
--- How often each error code ended an item of the job.
-SELECT code, count FROM job_errors WHERE job_id = $1 AND count > 0 ORDER BY count DESC, code
 
 -- name: queue_state
 -- Depth and capacity of the whole installation.
