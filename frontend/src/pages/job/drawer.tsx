@@ -13,6 +13,7 @@ import { toast } from "../../components/toast";
 import { client, type FullJob, type Item, ok } from "../../lib/api";
 import { cellText, count } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
+import { fieldLabel, label } from "../../lib/labels";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { troubles } from "./columns";
@@ -165,7 +166,7 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
       )}
       {item.result && (
         <Part title="Result" lead="What the grid shows and the export writes.">
-          <Pairs values={item.result} />
+          <Pairs values={item.result} named={label} />
         </Part>
       )}
       {Object.keys(lineage).length > 0 && (
@@ -299,7 +300,7 @@ export function Changes({ changes }: { changes: Change[] }) {
     <dl className="divide-y rounded-md border text-sm">
       {changes.map((one, place) => (
         <div key={place} className="grid grid-cols-[minmax(96px,1fr)_2fr] gap-3 px-3 py-1.5">
-          <dt className="truncate text-ink-2">{one.field ?? one.target}</dt>
+          <dt className="truncate text-ink-2">{fieldLabel(one.field ?? one.target ?? "")}</dt>
           <dd className="flex min-w-0 flex-wrap items-center gap-1.5 break-words">
             <del className="text-ink-3">{cellText(one.before) || "empty"}</del>
             <ArrowRight className="size-3 text-ink-3" aria-hidden />
@@ -352,13 +353,19 @@ function Part({ title, lead, children }: { title: string; lead?: string; childre
   );
 }
 
-function Pairs({ values }: { values: Record<string, unknown> }) {
+function Pairs({
+  values,
+  named = (name) => name,
+}: {
+  values: Record<string, unknown>;
+  named?: (name: string) => string;
+}) {
   return (
     <dl className="divide-y rounded-md border text-sm">
       {Object.entries(values).map(([name, value]) => (
         <div key={name} className="grid grid-cols-[minmax(96px,1fr)_2fr] gap-3 px-3 py-1.5">
           <dt className="truncate text-ink-2" title={name}>
-            {name}
+            {named(name)}
           </dt>
           <dd className="min-w-0 break-words">
             {cellText(value) === "" ? <span className="text-ink-3">empty</span> : cellText(value)}

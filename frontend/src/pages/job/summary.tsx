@@ -6,7 +6,7 @@ import { CountersBar } from "../../components/progress";
 import { Time } from "../../components/time";
 import type { FullJob } from "../../lib/api";
 import { bytes, cellText, count } from "../../lib/format";
-import { label } from "../../lib/labels";
+import { fieldLabel, label } from "../../lib/labels";
 import { duration } from "../../lib/time";
 import { Missing, missingOf } from "./missing";
 
@@ -81,13 +81,15 @@ function Columns({ columns, jobId }: { columns: ColumnSummary[]; jobId: string }
             {columns.map((one) => (
               <tr key={one.column} className="align-top [&>td]:px-4 [&>td]:py-1.5">
                 <td className="font-medium">{one.column}</td>
-                <td className="text-ink-2">{one.target ?? "custom field"}</td>
+                <td className="text-ink-2">{one.target ? fieldLabel(one.target) : "Custom field"}</td>
                 <td>
                   <div className="flex items-center gap-2">
                     <div className="h-1.5 w-16 overflow-hidden rounded-full bg-line" aria-hidden>
                       <div className="h-full bg-accent" style={{ width: `${100 * one.fill}%` }} />
                     </div>
-                    <span className="text-xs text-ink-2">{Math.round(100 * one.fill)} %</span>
+                    <span className="text-xs whitespace-nowrap text-ink-2">
+                      {Math.round(100 * one.fill)} %
+                    </span>
                   </div>
                 </td>
                 <td>

@@ -139,7 +139,7 @@ function SearchNames({ q, onChange }: { q: string; onChange: (q: string) => void
     onChange(typed.trim());
   };
   return (
-    <form role="search" onSubmit={send} className="relative w-full sm:w-48">
+    <form role="search" onSubmit={send} className="relative w-full sm:w-40">
       <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-3" aria-hidden />
       <Input
         type="search"

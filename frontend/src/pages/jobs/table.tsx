@@ -44,13 +44,13 @@ export function JobsTable({ jobs }: { jobs: Job[] }) {
           <tr className="h-9 border-b bg-sunken text-xs text-ink-2 [&>th]:px-3 [&>th]:font-medium">
             <th>Name</th>
             <th className="hidden sm:table-cell">State</th>
-            <th className="hidden w-1/5 sm:table-cell">Rows</th>
+            <th className="hidden w-1/6 sm:table-cell">Rows</th>
             <th className="hidden text-right sm:table-cell">Done</th>
             <th className="hidden text-right lg:table-cell">Rate</th>
             <th className="hidden text-right lg:table-cell">Left</th>
             <th className="hidden text-right sm:table-cell">Errors</th>
-            <th className="hidden lg:table-cell">Pipeline</th>
-            <th className="hidden xl:table-cell">Owner</th>
+            <th className="hidden xl:table-cell">Pipeline</th>
+            <th className="hidden 2xl:table-cell">Owner</th>
             <th className="hidden text-right md:table-cell">Created</th>
           </tr>
         </thead>
@@ -126,8 +126,8 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
       >
         {count(problems)}
       </td>
-      <td className="hidden text-ink-2 lg:table-cell">{job.pipeline}</td>
-      <td className="hidden max-w-48 truncate text-ink-2 xl:table-cell">{job.owner}</td>
+      <td className="hidden text-ink-2 xl:table-cell">{job.pipeline}</td>
+      <td className="hidden max-w-48 truncate text-ink-2 2xl:table-cell">{job.owner}</td>
       <td className="hidden text-right whitespace-nowrap text-ink-2 md:table-cell">
         <Time at={job.createdAt} />
       </td>

@@ -46,7 +46,7 @@ export function Chart({ minutes }: { minutes: Minute[] }) {
           },
         ],
         axes: [
-          { ...line, values: (_, times) => times.map(clock) },
+          { ...line, size: 26, values: (_, times) => times.map(clock) },
           { ...line, size: 56 },
         ],
       },

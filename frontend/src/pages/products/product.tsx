@@ -43,8 +43,8 @@ export default function ProductPage() {
       {!one ? (
         product.isPending && <RowsSkeleton />
       ) : (
-        <div className="grid gap-5 xl:grid-cols-[3fr_2fr]">
-          <div className="min-w-0 space-y-5">
+        <div className="grid gap-5 xl:grid-cols-[3fr_2fr] xl:grid-rows-[auto_1fr]">
+          <div className="min-w-0 space-y-5 xl:row-span-2">
             <section>
               <h2 className="mb-2 text-base font-semibold">What is known</h2>
               <Known product={one} />
@@ -72,8 +72,11 @@ export default function ProductPage() {
               </div>
             </details>
           </div>
-          <div className="min-w-0 space-y-5">
+          {/* What it looks like comes first where there is one column only. */}
+          <div className="min-w-0 empty:hidden max-xl:order-first">
             <Pictures key={one.id} productId={one.id} images={imagesOf(one.product)} />
+          </div>
+          <div className="min-w-0 xl:col-start-2">
             <History productId={productId} />
           </div>
         </div>
