@@ -53,7 +53,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "discardLetter": _STATE,
     "changePassword": ("WRONG_PASSWORD", "WEAK_PASSWORD"),
     "createUser": ("ALREADY_EXISTS", "RESOURCE_NOT_FOUND", "WEAK_PASSWORD", _NO_SEAL),
-    "createKey": (_NO_SEAL,),
+    "createKey": (_NO_SEAL, "NOT_FOUND"),
     "resetPassword": ("WEAK_PASSWORD",),
     "showPicture": (
         *("URL_NOT_ALLOWED", "FETCH_TOO_LARGE", "PICTURE_UNREADABLE"),
