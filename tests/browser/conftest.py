@@ -25,7 +25,7 @@ _CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser")
 SAMPLE = Path(__file__).resolve().parents[2] / "frontend" / "public" / "sample.csv"
 Theme = Literal["light", "dark"]
 # Long, for a machine that runs other tests beside; what is there is seen at once.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=45_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -75,7 +75,7 @@ async def visit(browser: Browser, house: House) -> AsyncIterator[Visit]:
             )
             assert signed.ok, await signed.text()
             page = await context.new_page()
-            page.set_default_timeout(15_000)
+            page.set_default_timeout(45_000)
             page.on("pageerror", lambda error: complaints.append(str(error)))
             await page.goto(path)
             return page

@@ -121,7 +121,7 @@ class House:
                 stdout=out, stderr=out, env={**kept, **told},
             )  # fmt: skip
 
-    def _wait(self, condition: Any, what: str, timeout: float = 40) -> None:
+    def _wait(self, condition: Any, what: str, timeout: float = 90) -> None:
         deadline = time.monotonic() + timeout
         while True:
             try:

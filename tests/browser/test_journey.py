@@ -21,7 +21,7 @@ async def test_from_sign_in_to_export_and_undo(
     browser: Browser, house: House, tmp_path: Path
 ) -> None:
     page = await browser.new_page(base_url=house.url)
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(45_000)
     await page.goto("/new")
     await expect(page).to_have_url(f"{house.url}/login?next=%2Fnew")
     await sign_in(page, "member@acme.example", "wrong-password-1")

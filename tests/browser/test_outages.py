@@ -42,7 +42,7 @@ async def test_without_a_worker_it_is_said_and_the_page_can_do_the_work(
     page = await visit("/jobs")
     house.kill(house.worker)
     notice = page.get_by_text("No worker is running")
-    await expect(notice).to_be_visible(timeout=30_000)
+    await expect(notice).to_be_visible(timeout=60_000)
     job_id = house.submit(items=60, workMs=1)
     await page.goto(f"/jobs/{job_id}")
     await page.get_by_role("button", name="More to do with this job").click()
