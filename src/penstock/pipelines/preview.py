@@ -39,6 +39,8 @@ def sample_file(path: str, options: Mapping[str, Any], limits: Mapping[str, int]
         elif isinstance(piece, TableEnd):
             found |= {"whole": True, "problems": piece.problems[:20]}
             found["detected"]["footer"] = found["detected"].get("footer") or piece.footer
+    if not found["whole"] and found["detected"]["format"] == "csv":
+        found["bytesRead"] = min(found["bytesRead"], _bytes_of(rows, found["detected"]["encoding"]))
     stats = gather(max(map(len, rows), default=len(found["header"])))
     add_rows(stats, rows)
     return {
@@ -47,6 +49,12 @@ def sample_file(path: str, options: Mapping[str, Any], limits: Mapping[str, int]
         "sampled": len(rows),
         "stats": [one.as_json() for one in stats],
     }
+
+
+def _bytes_of(rows: Sequence[Sequence[str]], encoding: str) -> int:
+    """About what the rows took in their file, which was read further than they go."""
+    text = "\n".join(map("\t".join, rows))
+    return len(text.encode(encoding, "replace")) + 1
 
 
 async def preview(job: Job, ctx: Context) -> dict[str, Any]:
@@ -65,22 +73,22 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
     rows = await _rows(looked_at, items, outcomes, ctx)
-    estimated = _estimated(head)
+    rows_in_all = estimated(head)
     return {
         "reading": head["detected"] | {"problems": head["problems"]},
         "header": head["header"],
         "rowsSampled": head["sampled"],
-        "rowsEstimated": estimated,
+        "rowsEstimated": rows_in_all,
         "profile": {"name": profile.name, "version": profile.version, "from": origin},
         "mapping": context["mapping"],
         "notes": [*context["notes"], *(one["message"] for one in context["warnings"])],
         "columns": context["columns"],
         "rows": rows,
-        "summary": _summary(rows, stats, looked_at, estimated),
+        "summary": _summary(rows, stats, looked_at, rows_in_all),
     }
 
 
-def _estimated(head: Mapping[str, Any]) -> int:
+def estimated(head: Mapping[str, Any]) -> int:
     """How many rows the file has: exactly, if all of it was read, else by bytes."""
     if head["whole"] or not head["bytesRead"]:
         return int(head["sampled"])
