@@ -220,6 +220,24 @@ def test_yen_with_cents_are_yuan() -> None:
     assert [one["price"]["currency"] for one in products(rows)] == ["JPY", "JPY"]
 
 
+def test_columns_called_by_quantities_hold_the_prices_from_there_up() -> None:
+    rows = (("X1", "0.45", "0.38", "0.21"), ("X2", "0.39", "0.33", "0.20"), ("X3", "1", "2", "3"))
+    named = targets("Mfr. P/N", "1", "10", "100", cells=rows)
+    assert named == ["identifiers.mpn", "price.amount", "price.tiers.10", "price.tiers.100"]
+    months = ("sku", "1", "2", "3")
+    assert targets(*months, cells=rows) == ["identifiers.sku", None, None, None]
+
+
+def test_content_and_unit_in_two_columns_are_one_pack() -> None:
+    rows = [["sku", "name", "Inhalt", "Einheit", "Preis"], ["1", "Joghurt", "500", "g", "1,29 €"]]
+    (product,) = products(rows)
+    assert product["price"]["unit"] == "500 g"
+    assert product["price"]["perUnit"] == {"amount": "2.58", "unit": "kg"}
+    assert product["specifications"]["pack"]["total"] == 0.5
+    rows[0][2] = "VE"
+    assert products([rows[0], ["1", "Kabel", "100", "m", "1,29 €"]])[0]["price"]["unit"] == "m"
+
+
 def bmecat() -> list[list[str]]:
     prices = '[{"PRICE_AMOUNT":"9.90","PRICE_CURRENCY":"EUR"},' \
         '{"PRICE_AMOUNT":"8.50","PRICE_CURRENCY":"EUR","LOWER_BOUND":"10"}]'  # fmt: skip

@@ -17,9 +17,11 @@ from penstock.catalog.plan import Plan
 from penstock.catalog.price_tiers import Tier
 from penstock.catalog.prices import Price
 from penstock.catalog.row import NormalisedRow
+from penstock.catalog.synonyms import header_key
 from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
+from penstock.catalog.words import words
 
 # The rule of a base price that is empty because there are no rates at all.
 NO_RATES = "rate_missing"
@@ -121,9 +123,10 @@ def _add_price(
             amount = money(amount, places(currency))
         price["amount"] = amount
         _add_base(plan, row, price, currency)
-        said = parts.get("price.unit") or read.unit
+        said = _with_content(row, parts, parts.get("price.unit") or read.unit)
         price["unit"] = said or "piece"
-        per_unit = _per_unit(parts, amount, said, currency)
+        # Prices by quantity are for one each.
+        per_unit = _per_unit(parts, amount, said or ("piece" if tiers else None), currency)
         if per_unit is not None:
             price["perUnit"] = per_unit
     if read.upper is not None:
@@ -135,6 +138,30 @@ def _add_price(
         price["taxIncluded"] = tax
     if price:
         row.product["price"] = price
+
+
+def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -> str | None:
+    """`Inhalt` 500 beside `Einheit` g: the price is for 500 g, and so much is in the pack."""
+    pack: Pack | None = parts.get("specifications.pack")
+    if pack is None or pack.size is not None or pack.unit != "piece" or unit is None:
+        return unit
+    measured = KINDS.get(unit) in ("mass", "volume", "length", "area")
+    if not measured or not _says_content(row.lineage["specifications.pack"][0]):
+        return unit
+    parts["specifications.pack"] = Pack(1, str(pack.count), unit)
+    return unit if pack.count == 1 else f"{pack.count} {unit}"
+
+
+_CONTENT = words(
+    """
+    inhalt fullmenge nennfullmenge packungsinhalt content contents contenu contenance contenido
+    contenuto inhoud conteudo"""
+)
+
+
+@lru_cache(maxsize=1_024)
+def _says_content(header: str) -> bool:
+    return not _CONTENT.isdisjoint(header_key(header).split())
 
 
 def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: str | None) -> None:

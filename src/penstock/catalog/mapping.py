@@ -6,14 +6,14 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 from typing import Literal
 
 from rapidfuzz import fuzz, process
 
 from penstock.catalog import content, synonyms
 from penstock.catalog.assign import assign
-from penstock.catalog.fields import BY_TARGET, kind_of
+from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.synonyms import Candidate, Hints, header_key
 from penstock.catalog.words import words
 
@@ -27,9 +27,11 @@ LONGEST_TITLE = 120
 SHORTEST_MISSPELT = 4
 LEAST_ALIKE = 85
 GUESSED = 0.5
+FEWEST_BREAKS = 3
 
 # As readers name the columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
+_QUANTITY = re.compile(r"[1-9][0-9]{0,6}")
 # Words that are no misspelt names, though they look it.
 _NO_MISTAKES = words("longitude latitude xlongitude ylatitude format parents")
 
@@ -100,6 +102,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     ]
     if all(map(_NUMBERED.fullmatch, header)):
         _guess(thoughts, samples)
+    _find_price_breaks(header, thoughts, samples)
     scores = []
     for index, thought in enumerate(thoughts):
         # Of two equally good columns the first one wins.
@@ -147,6 +150,22 @@ def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
         guessed = None if thought.options else content.guess(cells)
         if guessed is not None:
             thought.options[guessed] = (GUESSED, "content")
+
+
+def _find_price_breaks(
+    header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+) -> None:
+    """Columns called `1`, `10`, `100` that hold amounts are prices from that quantity up."""
+    steps = [index for index, name in enumerate(header) if _QUANTITY.fullmatch(name.strip())]
+    numbers = [int(header[index]) for index in steps]
+    grow = all(b > a for a, b in pairwise(numbers))
+    if len(steps) < FEWEST_BREAKS or numbers[0] != 1 or not grow or numbers[1] == 2:
+        return
+    for index, quantity in zip(steps, numbers, strict=True):
+        cells = samples[index] if index < len(samples) else ()
+        if content.fit("price", cells) == 1.0:
+            target = "price.amount" if quantity == 1 else f"{TIERS}.{quantity}"
+            thoughts[index].options[target] = (0.8, "exact")
 
 
 def _with_stock_words(named: list[Candidate]) -> list[Candidate]:

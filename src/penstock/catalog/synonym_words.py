@@ -25,7 +25,8 @@ WORDS: dict[str, str] = {
         productomschrijving?|nome do produto|nome produto|produto|designação|denominação|artigo?|
         item description|product line?|description short|short description?|beschreibung kurz|
         kurzbeschreibung?|artikelkurztext|produktbezeichnung 1|bezeichnung 1|artikelbezeichnung 1|
-        text 1?|bezeichnung kurz|
+        text 1?|part description|part name|style name|style description|model name|
+        bezeichnung kurz|
         kurz bezeichnung|item desc|libelle article|désignation produit|descrição do produto?|
         descripción del artículo|descripción artículo|descrizione articolo|descripción corta?|
         descrizione breve?|nombre artículo|descrição do artigo""",
@@ -276,7 +277,8 @@ WORDS: dict[str, str] = {
         gtin stück|international aid|international pid|barkod|código barras|ean unidad|ean pezzo|
         ean unité|gencod unité""",
     "identifiers.mpn": """
-        mpn|pn|part nr|manufacturer part number|manufacturer number|part number|mfr part number|
+        mpn|pn|mfr pn|part nr|manufacturer part number|manufacturer number|part number|
+        mfr part number|
         mfg part number|manufacturer sku|mfr no|oem number|manufacturer code|
         manufacturer item number|model number|model no|mfr part no|herstellernummer|hersteller nr|
         herstellerartikelnummer|hersteller artikelnummer|herstellerteilenummer|teilenummer|
