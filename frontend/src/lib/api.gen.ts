@@ -4,6 +4,95 @@
  */
 
 export interface paths {
+    "/api/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List jobs
+         * @description Newest first: your own, your org's where it shares them, every org's for an admin. A page
+         *     that takes long ends early, perhaps with nothing on it: go on while there is a `next`.
+         */
+        get: operations["listJobs"];
+        put?: never;
+        /**
+         * Create a job
+         * @description As a form with the file itself, or as JSON with the id of one uploaded before, a URL it is
+         *     fetched from, or its path on the server, where that is open to you. Nothing
+         *     that was accepted is lost, and nothing of what was refused stays.
+         */
+        post: operations["createJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a job
+         * @description What was detected, what each column means, the first 200 rows as they would come out, and
+         *     what is wrong with them. Nothing is written; `fileId` serves to create the job afterwards.
+         */
+        post: operations["previewJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a job
+         * @description One job, with its counters, progress and errors by code.
+         */
+        get: operations["showJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List items
+         * @description In the order of rows, or of changes for what is open or ended with a problem. A search ends a
+         *     page early, perhaps with nothing on it: go on while there is a `next`.
+         */
+        get: operations["listItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/files": {
         parameters: {
             query?: never;
@@ -83,74 +172,6 @@ export interface paths {
         patch: operations["continueUpload"];
         trace?: never;
     };
-    "/api/jobs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List jobs
-         * @description Newest first: your own, your org's where it shares them, every org's for an admin. A page
-         *     that takes long ends early, perhaps with nothing on it: go on while there is a `next`.
-         */
-        get: operations["listJobs"];
-        put?: never;
-        /**
-         * Create a job
-         * @description As a form with the file itself, or as JSON with the id of one uploaded before, a URL it is
-         *     fetched from, or its path on the server, where that is open to you. Nothing
-         *     that was accepted is lost, and nothing of what was refused stays.
-         */
-        post: operations["createJob"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Preview a job
-         * @description What was detected, what each column means, the first 200 rows as they would come out, and
-         *     what is wrong with them. Nothing is written; `fileId` serves to create the job afterwards.
-         */
-        post: operations["previewJob"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/{job_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a job
-         * @description One job, with its counters, progress and errors by code.
-         */
-        get: operations["showJob"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/extraction/jobs": {
         parameters: {
             query?: never;
@@ -183,27 +204,6 @@ export interface paths {
          * @description The job with its progress. `GET /api/jobs/{id}` tells more.
          */
         get: operations["showExtractionJob"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/jobs/{job_id}/items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List items
-         * @description In the order of rows, or of changes for what is open or ended with a problem. A search ends a
-         *     page early, perhaps with nothing on it: go on while there is a `next`.
-         */
-        get: operations["listItems"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4093,6 +4093,1036 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listJobs: {
+        parameters: {
+            query?: {
+                /** @description One or several, with commas. */
+                state?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[];
+                /** @description Not in these, one or several, with commas. */
+                notState?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[];
+                pipeline?: string;
+                /** @description With this in the name, capitals or not. */
+                q?: string;
+                /** @description Of this user only, by id, or `me`. */
+                userId?: "me" | number | null;
+                /** @description Created then or later. */
+                from?: string | null;
+                /** @description Created before. */
+                to?: string | null;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "pipeline": "extraction",
+                     *           "name": "Spring list",
+                     *           "state": "queued",
+                     *           "priority": 3,
+                     *           "lane": "standard",
+                     *           "lanePaused": false,
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "owner": "text",
+                     *           "file": {
+                     *             "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "size": 3,
+                     *             "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *             "mediaType": "text/csv"
+                     *           },
+                     *           "config": {},
+                     *           "counters": {
+                     *             "total": 3,
+                     *             "pending": 3,
+                     *             "processing": 3,
+                     *             "done": 3,
+                     *             "error": 3,
+                     *             "notFound": 3,
+                     *             "skipped": 3
+                     *           },
+                     *           "progress": {
+                     *             "percent": 42.5,
+                     *             "stage": "extract",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "rowsDone": 3,
+                     *             "rowsTotal": 3,
+                     *             "elapsedMs": 3,
+                     *             "estimatedRemainingMs": 3
+                     *           },
+                     *           "summary": {},
+                     *           "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "lastError": {},
+                     *           "attempts": 3,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "startedAt": "2026-11-01T09:30:00Z",
+                     *           "finishedAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file?: string;
+                    /**
+                     * Pipeline
+                     * @default extraction
+                     */
+                    pipeline?: string;
+                    /** @description A JSON object, as text. */
+                    config?: string;
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                };
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "currency": "EUR",
+                 *         "intent": "merge"
+                 *       },
+                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *       "url": "https://supplier.example/prices.csv"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Pipeline
+                     * @default extraction
+                     */
+                    pipeline?: string;
+                    /**
+                     * Config
+                     * @description As the pipeline knows it.
+                     * @example {
+                     *       "currency": "EUR",
+                     *       "intent": "merge"
+                     *     }
+                     */
+                    config?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Fileid
+                     * @description A file uploaded before.
+                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
+                     */
+                    fileId?: string | null;
+                    /**
+                     * Path
+                     * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
+                     */
+                    path?: string | null;
+                    /**
+                     * Url
+                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                     * @example https://supplier.example/prices.csv
+                     */
+                    url?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
+             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file?: string;
+                    /**
+                     * Pipeline
+                     * @default extraction
+                     */
+                    pipeline?: string;
+                    /** @description A JSON object, as text. */
+                    config?: string;
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                };
+                /**
+                 * @example {
+                 *       "config": {
+                 *         "currency": "EUR",
+                 *         "intent": "merge"
+                 *       },
+                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *       "url": "https://supplier.example/prices.csv"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Pipeline
+                     * @default extraction
+                     */
+                    pipeline?: string;
+                    /**
+                     * Config
+                     * @description As the pipeline knows it.
+                     * @example {
+                     *       "currency": "EUR",
+                     *       "intent": "merge"
+                     *     }
+                     */
+                    config?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Fileid
+                     * @description A file uploaded before.
+                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
+                     */
+                    fileId?: string | null;
+                    /**
+                     * Path
+                     * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
+                     */
+                    path?: string | null;
+                    /**
+                     * Url
+                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                     * @example https://supplier.example/prices.csv
+                     */
+                    url?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "reading": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "rowsSampled": 3,
+                     *       "rowsEstimated": 3,
+                     *       "profile": {},
+                     *       "mapping": [
+                     *         {}
+                     *       ],
+                     *       "notes": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "rows": [
+                     *         {
+                     *           "rowNo": 3,
+                     *           "cells": [
+                     *             "text"
+                     *           ],
+                     *           "verdict": "valid",
+                     *           "result": {},
+                     *           "problems": [
+                     *             {}
+                     *           ],
+                     *           "match": "text",
+                     *           "changes": [
+                     *             {}
+                     *           ],
+                     *           "duplicateOf": 3
+                     *         }
+                     *       ],
+                     *       "summary": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /**
+             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
+             *     - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
+             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
+             *     - `EMPTY_FILE`: The file is empty.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PREVIEW_TIMEOUT`: The preview took too long, or waited too long for its turn. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pipeline": "extraction",
+                     *       "name": "Spring list",
+                     *       "state": "queued",
+                     *       "priority": 3,
+                     *       "lane": "standard",
+                     *       "lanePaused": false,
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "owner": "text",
+                     *       "file": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "name": "Spring list",
+                     *         "size": 3,
+                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *         "mediaType": "text/csv"
+                     *       },
+                     *       "config": {},
+                     *       "counters": {
+                     *         "total": 3,
+                     *         "pending": 3,
+                     *         "processing": 3,
+                     *         "done": 3,
+                     *         "error": 3,
+                     *         "notFound": 3,
+                     *         "skipped": 3
+                     *       },
+                     *       "progress": {
+                     *         "percent": 42.5,
+                     *         "stage": "extract",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "rowsDone": 3,
+                     *         "rowsTotal": 3,
+                     *         "elapsedMs": 3,
+                     *         "estimatedRemainingMs": 3
+                     *       },
+                     *       "summary": {},
+                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "lastError": {},
+                     *       "attempts": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "dueAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "errors": {},
+                     *       "header": [
+                     *         "text"
+                     *       ],
+                     *       "columns": [
+                     *         "text"
+                     *       ],
+                     *       "mapping": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullJob"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listItems: {
+        parameters: {
+            query?: {
+                /** @description One or several, with commas; none: all. */
+                statuses?: components["schemas"]["ItemStatus"][];
+                /** @description Items with this error only. */
+                code?: string;
+                /** @description Items with this text in their input or result, capitals or not. */
+                q?: string;
+                /** @description Changed then or later. */
+                from?: string | null;
+                /** @description Changed before. */
+                to?: string | null;
+                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `-` turns the order round. */
+                sort?: "row" | "-row" | "updated" | "-updated";
+                /** @description First row to show. */
+                fromRow?: number | null;
+                /** @description With `q` at most 100. */
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "text",
+                     *           "rowNo": 3,
+                     *           "status": "PENDING",
+                     *           "stage": "extract",
+                     *           "attempts": 3,
+                     *           "input": null,
+                     *           "normalized": {},
+                     *           "result": {},
+                     *           "error": {},
+                     *           "lockedBy": "text",
+                     *           "lockedAt": "2026-11-01T09:30:00Z",
+                     *           "jobType": "extraction",
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ItemPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `INVALID_SORT`: This order does not go with the other parameters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     createFile: {
         parameters: {
             query?: never;
@@ -5122,889 +6152,6 @@ export interface operations {
             };
         };
     };
-    listJobs: {
-        parameters: {
-            query?: {
-                /** @description One or several, with commas. */
-                state?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[];
-                /** @description Not in these, one or several, with commas. */
-                notState?: ("queued" | "delayed" | "running" | "paused" | "cancelling" | "done" | "failed" | "cancelled")[];
-                pipeline?: string;
-                /** @description With this in the name, capitals or not. */
-                q?: string;
-                /** @description Of this user only, by id, or `me`. */
-                userId?: "me" | number | null;
-                /** @description Created then or later. */
-                from?: string | null;
-                /** @description Created before. */
-                to?: string | null;
-                pageSize?: number;
-                /** @description `next` of the page before. */
-                after?: string;
-            };
-            header?: {
-                /** @description The version of the API to be answered in; without it, 2026-11-01. */
-                "Penstock-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *           "pipeline": "extraction",
-                     *           "name": "Spring list",
-                     *           "state": "queued",
-                     *           "priority": 3,
-                     *           "lane": "standard",
-                     *           "lanePaused": false,
-                     *           "org": "acme",
-                     *           "userId": 3,
-                     *           "owner": "text",
-                     *           "file": {
-                     *             "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *             "name": "Spring list",
-                     *             "size": 3,
-                     *             "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
-                     *             "mediaType": "text/csv"
-                     *           },
-                     *           "config": {},
-                     *           "counters": {
-                     *             "total": 3,
-                     *             "pending": 3,
-                     *             "processing": 3,
-                     *             "done": 3,
-                     *             "error": 3,
-                     *             "notFound": 3,
-                     *             "skipped": 3
-                     *           },
-                     *           "progress": {
-                     *             "percent": 42.5,
-                     *             "stage": "extract",
-                     *             "message": "1,250 of 3,000 rows",
-                     *             "rowsDone": 3,
-                     *             "rowsTotal": 3,
-                     *             "elapsedMs": 3,
-                     *             "estimatedRemainingMs": 3
-                     *           },
-                     *           "summary": {},
-                     *           "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *           "lastError": {},
-                     *           "attempts": 3,
-                     *           "createdAt": "2026-11-01T09:30:00Z",
-                     *           "dueAt": "2026-11-01T09:30:00Z",
-                     *           "startedAt": "2026-11-01T09:30:00Z",
-                     *           "finishedAt": "2026-11-01T09:30:00Z",
-                     *           "updatedAt": "2026-11-01T09:30:00Z"
-                     *         }
-                     *       ],
-                     *       "next": "WyI5YzFlIiw0Ml0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["JobPage"];
-                };
-            };
-            /**
-             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
-             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    createJob: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same request with the same key is done once, and answered the same. */
-                "Idempotency-Key"?: string | null;
-                /** @description The version of the API to be answered in; without it, 2026-11-01. */
-                "Penstock-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": {
-                    /** Format: binary */
-                    file?: string;
-                    /**
-                     * Pipeline
-                     * @default extraction
-                     */
-                    pipeline?: string;
-                    /** @description A JSON object, as text. */
-                    config?: string;
-                    /**
-                     * Priority
-                     * @description 0 to 100, larger first, or high, medium, low.
-                     * @default 5
-                     */
-                    priority?: number;
-                    /**
-                     * Name
-                     * @default
-                     */
-                    name?: string;
-                };
-                /**
-                 * @example {
-                 *       "config": {
-                 *         "currency": "EUR",
-                 *         "intent": "merge"
-                 *       },
-                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                 *       "url": "https://supplier.example/prices.csv"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * Pipeline
-                     * @default extraction
-                     */
-                    pipeline?: string;
-                    /**
-                     * Config
-                     * @description As the pipeline knows it.
-                     * @example {
-                     *       "currency": "EUR",
-                     *       "intent": "merge"
-                     *     }
-                     */
-                    config?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * Priority
-                     * @description 0 to 100, larger first, or high, medium, low.
-                     * @default 5
-                     */
-                    priority?: number;
-                    /**
-                     * Name
-                     * @default
-                     */
-                    name?: string;
-                    /**
-                     * Fileid
-                     * @description A file uploaded before.
-                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
-                     */
-                    fileId?: string | null;
-                    /**
-                     * Path
-                     * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
-                     */
-                    path?: string | null;
-                    /**
-                     * Url
-                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
-                     * @example https://supplier.example/prices.csv
-                     */
-                    url?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *       "position": 3,
-                     *       "estimatedWaitMs": 3,
-                     *       "delayedUntil": "2026-11-01T09:30:00Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /**
-             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
-             *     - `BODY_INCOMPLETE`: The body ended early.
-             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
-             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
-             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `CSRF_FAILED`: A change made with a session came without its token.
-             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
-             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
-             */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
-             *     - `EMPTY_FILE`: The file is empty.
-             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
-             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
-             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `NO_ROWS`: The file has a header and nothing else.
-             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
-             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
-             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
-            424: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
-             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
-             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
-             */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    previewJob: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The version of the API to be answered in; without it, 2026-11-01. */
-                "Penstock-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": {
-                    /** Format: binary */
-                    file?: string;
-                    /**
-                     * Pipeline
-                     * @default extraction
-                     */
-                    pipeline?: string;
-                    /** @description A JSON object, as text. */
-                    config?: string;
-                    /**
-                     * Priority
-                     * @description 0 to 100, larger first, or high, medium, low.
-                     * @default 5
-                     */
-                    priority?: number;
-                    /**
-                     * Name
-                     * @default
-                     */
-                    name?: string;
-                };
-                /**
-                 * @example {
-                 *       "config": {
-                 *         "currency": "EUR",
-                 *         "intent": "merge"
-                 *       },
-                 *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                 *       "url": "https://supplier.example/prices.csv"
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * Pipeline
-                     * @default extraction
-                     */
-                    pipeline?: string;
-                    /**
-                     * Config
-                     * @description As the pipeline knows it.
-                     * @example {
-                     *       "currency": "EUR",
-                     *       "intent": "merge"
-                     *     }
-                     */
-                    config?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * Priority
-                     * @description 0 to 100, larger first, or high, medium, low.
-                     * @default 5
-                     */
-                    priority?: number;
-                    /**
-                     * Name
-                     * @default
-                     */
-                    name?: string;
-                    /**
-                     * Fileid
-                     * @description A file uploaded before.
-                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
-                     */
-                    fileId?: string | null;
-                    /**
-                     * Path
-                     * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
-                     */
-                    path?: string | null;
-                    /**
-                     * Url
-                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
-                     * @example https://supplier.example/prices.csv
-                     */
-                    url?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *       "reading": {},
-                     *       "header": [
-                     *         "text"
-                     *       ],
-                     *       "rowsSampled": 3,
-                     *       "rowsEstimated": 3,
-                     *       "profile": {},
-                     *       "mapping": [
-                     *         {}
-                     *       ],
-                     *       "notes": [
-                     *         "text"
-                     *       ],
-                     *       "columns": [
-                     *         "text"
-                     *       ],
-                     *       "rows": [
-                     *         {
-                     *           "rowNo": 3,
-                     *           "cells": [
-                     *             "text"
-                     *           ],
-                     *           "verdict": "valid",
-                     *           "result": {},
-                     *           "problems": [
-                     *             {}
-                     *           ],
-                     *           "match": "text",
-                     *           "changes": [
-                     *             {}
-                     *           ],
-                     *           "duplicateOf": 3
-                     *         }
-                     *       ],
-                     *       "summary": {}
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Preview"];
-                };
-            };
-            /**
-             * @description - `BAD_MULTIPART`: The form is broken, or has a part too many.
-             *     - `BODY_INCOMPLETE`: The body ended early.
-             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
-             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `CSRF_FAILED`: A change made with a session came without its token.
-             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file.
-             *     - `FILE_TOO_LARGE`: More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.
-             */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
-             *     - `EMPTY_FILE`: The file is empty.
-             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
-             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `NO_ROWS`: The file has a header and nothing else.
-             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
-             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
-             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
-            424: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
-             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
-             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
-             */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `PREVIEW_TIMEOUT`: The preview took too long, or waited too long for its turn. */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    showJob: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The version of the API to be answered in; without it, 2026-11-01. */
-                "Penstock-Version"?: components["parameters"]["Version"];
-            };
-            path: {
-                /** @description The job's id. */
-                job_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *       "pipeline": "extraction",
-                     *       "name": "Spring list",
-                     *       "state": "queued",
-                     *       "priority": 3,
-                     *       "lane": "standard",
-                     *       "lanePaused": false,
-                     *       "org": "acme",
-                     *       "userId": 3,
-                     *       "owner": "text",
-                     *       "file": {
-                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *         "name": "Spring list",
-                     *         "size": 3,
-                     *         "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
-                     *         "mediaType": "text/csv"
-                     *       },
-                     *       "config": {},
-                     *       "counters": {
-                     *         "total": 3,
-                     *         "pending": 3,
-                     *         "processing": 3,
-                     *         "done": 3,
-                     *         "error": 3,
-                     *         "notFound": 3,
-                     *         "skipped": 3
-                     *       },
-                     *       "progress": {
-                     *         "percent": 42.5,
-                     *         "stage": "extract",
-                     *         "message": "1,250 of 3,000 rows",
-                     *         "rowsDone": 3,
-                     *         "rowsTotal": 3,
-                     *         "elapsedMs": 3,
-                     *         "estimatedRemainingMs": 3
-                     *       },
-                     *       "summary": {},
-                     *       "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                     *       "lastError": {},
-                     *       "attempts": 3,
-                     *       "createdAt": "2026-11-01T09:30:00Z",
-                     *       "dueAt": "2026-11-01T09:30:00Z",
-                     *       "startedAt": "2026-11-01T09:30:00Z",
-                     *       "finishedAt": "2026-11-01T09:30:00Z",
-                     *       "updatedAt": "2026-11-01T09:30:00Z",
-                     *       "errors": {},
-                     *       "header": [
-                     *         "text"
-                     *       ],
-                     *       "columns": [
-                     *         "text"
-                     *       ],
-                     *       "mapping": [
-                     *         {}
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FullJob"];
-                };
-            };
-            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     createExtractionJob: {
         parameters: {
             query?: never;
@@ -6310,153 +6457,6 @@ export interface operations {
                 };
             };
             /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listItems: {
-        parameters: {
-            query?: {
-                /** @description One or several, with commas; none: all. */
-                statuses?: components["schemas"]["ItemStatus"][];
-                /** @description Items with this error only. */
-                code?: string;
-                /** @description Items with this text in their input or result, capitals or not. */
-                q?: string;
-                /** @description Changed then or later. */
-                from?: string | null;
-                /** @description Changed before. */
-                to?: string | null;
-                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `-` turns the order round. */
-                sort?: "row" | "-row" | "updated" | "-updated";
-                /** @description First row to show. */
-                fromRow?: number | null;
-                /** @description With `q` at most 100. */
-                pageSize?: number;
-                /** @description `next` of the page before. */
-                after?: string;
-            };
-            header?: {
-                /** @description The version of the API to be answered in; without it, 2026-11-01. */
-                "Penstock-Version"?: components["parameters"]["Version"];
-            };
-            path: {
-                /** @description The job's id. */
-                job_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "text",
-                     *           "rowNo": 3,
-                     *           "status": "PENDING",
-                     *           "stage": "extract",
-                     *           "attempts": 3,
-                     *           "input": null,
-                     *           "normalized": {},
-                     *           "result": {},
-                     *           "error": {},
-                     *           "lockedBy": "text",
-                     *           "lockedAt": "2026-11-01T09:30:00Z",
-                     *           "jobType": "extraction",
-                     *           "dueAt": "2026-11-01T09:30:00Z",
-                     *           "updatedAt": "2026-11-01T09:30:00Z"
-                     *         }
-                     *       ],
-                     *       "next": "WyI5YzFlIiw0Ml0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ItemPage"];
-                };
-            };
-            /**
-             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
-             *     - `INVALID_SORT`: This order does not go with the other parameters.
-             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13545,7 +13545,6 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
@@ -13575,7 +13574,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14242,6 +14244,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
                 headers: {
@@ -14272,7 +14283,6 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14301,7 +14311,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15667,7 +15680,6 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
@@ -15697,7 +15709,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16236,7 +16251,6 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
-             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -16265,7 +16279,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
