@@ -15,7 +15,7 @@ from pathlib import Path
 import asyncpg
 import httpx2
 import pytest
-from tests.api.conftest import api_db, app, caller, client, file_of, refused
+from tests.api.conftest import api_db, app, caller, client, file_of, refused, shared_routes
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
@@ -25,7 +25,7 @@ from penstock.store.database import CONNECTION_ERRORS
 from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.supervisor.watch import keep_postgres
 
-__all__ = ["api_db", "app", "caller", "client"]
+__all__ = ["api_db", "app", "caller", "client", "shared_routes"]
 _MEBIBYTE = 1024 * 1024
 
 

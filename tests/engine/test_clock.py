@@ -69,13 +69,13 @@ async def test_work_goes_on_and_waits_stay_as_long_as_they_were(
     await set_back(tried)
     async with tried.by_hand() as worker:
         assert not await worker.run_once()
-        assert await ClockWatch(tried.parts).run_once() == pytest.approx(HOUR, abs=5000)
+        assert await ClockWatch(tried.parts).run_once() == pytest.approx(HOUR, abs=60_000)
         assert await ClockWatch(tried.parts).run_once() == 0
         while await worker.run_once():
             pass
     for job_id in (queued, read_later):
         assert (await tried.job(job_id))["state"] == "done"
-    assert (await times(tried, waiting))["due"] == pytest.approx(600, abs=5)
+    assert (await times(tried, waiting))["due"] == pytest.approx(600, abs=60)
     assert (await times(tried, scheduled))["ready"] > 7 * 3600
     assert (await tried.job(scheduled))["started_at"] is None
 
