@@ -48,6 +48,8 @@ is told what Penstock finds out, keeps no rows and begins anew after a crash
 included; PostgreSQL's own are not counted."""
 _PROCESSES = 2
 _GOAL_ROWS = {"csv": 10_000, "xlsx": 8_000}
+# No bound on the file but the memory that is measured.
+_BOUNDS = {"max_file_bytes": 2**33, "max_inflated_bytes": 2**34, "max_cells": 10**8}
 MAKE: dict[str, Callable[[Path, int], Path]] = {
     "csv": make_supplier_csv,
     "xlsx": make_supplier_xlsx,
@@ -56,9 +58,7 @@ MAKE: dict[str, Callable[[Path, int], Path]] = {
 
 async def one_job(lab: Lab, path: Path, intent: str, patience: float = 600) -> tuple[float, Peak]:
     """Seconds and memory of one job of a fresh installation."""
-    # No bound on the file but the memory that is measured.
-    bounds = {"max_file_bytes": 2**33, "max_inflated_bytes": 2**34, "max_cells": 10**8}
-    async with lab.bench(**bounds) as bench:
+    async with lab.bench(**_BOUNDS) as bench:
         seconds, peak, _ = await worked(bench, path, intent, patience)
         return seconds, peak
 
@@ -168,7 +168,7 @@ async def previews(lab: Lab, scale: Scale, rows: int) -> list[Line]:
     large = make_supplier_csv(lab.folder / "preview.csv", scale.of(420_000, 20_000))
     megabytes = large.stat().st_size / MEGABYTE
     seconds: dict[str, list[float]] = {"csv": [], "xlsx": []}
-    async with lab.bench() as bench:
+    async with lab.bench(**_BOUNDS) as bench:
         for kind, path in (("csv", large), ("xlsx", lab.folder / f"supplier-{rows}.xlsx")):
             file_id = await keep_file(bench, path)
             for _ in range(scale.of(scale.repetitions, 1)):
