@@ -47,7 +47,7 @@ WHERE j.state IN ('queued', 'running', 'cancelling')
         WHERE st.job_id = j.id AND st.kind = 'items' AND NOT st.barrier AND j.ingest_done
           AND st.ready_at > now() + $1 * interval '1 millisecond' AND st.ready_at < 'infinity')
   END
-ORDER BY j.id LIMIT $2
+LIMIT $2
 
 -- name: is_held
 -- Whether anyone holds a lease over the job.

@@ -61,15 +61,15 @@ INSERT INTO sign_in_tries (subject) SELECT unnest($1::bytea[]) RETURNING id
 
 -- name: forgive_tries
 -- It was the right password: this try was none, and those before on the account do not matter.
-DELETE FROM sign_in_tries WHERE id = ANY ($1) OR subject = $2
+DELETE FROM sign_in_tries WHERE id = ANY (
+    $1::bigint[] || ARRAY(SELECT id FROM sign_in_tries WHERE subject = $2))
 
 -- name: forget_sessions
--- Sessions that have ended, some at a time.
-DELETE FROM sessions WHERE id IN (
-    SELECT id FROM sessions WHERE idle_until < now() OR expires_at < now()
-    ORDER BY idle_until LIMIT 1000)
+-- Sessions that have ended, some at a time. One that has expired is used no more, and so goes, too.
+DELETE FROM sessions WHERE id = ANY (ARRAY(
+    SELECT id FROM sessions WHERE idle_until < now() ORDER BY idle_until LIMIT 1000))
 
 -- name: forget_tries
 -- Tries that count no more, some at a time.
-DELETE FROM sign_in_tries WHERE id IN (
-    SELECT id FROM sign_in_tries WHERE at < now() - interval '1 hour' ORDER BY at LIMIT 5000)
+DELETE FROM sign_in_tries WHERE id = ANY (ARRAY(
+    SELECT id FROM sign_in_tries WHERE at < now() - interval '1 hour' ORDER BY at LIMIT 5000))

@@ -60,9 +60,9 @@ DELETE FROM workers WHERE stopped_at < now() - interval '1 day'
 
 -- name: forget_keys
 -- Idempotency keys are kept for two days; some at a time.
-DELETE FROM idempotency_keys WHERE (org_id, user_id, key) IN (
-    SELECT org_id, user_id, key FROM idempotency_keys
-    WHERE created_at < now() - interval '2 days' ORDER BY created_at LIMIT 5000)
+DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM idempotency_keys
+    WHERE created_at < now() - interval '2 days' ORDER BY created_at LIMIT 5000))
 
 -- name: add_system_event
 -- An event of the installation, for admins.

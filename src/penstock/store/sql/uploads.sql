@@ -18,6 +18,6 @@ DELETE FROM uploads WHERE id = $1 RETURNING id
 
 -- name: expired_uploads
 -- Uploads that ran out, some at a time.
-DELETE FROM uploads WHERE id IN (
-    SELECT id FROM uploads WHERE expires_at <= now() ORDER BY expires_at LIMIT $1)
+DELETE FROM uploads WHERE id = ANY (ARRAY(
+    SELECT id FROM uploads WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))
 RETURNING id

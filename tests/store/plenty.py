@@ -1,0 +1,92 @@
+"""Tables as full as they get, by the size of what grows with use: what plans are looked at on."""
+
+from __future__ import annotations
+
+PLENTY = """
+INSERT INTO orgs (name, plan) SELECT 'org' || n, 'standard' FROM generate_series(1, 50) n;
+INSERT INTO org_time (org_id) SELECT id FROM orgs;
+INSERT INTO users (org_id, email, role) SELECT id, name || '@x', 'member' FROM orgs;
+INSERT INTO users (org_id, email, role)
+SELECT 1 + n % 50, 'user' || n || '@x', 'member' FROM generate_series(1, 5000) n;
+INSERT INTO passwords (user_id, org_id, hash) SELECT id, org_id, '$argon2id$' FROM users;
+INSERT INTO api_keys (org_id, user_id, hash, prefix)
+SELECT org_id, id, sha256(email::bytea), 'pk' FROM users;
+INSERT INTO sessions (id, org_id, user_id, hash, idle_until, expires_at)
+SELECT gen_random_uuid(), org_id, id, sha256(email::bytea), now() + id * interval '1 minute',
+       now() + interval '1 year'
+FROM users;
+INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key, created_at)
+SELECT gen_random_uuid(), org_id, id, 'a.csv', 'text/csv', repeat('0', 64), 1, 'blob' || id,
+       now() - id * interval '1 minute'
+FROM users;
+INSERT INTO uploads (id, org_id, user_id, name, media_type, length, expires_at)
+SELECT id, org_id, user_id, name, media_type, 1, created_at FROM files;
+INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, response, created_at)
+SELECT org_id, user_id, id::text, '', '', created_at FROM files;
+INSERT INTO bulk_operations (id, org_id, user_id, action, filter, state, finished_at)
+SELECT id, org_id, user_id, 'cancel', '{}', 'done', now() FROM files;
+INSERT INTO profiles (org_id, name, version, fingerprint, body, user_id)
+SELECT org_id, name || n, version, 'f' || n, '{}', id
+FROM (SELECT id, org_id, email AS name, id AS n FROM users) u, generate_series(1, 3) version;
+INSERT INTO rates (base, currency, day, worth)
+SELECT 'EUR', c, d, 1 FROM unnest('{USD,GBP,CHF,SEK}'::text[]) c,
+       generate_series(date '2020-01-01', date '2023-01-01', '1 day') d;
+INSERT INTO jobs (id, org_id, user_id, pipeline, lane, file_id, state, total, pending, done,
+                  finished_at)
+SELECT gen_random_uuid(), 1 + n % 50, 1 + n % 50, 'noop', 'standard',
+       CASE WHEN n % 2 = 0 THEN (SELECT id FROM files WHERE blob_key = 'blob' || n) END,
+       CASE WHEN n % 10 = 0 THEN 'queued' ELSE 'done' END,
+       100, CASE WHEN n % 10 = 0 THEN 100 ELSE 0 END, CASE WHEN n % 10 = 0 THEN 0 ELSE 100 END,
+       CASE WHEN n % 10 = 0 THEN NULL ELSE now() END
+FROM generate_series(1, 1000) n;
+INSERT INTO job_stages (job_id, position, org_id, kind, name, pending, open, ready_at)
+SELECT id, 0, org_id, 'items', 'work', pending, pending, now() FROM jobs;
+INSERT INTO job_errors (job_id, org_id, code, count)
+SELECT id, org_id, 'CODE_' || n, 1 FROM jobs, generate_series(1, 5) n;
+INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, worker, expires_at,
+                    expected_ms, vstart)
+SELECT gen_random_uuid(), 'items', id, org_id, pipeline, 'work', 0, 'worker ' || n % 20, now(), 1, 1
+FROM jobs, generate_series(1, 3) n WHERE state = 'queued';
+INSERT INTO webhook_streams (job_id, org_id, user_id, closed_at)
+SELECT id, org_id, user_id, now() FROM jobs;
+INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at, group_key, input)
+SELECT j.id, n, j.org_id, j.user_id, 'noop', CASE WHEN j.pending > 0 THEN 'PENDING' ELSE 'DONE' END,
+       CASE WHEN n % 20 = 0 THEN now() END, CASE WHEN n % 25 = 0 THEN 'g' || n END, '[]'
+FROM jobs j, generate_series(1, 100) n;
+INSERT INTO events (org_id, job_id, seq, event)
+SELECT org_id, id, n, 'job.progress' FROM jobs, generate_series(1, 20) n;
+INSERT INTO dead_letters (id, org_id, user_id, job_id, pipeline, name, config, priority, attempts,
+                          code, message, signature, first_failed_at, last_failed_at)
+SELECT gen_random_uuid(), 1 + n % 50, 1 + n % 50, gen_random_uuid(), 'noop', '', '{}', 5, 1, 'X',
+       'x', 'noop:X:' || n % 700, now(), now() - n * interval '1 second'
+FROM generate_series(1, 10000) n;
+INSERT INTO dead_letter_groups (org_id, signature, user_id, open, first_failed_at, last_failed_at,
+                                newest)
+SELECT org_id, signature, user_id, count(*), now(), now(), min(id::text)::uuid
+FROM dead_letters GROUP BY org_id, signature, user_id;
+INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no, updated_at)
+SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::text, 14, '0'), '{}',
+       gen_random_uuid(), n, now() - n * interval '1 second'
+FROM generate_series(1, 20000) n;
+INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
+SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
+INSERT INTO job_keys (job_id, row_no, key, org_id)
+SELECT md5((n % 2)::text)::uuid, n, 'seen:id:id-' || n, 1 FROM generate_series(1, 20000) n;
+INSERT INTO job_missing (job_id, source_id, org_id, product_id, unpublished)
+SELECT job_id, source_id, org_id, id, false FROM products;
+INSERT INTO result_cache (org_id, sha256, key, job_id, made_at)
+SELECT j.org_id, md5(n::text), j.id::text || n, j.id, now() - n * interval '1 minute'
+FROM jobs j, generate_series(1, 10) n;
+INSERT INTO webhook_endpoints (id, org_id, user_id, url, events, secret)
+SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
+INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
+                                row_no, state, settled_at)
+SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,
+       'delivered', now() - n * interval '1 minute'
+FROM webhook_endpoints w, generate_series(1, 400) n;
+INSERT INTO audit (org_id, user_id, action, target)
+SELECT 1 + n % 50, 1 + n % 50, 'job.' || n % 40, 'job:' || n FROM generate_series(1, 20000) n;
+INSERT INTO sign_in_tries (subject)
+SELECT decode(md5((n % 500)::text), 'hex') FROM generate_series(1, 10000) n;
+ANALYZE;
+"""
