@@ -192,7 +192,7 @@ def cancel_leaves_stages_open(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def claims_are_not_alone(patch: pytest.MonkeyPatch, db: Database) -> None:
     """Without the lock that puts claims in a row, and taking what is taken already."""
-    replace_whole(patch, "claims", "lock_claims", "SELECT 1")
+    replace_whole(patch, "claims", "lock_claims_briefly", "SELECT $1::text")
     rewrite(patch, "claims", "open_slices", "AND CASE WHEN i.status = 'PENDING' THEN true END", "")
 
 

@@ -173,7 +173,7 @@ class Driver:
 
     async def beat(self, ids: Sequence[UUID]) -> set[UUID]:
         async with self.parts.db.acquire() as conn:
-            return await claims.extend(conn, list(ids), self.settings.lock_floor_ms)
+            return set(await claims.extend(conn, list(ids), self.settings.lock_floor_ms))
 
     async def sweep(self) -> None:
         config = replace(Sweeper(self.parts)._config, shortest_lease_ms=_GRACE_MS)

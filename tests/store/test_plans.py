@@ -135,6 +135,8 @@ HOT += [
     ("claims.refresh_ready", {"jobs_pkey", "job_stages_pkey"}),
     ("claims.next_ready", {"jobs_depth"}),
     ("claims.extend_slices", {"slices_pkey"}),
+    ("claims.extend_free_slices", {"slices_pkey"}),
+    ("claims.locked_jobs", {"jobs_pkey"}),
     ("settle.hold_slices", {"slices_pkey"}),
     ("settle.take_slices", {"slices_pkey"}),
     ("settle.move_barriers", {"job_stages_pkey"}),

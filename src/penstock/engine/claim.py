@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
+
+import asyncpg
 
 from penstock.engine.figures import Figures
 from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
@@ -26,6 +28,7 @@ _LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
 _MOST_NEIGHBOURS = 400
 _MOST_GROUPS = 32
+_LOOK_AGAIN_S = 2.0
 # What ingest and finish are expected to take, before anyone knows better.
 _WHOLE_JOB_MS = 1000.0
 
@@ -64,27 +67,59 @@ class Claim:
         return self.leases[0].suspect
 
 
+class LockedJobs:
+    """Jobs that somebody keeps locked, for longer than any of us does: a claim that waited for one
+    would hold up all others. They are left out, and looked at again without waiting."""
+
+    def __init__(self) -> None:
+        self.ids: set[UUID] = set()
+        self._look_at = 0.0
+
+    async def found(self, db: Database, suspects: Collection[UUID]) -> None:
+        """One of these was waited for in vain; which, is seen by who is not free now."""
+        self.ids.update(suspects)
+        await self._look(db)
+
+    async def look_again(self, db: Database) -> None:
+        if self.ids and time.monotonic() >= self._look_at:
+            await self._look(db)
+
+    async def _look(self, db: Database) -> None:
+        async with db.transaction() as conn:
+            self.ids = await claims.locked_jobs(conn, self.ids)
+        self._look_at = time.monotonic() + _LOOK_AGAIN_S
+
+
+class _WaitedInVain(Exception):
+    def __init__(self, job_ids: Collection[UUID]) -> None:
+        super().__init__(f"one of these is locked: {job_ids}")
+        self.job_ids = job_ids
+
+
 async def claim(
     db: Database, worker: str, served: Served, limits: Limits, *,
-    figures: Figures | None = None,
+    figures: Figures | None = None, locked: LockedJobs | None = None,
 ) -> Claim | None:  # fmt: skip
     """The next claim, or None when nothing is due. ``figures`` say how much of it is right."""
     began = time.monotonic()
     empty_handed: list[int] = []
     rests: Counter[int] = Counter()
+    locked = locked or LockedJobs()
+    await locked.look_again(db)
     for _ in range(_MOST_TRIES):
-        async with db.transaction() as conn:
-            await claims.lock_claims(conn)
-            chosen = await _choose(conn, worker, served, limits, empty_handed)
-            if chosen is None:
-                return None
-            turn, work = chosen
-            leases, lease = await _take(
-                conn, worker, served, limits, figures or Figures(), turn, work
-            )
-            if not leases:
-                # Alone in its transaction: it locks a job, and those are locked in order.
-                await claims.rest_stage(conn, work)
+        try:
+            async with db.transaction() as conn:
+                await claims.lock_claims_briefly(conn)
+                chosen = await _choose(conn, worker, served, limits, empty_handed, locked.ids)
+                if chosen is None:
+                    return None
+                turn, work = chosen
+                leases, lease = await _take(
+                    conn, worker, served, limits, figures or Figures(), turn, work, locked.ids
+                )
+        except _WaitedInVain as vain:
+            await locked.found(db, vain.job_ids)
+            continue
         if leases:
             lean = (work.pipeline, work.stage) in limits.lean
             jobs, items = await _load(db, work, leases, lean=lean)
@@ -118,7 +153,7 @@ async def _load(
 
 async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, figures: Figures,
-    turn: Turn, work: Work,
+    turn: Turn, work: Work, locked: Collection[UUID],
 ) -> tuple[list[Lease], int]:  # fmt: skip
     """Leases over what there is to take of this work, and for how long; maybe none."""
     if work.kind != "items":
@@ -129,31 +164,42 @@ async def _take(
         share = turn_share(turn.waiting, limits.own_cap)
         bounds = replace(limits.bounds, target_ms=limits.bounds.target_ms * share)
         size = claim_size(bounds, item_ms, work.avg_bytes, factor)
-        leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served)
-    if not leases:
-        return [], 0
+        leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served, locked)
     expected = sum(lease.expected_ms for lease in leases)
     lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
-    await claims.open_leases(conn, turn, work, leases, worker, lease, in_turn=served.job_id is None)
+    in_turn = served.job_id is None
+    try:
+        if leases:
+            await claims.open_leases(conn, turn, work, leases, worker, lease, in_turn=in_turn)
+        else:
+            # Alone in its transaction: it locks a job, and those are locked in order.
+            await claims.rest_stage(conn, work)
+    except asyncpg.LockNotAvailableError as error:
+        raise _WaitedInVain({work.job_id, *(one.job_id for one in leases)}) from error
     return leases, lease
 
 
 async def _choose(
-    conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int]
-) -> tuple[Turn, Work] | None:
+    conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int],
+    locked: Collection[UUID],
+) -> tuple[Turn, Work] | None:  # fmt: skip
     """Whose turn it is and at what; orgs that turn out to have nothing are noted."""
     if served.job_id is not None:
+        if served.job_id in locked:
+            return None
         return await claims.choose_stage_of_job(conn, served.job_id, limits.pipelines)
     if limits.holds_ingest:
-        others = await _choose_by_turn(conn, worker, served, limits, list(empty_handed), True)
+        others = await _choose_by_turn(
+            conn, worker, served, limits, list(empty_handed), locked, no_ingest=True
+        )
         if others is not None:
             return others
-    return await _choose_by_turn(conn, worker, served, limits, empty_handed, False)
+    return await _choose_by_turn(conn, worker, served, limits, empty_handed, locked)
 
 
 async def _choose_by_turn(
     conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int],
-    no_ingest: bool,
+    locked: Collection[UUID], *, no_ingest: bool = False,
 ) -> tuple[Turn, Work] | None:  # fmt: skip
     for _ in range(_MOST_ORGS):
         turn = await claims.choose_org(
@@ -163,7 +209,7 @@ async def _choose_by_turn(
         if turn is None:
             return None
         work = await claims.choose_stage(
-            conn, turn.org_id, served, limits.pipelines, no_ingest=no_ingest
+            conn, turn.org_id, served, limits.pipelines, no_ingest=no_ingest, not_these=locked
         )
         if work is not None:
             return turn, work
@@ -172,8 +218,9 @@ async def _choose_by_turn(
 
 
 async def _lease_items(
-    conn: Connection, turn: Turn, work: Work, size: int, item_ms: float, served: Served
-) -> list[Lease]:
+    conn: Connection, turn: Turn, work: Work, size: int, item_ms: float, served: Served,
+    locked: Collection[UUID],
+) -> list[Lease]:  # fmt: skip
     if work.grouped:
         grouped = await _lease_groups(conn, work, size, item_ms)
         if grouped:
@@ -182,7 +229,7 @@ async def _lease_items(
     if work.pending < size and served.job_id is None:
         room = size - work.pending
         for other in await claims.choose_neighbours(
-            conn, turn.org_id, work, min(room, _MOST_NEIGHBOURS), served
+            conn, turn.org_id, work, min(room, _MOST_NEIGHBOURS), served, locked
         ):
             if room <= 0:
                 break

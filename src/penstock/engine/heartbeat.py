@@ -118,6 +118,7 @@ class Heartbeat:
             try:
                 if connection is None:
                     connection = await self._db.connect(timeout=self._patience)
+                    await claims.limit_waits(connection, self._patience / 4)
                 async with asyncio.timeout(self._patience):
                     await self._beat(connection)
                 if missed:
@@ -145,9 +146,9 @@ class Heartbeat:
         for lease, ids in by_lease.items():
             kept = await claims.extend(connection, ids, lease)
             for slice_id in ids:
-                if slice_id in kept:
+                if kept.get(slice_id):
                     held[slice_id].valid_until = now + lease / 1000
-                elif slice_id in self._held:
+                elif slice_id not in kept and slice_id in self._held:
                     held[slice_id].stop.set("lease lost", lost=True)
         if held:
             self._failpoints.reach("in_heartbeat")

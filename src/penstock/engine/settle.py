@@ -43,6 +43,8 @@ TRY_AGAIN = (
     asyncpg.LockNotAvailableError,
     asyncpg.PostgresSystemError,
 )
+# A statement has waited for as long as any may.
+HELD_UP = (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError)
 
 
 @dataclass(slots=True)
@@ -82,7 +84,10 @@ async def settle(
         except (*TRY_AGAIN, asyncpg.PostgresError) as error:
             # What the driver itself cannot encode it reports like a lost connection.
             is_passing = isinstance(error, TRY_AGAIN) and not isinstance(error, asyncpg.DataError)
-            if is_passing and timer.ms / 1000 <= patience:
+            # Somebody keeps the job locked. Who waits for that has nothing to wait for, and a slot.
+            is_held_up = isinstance(error, HELD_UP)
+            limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience
+            if is_passing and timer.ms / 1000 <= limit:
                 if tries == 1:
                     parts.log.warning("settle will be tried again", error=repr(error))
                 await asyncio.sleep(min(0.2 * tries, 2.0))
@@ -355,9 +360,10 @@ async def release(parts: Parts, claimed: Claim, worker: str, patience: float | N
     while True:
         try:
             return await _release_whole(parts, claimed)
-        except TRY_AGAIN:
+        except TRY_AGAIN as error:
             tries += 1
-            if timer.ms / 1000 > patience:
+            held_up = isinstance(error, HELD_UP) and timer.ms > claimed.lease_ms
+            if held_up or timer.ms / 1000 > patience:
                 raise
             await asyncio.sleep(min(0.2 * tries, 2.0))
 

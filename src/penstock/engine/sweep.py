@@ -69,23 +69,31 @@ class Sweeper:
         return Swept(len(gone), tuple(lost))
 
 
-async def return_all(parts: Parts, ids: Sequence[UUID], *, holder_is_dead: bool) -> None:
-    """Give back what lost leases held."""
-    for slice_id in ids:
+async def return_all(parts: Parts, lost: Sequence[slices.Lost], *, holder_is_dead: bool) -> bool:
+    """Give back what lost leases held; False if some have to wait for a job that is locked."""
+    locked: set[UUID] = set()
+    for slice_id, job_id in lost:
+        if job_id in locked:
+            continue
         try:
             await _return(parts, slice_id, holder_is_dead=holder_is_dead)
+        except asyncpg.LockNotAvailableError:
+            # All claims would wait, again and again, while we do.
+            locked.add(job_id)
+            parts.log.warning("lease could not be taken back: its job is locked", job=str(job_id))
         except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
             # None of the others can be returned either.
             raise
         except asyncpg.PostgresError as error:
             # One that cannot be returned must not keep the others.
             parts.log.error("lease could not be taken back", error=repr(error))
+    return not locked
 
 
 async def _return(parts: Parts, slice_id: UUID, *, holder_is_dead: bool) -> None:
     lanes: set[str] = set()
     async with parts.db.transaction() as conn:
-        await claims.lock_claims(conn)
+        await claims.lock_claims_briefly(conn)
         lost = await slices.take_expired(conn, slice_id, holder_is_dead=holder_is_dead)
         if lost is None:
             return

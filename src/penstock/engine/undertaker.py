@@ -28,7 +28,8 @@ class Undertaker:
         for worker in dead:
             async with self._parts.db.acquire() as conn:
                 held = await slices.of_worker(conn, worker)
-            await return_all(self._parts, held, holder_is_dead=True)
+            if not await return_all(self._parts, held, holder_is_dead=True):
+                continue
             async with self._parts.db.transaction() as conn:
                 await workers.stop(conn, worker)
                 await workers.tell(conn, "worker.lost", worker, {"reason": "the process died"})

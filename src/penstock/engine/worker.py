@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
 
-from penstock.engine.claim import Claim, Limits, claim, lease_ids
+from penstock.engine.claim import Claim, Limits, LockedJobs, claim, lease_ids
 from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.heartbeat import Heartbeat, Report
@@ -69,6 +69,7 @@ class Worker:
             self._slots if alone else self._slots - 1, sorted(parts.pipelines),
             lean=frozenset((p.name, stage) for p in parts.pipelines.values() for stage in p.lean),
         )  # fmt: skip
+        self._locked = LockedJobs()
         self._running = Slots(parts.log)
         self._items_settled = 0
         self._misses = 0
@@ -192,7 +193,9 @@ class Worker:
         if figures.is_busy:
             limits = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES))
         try:
-            claimed = await claim(self._parts.db, self.id, self._served, limits, figures=figures)
+            claimed = await claim(
+                self._parts.db, self.id, self._served, limits, figures=figures, locked=self._locked
+            )
         except TRY_AGAIN as error:
             await self._wait_for_database(error)
             return None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
+
+import asyncpg
 
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("claims")
 _settle = load("settle")
+# Whoever writes to a job holds it for less than this; beyond it, it is not one of us.
+_BRIEFLY_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,16 @@ async def lock_claims(conn: Connection) -> None:
     await conn.execute(_sql.lock_claims)
 
 
+async def lock_claims_briefly(conn: Connection) -> None:
+    """The same, for a transaction that would rather fail than hold up all claims."""
+    await conn.execute(_sql.lock_claims_briefly, f"{_BRIEFLY_MS}ms")
+
+
+async def locked_jobs(conn: Connection, job_ids: Collection[UUID]) -> set[UUID]:
+    """Those that somebody keeps locked; the others are, too, until the transaction ends."""
+    return {row["id"] for row in await conn.fetch(_sql.locked_jobs, list(job_ids))}
+
+
 async def choose_org(
     conn: Connection,
     worker: str,
@@ -112,12 +126,14 @@ async def choose_stage(
     known: Sequence[str],
     *,
     no_ingest: bool = False,
+    not_these: Collection[UUID] = (),
 ) -> Work | None:
     """``known`` pipelines only: a newer version may have submitted others."""
     pipelines = [name for name in known if served.pipelines is None or name in served.pipelines]
     row = await conn.fetchrow(
-        _sql.choose_stage, org_id, served.lanes, pipelines, served.stages, no_ingest
-    )
+        _sql.choose_stage, org_id, served.lanes, pipelines, served.stages, no_ingest,
+        list(not_these),
+    )  # fmt: skip
     return None if row is None else _work(row)
 
 
@@ -131,11 +147,12 @@ async def choose_stage_of_job(
 
 
 async def choose_neighbours(
-    conn: Connection, org_id: int, work: Work, most: int, served: Served
-) -> list[Work]:
+    conn: Connection, org_id: int, work: Work, most: int, served: Served,
+    not_these: Collection[UUID] = (),
+) -> list[Work]:  # fmt: skip
     rows = await conn.fetch(
         _sql.choose_neighbours, org_id, work.pipeline, work.stage, work.job_id, most, served.lanes,
-        work.position,
+        work.position, list(not_these),
     )  # fmt: skip
     return [_work(row) for row in rows]
 
@@ -236,6 +253,16 @@ async def next_ready_ms(conn: Connection) -> float | None:
     return None if wait is None else float(wait)
 
 
-async def extend(conn: Connection, slice_ids: Sequence[UUID], lease_ms: float) -> set[UUID]:
-    """Slices that are still held; the others were lost."""
-    return {row["id"] for row in await conn.fetch(_sql.extend_slices, list(slice_ids), lease_ms)}
+async def extend(conn: Connection, slice_ids: Sequence[UUID], lease_ms: float) -> dict[UUID, bool]:
+    """Slices that are still held, and whether they could be extended; the others were lost. One
+    that is being written is waited for, but not so long that the others run out."""
+    asked = (list(slice_ids), lease_ms)
+    try:
+        rows = await conn.fetch(_sql.extend_slices, *asked)
+    except asyncpg.LockNotAvailableError:
+        rows = await conn.fetch(_sql.extend_free_slices, *asked)
+    return {row["id"]: row["extended"] for row in rows}
+
+
+async def limit_waits(conn: Connection, seconds: float) -> None:
+    await conn.execute(_sql.limit_waits, f"{int(seconds * 1000)}ms")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from penstock.store.claims import Turn
@@ -86,12 +86,17 @@ class Expired:
     rows: Sequence[int]
 
 
-async def expired(conn: Connection, lease_ms: float, most: int) -> list[UUID]:
-    return [row["id"] for row in await conn.fetch(_sweep.expired_slices, lease_ms, most)]
+class Lost(NamedTuple):
+    id: UUID
+    job_id: UUID
 
 
-async def of_worker(conn: Connection, worker: str) -> list[UUID]:
-    return [row["id"] for row in await conn.fetch(_sweep.slices_of_worker, worker)]
+async def expired(conn: Connection, lease_ms: float, most: int) -> list[Lost]:
+    return [Lost(*row) for row in await conn.fetch(_sweep.expired_slices, lease_ms, most)]
+
+
+async def of_worker(conn: Connection, worker: str) -> list[Lost]:
+    return [Lost(*row) for row in await conn.fetch(_sweep.slices_of_worker, worker)]
 
 
 async def take_expired(conn: Connection, slice_id: UUID, *, holder_is_dead: bool) -> Expired | None:

@@ -3,6 +3,19 @@
 -- follows asks for the statement's time: the transaction's is that of before the wait.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
 
+-- name: lock_claims_briefly
+-- The same, for who can come back later: with the claims in hand nobody waits for a job that someone
+-- else keeps locked, for longer than a moment. The lock itself is waited for without that limit.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0)),
+       set_config('lock_timeout', $1, true)
+
+-- name: locked_jobs
+-- Which of these somebody keeps locked at this moment.
+WITH free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) AND id NOT IN (SELECT id FROM free)
+
 -- name: choose_org
 -- The org with the lowest start tag plus what it already holds, among those with work due. Time is
 -- shared within a pool of workers; the cap on running slices holds over all of them. With $8 only orgs
@@ -13,7 +26,9 @@ WITH RECURSIVE live AS MATERIALIZED (
     SELECT org_id, sum(expected_ms) FILTER (WHERE pool = $9) AS expected_ms,
            min(vstart) FILTER (WHERE pool = $9) AS vstart,
            count(DISTINCT (worker, claimed_at)) AS slices,
-           count(DISTINCT claimed_at) FILTER (WHERE worker = $1) AS mine
+           -- One that has run out takes up no slot any more, even if it cannot be taken back yet.
+           count(DISTINCT claimed_at) FILTER (WHERE worker = $1
+                                              AND expires_at > statement_timestamp()) AS mine
     FROM slices GROUP BY org_id
 ), shut AS MATERIALIZED (
     SELECT array_agg(lane) AS lanes FROM paused_lanes
@@ -57,7 +72,7 @@ LIMIT 1
 
 -- name: choose_stage
 -- The org's next work: priority, then the job served least recently; ingest first, or with $5 not at
--- all, then late stages.
+-- all, then late stages. Without the jobs in $6, which are locked.
 SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
        st.pending, st.floor, st.avg_ms, st.avg_bytes
 FROM jobs j
@@ -73,6 +88,7 @@ WHERE j.org_id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j
   AND ($2::text[] IS NULL OR j.lane LIKE ANY ($2))
   AND ($3::text[] IS NULL OR j.pipeline = ANY ($3))
   AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
+  AND j.id <> ALL ($6::uuid[])
 ORDER BY j.priority DESC, j.served_at, j.id
 LIMIT 1
 
@@ -104,6 +120,7 @@ WHERE j.org_id = $1 AND j.pipeline = $2 AND j.state IN ('queued', 'running') AND
   AND j.priority = (SELECT priority FROM jobs WHERE id = $4) AND j.id <> $4
   AND ($6::text[] IS NULL OR j.lane LIKE ANY ($6))
   AND NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane)
+  AND j.id <> ALL ($8::uuid[])
 ORDER BY j.served_at, j.id
 LIMIT $5
 
@@ -277,4 +294,18 @@ WITH held AS MATERIALIZED (
 )
 UPDATE slices s SET expires_at = now() + $2 * interval '1 millisecond'
 FROM held WHERE s.id = held.id
-RETURNING s.id
+RETURNING s.id, true AS extended
+
+-- name: extend_free_slices
+-- The same, without waiting: one that is locked is still held, but not extended.
+WITH held AS MATERIALIZED (
+    SELECT id FROM slices WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED
+), extended AS (
+    UPDATE slices s SET expires_at = now() + $2 * interval '1 millisecond'
+    FROM held WHERE s.id = held.id
+)
+SELECT s.id, s.id IN (SELECT id FROM held) AS extended FROM slices s WHERE s.id = ANY ($1::uuid[])
+
+-- name: limit_waits
+-- How long this session waits for a lock.
+SELECT set_config('lock_timeout', $1, false)

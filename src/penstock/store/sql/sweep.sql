@@ -1,14 +1,14 @@
 -- name: expired_slices
 -- Leases that ran out. None within one lease of PostgreSQL's own start: their holders could not
 -- have extended them while it was away. (A start that is yet to come was by a clock since set back.)
-SELECT id FROM slices
+SELECT id, job_id FROM slices
 WHERE expires_at < now()
   AND NOT pg_postmaster_start_time() BETWEEN now() - $1 * interval '1 millisecond' AND now()
 ORDER BY expires_at LIMIT $2
 
 -- name: slices_of_worker
 -- Leases of a worker that is known to be dead.
-SELECT id FROM slices WHERE worker = $1
+SELECT id, job_id FROM slices WHERE worker = $1
 
 -- name: take_expired
 -- The sweeper's fence: the slice is gone for whoever held it. One that is locked is being written
