@@ -8,14 +8,14 @@ from typing import Any
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.api.test_files import rows_of
 
-from penstock.api.schemas import ProductFields, ProfilePage, ProfileShape
+from penstock.api.schemas import Preview, ProductFields, ProfilePage, ProfileShape
 from penstock.store.database import Database
 
 BODY: dict[str, Any] = {
     "columns": {"Artikel": {"target": "sku"}, "Preis": {"target": "price", "currency": "EUR"}},
     "decimal": "comma",
-    "fingerprint": "abc",
 }
+LIST = "Art.-Nr.;Bezeichnung;Preis netto (EUR);Gewicht (kg)\nA-1;Hammer;9,90;1,5\n"
 
 
 async def test_a_profile_is_saved_shown_and_found_again(caller: Caller) -> None:
@@ -46,6 +46,8 @@ async def test_bad_profiles_are_refused(caller: Caller) -> None:
         {"columns": {"A": {"target": "sku"}, "B": {"target": "sku"}}},
         {"decimal": "dot"},
         {"colour": "red"},
+        {"columns": {"A": {"target": "sku"}}, "rules": {"type": "nonsense"}},
+        {"rules": {"$ref": "https://example.com/schema"}},
     ):
         refused(await client.put("/api/profiles/x", json=body), 422, "INVALID_CONFIG")
     headers = {"Content-Type": "application/toml"}
@@ -98,3 +100,39 @@ async def test_a_profile_that_is_not_there_is_said_at_once(caller: Caller, db: D
     await client.put("/api/profiles/none", json=BODY)
     made = await client.post("/api/jobs", data={"config": '{"profile": "none"}'}, files=file_of())
     assert made.status_code == 202
+
+
+async def test_the_next_file_with_the_same_columns_finds_a_saved_profile(caller: Caller) -> None:
+    client = await caller()
+    before = shaped(
+        Preview, await client.post("/api/jobs/preview", files=file_of(LIST.encode()))
+    )
+    columns = {one["column"]: {"target": one["target"]} for one in before.mapping}
+    saved = await client.put("/api/profiles/acme", json={"columns": columns, "source": "acme"})
+    assert shaped(ProfileShape, saved).fingerprint is not None
+    header, row = LIST.splitlines()
+    shouted = f"{header.upper()}\n{row}\n"
+    turned = "\n".join(";".join(reversed(line.split(";"))) for line in (header, row))
+    for text in (LIST, shouted, turned):
+        answer = await client.post("/api/jobs/preview", files=file_of(text.encode()))
+        found = shaped(Preview, answer)
+        assert found.profile["name"] == "acme", text
+        assert found.rows[0].result == before.rows[0].result, "units and currency of the header"
+        assert found.rows[0].problems == before.rows[0].problems
+    other = file_of(LIST.replace("Gewicht (kg)", "Farbe").encode())
+    unlike = shaped(Preview, await client.post("/api/jobs/preview", files=other))
+    assert unlike.profile["from"] == "proposed"
+
+
+async def test_a_profile_is_found_after_it_went_through_toml(caller: Caller) -> None:
+    client = await caller()
+    columns = {"Nr": "sku", "Name": "title"}
+    await client.put("/api/profiles/acme", json={"columns": columns})
+    toml = {"Accept": "application/toml"}
+    text = (await client.get("/api/profiles/acme", headers=toml)).text
+    await client.delete("/api/profiles/acme")
+    edited = text.replace("[columns.Name]", "[columns.Titel]")
+    headers = {"Content-Type": "application/toml"}
+    await client.put("/api/profiles/acme", content=edited, headers=headers)
+    answer = await client.post("/api/jobs/preview", files=file_of(b"Nr;Titel\n1;Hammer\n"))
+    assert shaped(Preview, answer).profile["name"] == "acme"

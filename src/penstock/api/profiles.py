@@ -19,6 +19,7 @@ from penstock.api.schemas import (
 )
 from penstock.catalog import profile as catalog
 from penstock.catalog.fields import FIELDS
+from penstock.catalog.saved import to_save
 from penstock.model.errors import BadInput, NotThere
 from penstock.store import accounts, profiles
 from penstock.store.database import from_json
@@ -98,7 +99,7 @@ async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name)
         profile = catalog.from_json({**await json_object(request), "name": name})
     else:
         raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
-    body: dict[str, Any] = catalog.to_json(profile)
+    body: dict[str, Any] = catalog.to_json(to_save(profile))
     async with api.db.scoped(who.scope) as conn:
         before = await profiles.get(conn, who.org_id, name)
         version = await profiles.save(conn, who.org_id, who.user_id, name, body)

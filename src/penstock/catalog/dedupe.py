@@ -12,8 +12,10 @@ from penstock.catalog.value import Problem, problem
 
 State = Literal["new", "changed", "unchanged"]
 
+# By these the catalog knows a product; a row of another source that means it does not rename it.
+_IDENTITY = ("id", "source", "sourceId")
 # Differ from run to run without the product having changed.
-_UNTOLD = frozenset(("metadata.confidence", "metadata.lastUpdated", "price.base"))
+_UNTOLD = frozenset(("metadata.confidence", "metadata.lastUpdated", "price.base", *_IDENTITY))
 
 
 def key_of(product: Mapping[str, Any], key: Key) -> str | None:

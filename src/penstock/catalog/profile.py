@@ -136,12 +136,19 @@ def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
     columns: dict[str, ColumnRule] = {}
     for column in proposal.columns:
         columns.setdefault(column.header, rule_for(column.target, column.hints))
-    filled = {rule.target for rule in columns.values()}
-    if "key" not in options and "identifiers.sku" not in filled:
-        # Rows are told apart by what they have.
-        known = {"sourceId": "sourceId", "gtin": "identifiers.gtin"}
-        options |= {"key": next((key for key, field in known.items() if field in filled), "sku")}
+    options = {"key": likely_key(columns), **options}
     return Profile(name, fingerprint=proposal.fingerprint, columns=columns, **options)
+
+
+def likely_key(columns: Mapping[str, ColumnRule]) -> Key:
+    """Rows are told apart by what they have."""
+    filled = {rule.target for rule in columns.values()}
+    if "identifiers.sku" not in filled:
+        if "sourceId" in filled:
+            return "sourceId"
+        if "identifiers.gtin" in filled:
+            return "gtin"
+    return "sku"
 
 
 def rule_for(target: str | None, hints: Hints) -> ColumnRule:

@@ -84,10 +84,11 @@ async def _export(org: str, name: str, version: int | None) -> str:
 
 async def _import(org: str, text: str) -> tuple[str, int]:
     from penstock.catalog.profile import from_toml, to_json
+    from penstock.catalog.saved import to_save
     from penstock.cli.session import local_admin, transaction
     from penstock.store import accounts, profiles
 
-    profile = from_toml(text)
+    profile = to_save(from_toml(text))
     async with transaction() as conn:
         org_id = (await accounts.find_org(conn, org))["id"]
         user = (await local_admin(conn)).user_id

@@ -21,6 +21,7 @@ from penstock.catalog.grid import grid_columns
 from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
 from penstock.catalog.profile import ColumnRule, Profile
+from penstock.catalog.saved import respelt
 from penstock.catalog.synonyms import read_hints
 from penstock.catalog.validate import Validator, compile_validator
 from penstock.model.errors import BadInput, PermanentError
@@ -50,7 +51,7 @@ async def _saved_profile(
         raise BadInput("INVALID_CONFIG", f"There is no profile {named!r}.")
     if kept is None:
         return None
-    return profiles.from_json(kept), "named" if named else "saved"
+    return respelt(profiles.from_json(kept), header), "named" if named else "saved"
 
 
 async def same_plan(
