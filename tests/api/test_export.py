@@ -47,8 +47,12 @@ async def test_an_export_is_what_the_items_say(
     ]
     disposition = (await client.post(f"/api/jobs/{job}/export")).headers["content-disposition"]
     assert disposition == (
-        "attachment; filename=\"Gr-en-Co.csv\"; filename*=UTF-8''Gr%C3%B6%C3%9Fen%20%26%20Co.csv"
-    )
+        'attachment; filename="Gr-en-Co-results.csv"; '
+        "filename*=UTF-8''Gr%C3%B6%C3%9Fen%20%26%20Co%20results.csv"
+    ), "never the name of the file that was sent"
+    wanted = {"format": "xlsx", "which": "errors"}
+    answer = await client.post(f"/api/jobs/{job}/export", params=wanted)
+    assert 'filename="Gr-en-Co-errors.xlsx"' in answer.headers["content-disposition"]
 
 
 async def test_columns_of_a_job_without_a_header(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from typing import Any
 
 import httpx2
+import openpyxl
 import pytest
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
@@ -56,6 +58,58 @@ async def test_a_preview_follows_the_config(client: httpx2.AsyncClient) -> None:
     assert shaped(Preview, again).rows[0].result == {
         "sourceId": "A-1", "sku": "A-1", "title": "Hammer", "price": "9.90",
     }  # fmt: skip
+
+
+async def test_parts_of_a_product_are_counted_as_the_job_will(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    goods = (
+        b"Handle,Title,Variant SKU,Option1 Name,Option1 Value,Variant Price\n"
+        b"cap,Cap,C-1,Size,S,9.00\ncap,,C-2,Size,M,9.00\nmug,Mug,M-1,Size,L,5.00\n"
+    )
+    shown = shaped(Preview, await client.post("/api/jobs/preview", files=file_of(goods)))
+    assert [(row.match, row.part_of) for row in shown.rows] == [
+        ("new", None), ("part", 1), ("new", None),
+    ]  # fmt: skip
+    assert (shown.summary["new"], shown.summary["part"]) == (2, 1)
+    made = await client.post("/api/jobs", json={"fileId": str(shown.file_id)})
+    await bench.work()
+    job = shaped(FullJob, await client.get(made.headers["location"]))
+    assert job.summary is not None
+    assert job.summary["new"] == 2
+
+
+async def test_rows_that_name_no_product_are_told_before_and_after(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    letter = file_of(b"Dear customer\nplease find the list attached\nKind regards\n")
+    checked = shaped(Preview, await client.post("/api/jobs/preview", files=letter))
+    assert checked.summary["valid"] == 2
+    assert any("which product a row is" in note for note in checked.notes)
+    create = {"config": '{"intent": "create"}'}
+    shown = shaped(Preview, await client.post("/api/jobs/preview", files=letter, data=create))
+    assert [row.verdict for row in shown.rows] == ["invalid", "invalid"]
+    assert shown.summary["problems"] == {"REQUIRED_MISSING": 2}
+    made = await client.post("/api/jobs", files=letter, data=create)
+    await bench.work()
+    job = shaped(FullJob, await client.get(made.headers["location"]))
+    assert job.counters.error == 2
+    assert job.summary is not None
+    [problem] = job.summary["problems"]
+    assert (problem["code"], problem["count"], problem["severity"]) == (
+        "REQUIRED_MISSING", 2, "error",
+    )  # fmt: skip
+
+
+async def test_a_workbook_with_a_header_alone_has_nothing_to_show(
+    client: httpx2.AsyncClient,
+) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["SKU", "Title"])
+    kept = io.BytesIO()
+    book.save(kept)
+    answer = await client.post("/api/jobs/preview", files=file_of(kept.getvalue(), "list.xlsx"))
+    refused(answer, 422, "NO_ROWS")
 
 
 async def test_what_no_job_could_be_made_of_has_no_preview(caller: Caller) -> None:

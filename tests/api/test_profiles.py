@@ -104,9 +104,7 @@ async def test_a_profile_that_is_not_there_is_said_at_once(caller: Caller, db: D
 
 async def test_the_next_file_with_the_same_columns_finds_a_saved_profile(caller: Caller) -> None:
     client = await caller()
-    before = shaped(
-        Preview, await client.post("/api/jobs/preview", files=file_of(LIST.encode()))
-    )
+    before = shaped(Preview, await client.post("/api/jobs/preview", files=file_of(LIST.encode())))
     columns = {one["column"]: {"target": one["target"]} for one in before.mapping}
     saved = await client.put("/api/profiles/acme", json={"columns": columns, "source": "acme"})
     assert shaped(ProfileShape, saved).fingerprint is not None

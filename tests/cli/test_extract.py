@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import openpyxl
 import pytest
 from tests.cli.conftest import Cli
 
@@ -66,6 +68,21 @@ def test_rows_may_go_to_stdout(cli: Cli) -> None:
     done = cli("extract", "table.csv", "-o", "-", "--quiet")
     assert done.stdout.splitlines()[1:] == ["1,1,Hammer,9.90,,new", "2,2,'=Nail,5.00,,new"]
     assert done.stderr == ""
+
+
+def test_rows_are_written_as_the_name_ends(cli: Cli) -> None:
+    write(cli, TABLE)
+    for ending in ("xlsx", "json", "ndjson"):
+        cli("extract", "table.csv", "-o", f"out.{ending}")
+    book = openpyxl.load_workbook(cli.cwd / "out.xlsx")
+    assert [cell.value for cell in book.worksheets[0][3]][:4] == ["2", "2", "=Nail", "5.00"]
+    objects = json.loads((cli.cwd / "out.json").read_text())
+    assert [one["title"] for one in objects] == ["Hammer", "=Nail"]
+    lines = (cli.cwd / "out.ndjson").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == objects
+    said = cli("extract", "table.csv", "-o", "out.docx", code=2).stderr
+    assert "must end in .csv, .xlsx" in said
+    assert not (cli.cwd / "out.docx").exists()
 
 
 def test_rows_that_fail_are_left_out_and_told_of(cli: Cli) -> None:

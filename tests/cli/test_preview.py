@@ -16,6 +16,7 @@ def test_a_preview_tells_columns_and_problems(cli: Cli) -> None:
     assert "identifiers.sku" in said.stdout
     assert "delimiter ';'" in said.stdout
     assert "[REQUIRED_MISSING]" in said.stderr
+    assert "proposed from the file" in said.stdout
     shown = cli.json("preview", "goods.csv", "--mapping", "Preis=ignore")
     assert [row["verdict"] for row in shown["rows"]] == ["valid", "invalid"]
     assert cli.json("jobs", "list") == before
@@ -29,3 +30,35 @@ def test_problems_go_into_a_file_of_their_own(cli: Cli) -> None:
     assert {one["Column"] for one in problems} == {"Bezeichnung", "Preis"}
     said = cli("extract", "goods.csv", "--errors", "problems.pdf", code=2).stderr
     assert "must end in" in said
+
+
+def test_a_file_that_cannot_be_read_is_no_wrong_use(cli: Cli) -> None:
+    (cli.cwd / "empty.csv").write_text("")
+    (cli.cwd / "photo.csv").write_bytes(b"\xff\xd8\xff\xe0" + bytes(200))
+    for name, code in (("empty.csv", "EMPTY_FILE"), ("photo.csv", "UNSUPPORTED_TYPE")):
+        for command in ("read", "preview", "extract"):
+            said = cli(command, name, code=1).stderr
+            assert f". [{code}]" in said, (command, said)
+    (cli.cwd / "goods.csv").write_text(GOODS)
+    cli("preview", "goods.csv", "--mapping", "Preis=nonsense", code=2)
+
+
+def test_a_column_that_is_nearly_full_is_not_called_full(cli: Cli) -> None:
+    rows = "".join(f"A-{n},{'' if n == 7 else 'Pen'}\n" for n in range(300))
+    (cli.cwd / "goods.csv").write_text(f"SKU,Title\n{rows}")
+    lines = cli("preview", "goods.csv").stdout.splitlines()
+    filled = {line.split()[0]: line.split()[4] for line in lines if line.startswith(("SKU", "Tit"))}
+    assert filled == {"SKU": "100%", "Title": "99%"}
+
+
+def test_a_profile_that_was_found_is_named(cli: Cli) -> None:
+    (cli.cwd / "goods.csv").write_text(GOODS)
+    profile = (
+        'name = "acme"\n[columns]\nArtikelnr = "sku"\nBezeichnung = "title"\nPreis = "price"\n'
+    )
+    (cli.cwd / "acme.toml").write_text(profile)
+    cli("profiles", "import", "acme.toml")
+    assert "acme, version 1, found by its columns" in cli("preview", "goods.csv").stdout
+    (cli.cwd / "acme.toml").write_text(profile + "[rules]\n")
+    (cli.cwd / "bad.toml").write_text('rules = """{"type": "nonsense"}"""\n' + profile)
+    assert "no JSON Schema" in cli("profiles", "import", "bad.toml", code=2).stderr

@@ -51,6 +51,12 @@ async def test_what_is_missing_is_told_and_left_alone(bench: Bench) -> None:
     ]  # fmt: skip
 
 
+async def test_gtins_are_told_as_they_are_printed(bench: Bench) -> None:
+    await merge(bench, b"sku,title,ean\nA1,Pen,4006381333931\nA2,Ink,036000291452\n")
+    job = await merge(bench, b"sku,title\nA9,Glue\n", missing="report")
+    assert [line[2] for line in await missing_list(bench, job)] == ["4006381333931", "036000291452"]
+
+
 async def test_a_check_can_tell_too(bench: Bench) -> None:
     await merge(bench, ALL)
     job = await run_file(bench, SOME, source="acme", currency="EUR", missing="report")

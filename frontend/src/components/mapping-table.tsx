@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { cn } from "../lib/cn";
+import { share } from "../lib/format";
 import { fieldLabel } from "../lib/labels";
 import {
   doubledFields,
@@ -65,9 +66,7 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
               >
                 <td className="font-medium max-sm:order-1 max-sm:w-3/5">
                   {column.column}
-                  <span className="block text-xs font-normal text-ink-3">
-                    {Math.round(100 * column.fill)} % filled
-                  </span>
+                  <span className="block text-xs font-normal text-ink-3">{share(column.fill)} filled</span>
                 </td>
                 <td className="sm:w-2/5 sm:max-w-0 max-sm:order-3 max-sm:w-full max-sm:max-w-none max-sm:py-1">
                   {column.samples.length === 0 && <span className="text-ink-3">always empty</span>}

@@ -3428,7 +3428,7 @@ export interface components {
             }[];
             /**
              * Match
-             * @description `new`, `changed`, `unchanged` or `duplicate`.
+             * @description `new`, `changed`, `unchanged`, `duplicate`, `part` of another's product.
              */
             match: string | null;
             /** Changes */
@@ -3437,6 +3437,8 @@ export interface components {
             }[];
             /** Duplicateof */
             duplicateOf?: number | null;
+            /** Partof */
+            partOf?: number | null;
         };
         /**
          * ProductChange
@@ -4657,7 +4659,8 @@ export interface operations {
                      *           "changes": [
                      *             {}
                      *           ],
-                     *           "duplicateOf": 3
+                     *           "duplicateOf": 3,
+                     *           "partOf": 3
                      *         }
                      *       ],
                      *       "summary": {}

@@ -33,6 +33,11 @@ export function percent(value: number): string {
   return `${value >= 99.95 || value === 0 ? Math.round(value) : value.toFixed(1)} %`;
 }
 
+/** How full something is; only what is whole is said to be. */
+export function share(part: number): string {
+  return `${part >= 1 ? 100 : Math.min(99, Math.round(100 * part))} %`;
+}
+
 /** A cell as one line of text, whatever it holds. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";

@@ -19,6 +19,9 @@ from penstock.model.export import Pages
 
 router = APIRouter(tags=["items"])
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_ENDINGS = re.compile(
+    r"\.(csv|tsv|txt|xlsx|xlsm|xls|ods|json|ndjson|jsonl|xml|html?)?(\.(gz|zip))?$", re.IGNORECASE
+)
 EXPORTED: dict[str, Any] = {one.media_type.split(";")[0]: {} for one in FORMATS.values()}
 
 
@@ -40,7 +43,7 @@ async def export_job(
     async with api.db.scoped(who.scope, readonly=True) as conn:
         job = await load_job(conn, job_id)
     wanted = Wanted(query.which, query.statuses, query.code or None, query.q.strip())
-    name = job["name"] if query.which == "all" else f"{job['name']} {query.which}"
+    name = f"{_stem(job)} {'results' if query.which == 'all' else query.which}"
     headers = {"Content-Disposition": attachment(name, query.format)}
     body = export_pieces(
         api.parts, lambda: api.db.scoped(who.scope, readonly=True), job, wanted, pages
@@ -57,6 +60,13 @@ def pages_as(format_name: str) -> type[Pages]:
             supported=list(FORMATS),
         )
     return pages
+
+
+def _stem(job: Any) -> str:
+    """The job's name, without the ending of the file that it is named after: what is written never
+    has the name of what was sent."""
+    name = str(job["name"])
+    return _ENDINGS.sub("", name) or name
 
 
 def attachment(name: str, extension: str) -> str:

@@ -573,9 +573,12 @@ class PreviewRow(Shape):
     verdict: Literal["valid", "invalid", "discarded", "unknown"]
     result: dict[str, Any] | None
     problems: list[dict[str, Any]]
-    match: str | None = Field(description="`new`, `changed`, `unchanged` or `duplicate`.")
+    match: str | None = Field(
+        description="`new`, `changed`, `unchanged`, `duplicate`, `part` of another's product."
+    )
     changes: list[dict[str, Any]]
     duplicate_of: int | None = None
+    part_of: int | None = None
 
 
 class Preview(Shape):

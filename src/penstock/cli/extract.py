@@ -24,7 +24,8 @@ Output = Annotated[
     str,
     typer.Option(
         "-o", "--output", metavar="OUT", show_default="<name>.clean.csv in this folder",
-        help="Where the clean rows go; - is stdout.",
+        help="Where the clean rows go, as the name ends: csv, xlsx, json, ndjson; - is stdout, as"
+        " CSV.",
     ),
 ]  # fmt: skip
 ConfigText = Annotated[
@@ -62,7 +63,7 @@ def extract(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
     json: shown.Json = False,
 ) -> None:
-    """Extract clean rows from a file: stored first, then worked through, then written as CSV.
+    """Extract clean rows from a file: stored first, then worked through, then written.
 
     A URL is fetched first, from public addresses only (PENSTOCK_FETCH_ALLOW names others).
 
@@ -105,6 +106,7 @@ def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:
 def _output(given: str, output: str, json: bool) -> Path | None:
     """None is stdout. What is wrong with it is said before any work is done."""
     from penstock.cli.errors import USAGE, CliError
+    from penstock.cli.results import pages_for
     from penstock.cli.sources import stem_of
 
     if output == "-":
@@ -118,6 +120,8 @@ def _output(given: str, output: str, json: bool) -> Path | None:
         raise CliError(USAGE, f"{chosen} is a folder; name a file with -o.")
     if not chosen.parent.is_dir():
         raise CliError(USAGE, f"There is no folder {chosen.parent} for the output.")
+    if not chosen.exists() or chosen.is_file():
+        pages_for(chosen)
     return chosen
 
 

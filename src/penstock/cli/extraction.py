@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from penstock.cli.errors import FAILURE, CliError
 from penstock.cli.extracted import Extracted, outcome_of
 from penstock.cli.progress import ProgressBar
 from penstock.cli.results import write_problems, write_results
@@ -106,6 +107,10 @@ async def look_at(given: str, config: dict[str, Any]) -> dict[str, Any]:
                     raise _Seen(job)
             except _Seen as seen:
                 return dict(await preview(parts, seen.job))
+            except BadInput as error:
+                if error.code in _WRONG_USE:
+                    raise
+                raise CliError(FAILURE, f"{error.message.rstrip('.')}. [{error.code}]") from error
             finally:
                 await forget_upload(parts, upload)
 

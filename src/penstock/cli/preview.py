@@ -45,23 +45,36 @@ def _show(found: dict[str, Any]) -> None:
         [
             ("File", ", ".join(str(one) for one in told if one)),
             ("Rows", f"{about}{found['rowsEstimated']:,}"),
-            ("Profile", f"{found['profile']['name']} ({found['profile']['from']})"),
+            ("Profile", _profile(found["profile"])),
             ("First rows", f"{summary['valid']} valid, {summary['invalid']} invalid"),
             ("Catalog", f"{summary['new']} new, {summary['changed']} changed, "
-                        f"{summary['unchanged']} unchanged"),
+                        f"{summary['unchanged']} unchanged"
+                        + (f", {summary['part']} parts of others" if summary["part"] else "")),
             ("Duplicates", summary["duplicatesEstimate"]),
         ]
     )  # fmt: skip
     print()
     rows = [
         (one["column"], one["target"] or "(custom field)", f"{one['confidence']:.0%}", one["how"],
-         f"{one['fill']:.0%}", " ".join(", ".join(one["samples"]).split())[:60])
+         shown.share(one["fill"]), " ".join(", ".join(one["samples"]).split())[:60])
         for one in found["mapping"]
     ]  # fmt: skip
     shown.columns(("COLUMN", "FIELD", "SURE", "HOW", "FILLED", "SAMPLES"), rows)
-    for doubt in [*reading.get("ambiguities", ()), *found["notes"]]:
+    for doubt in reading.get("ambiguities", ()):
         shown.note(f"Unsure: {doubt}")
+    for one in found["notes"]:
+        shown.note(f"Note: {one}")
     _show_problems(found["rows"])
+
+
+def _profile(chosen: dict[str, Any]) -> str:
+    match chosen["from"]:
+        case "proposed":
+            return "none saved for these columns; proposed from the file"
+        case "saved":
+            return f"{chosen['name']}, version {chosen['version']}, found by its columns"
+        case _:
+            return f"{chosen['name']}, version {chosen['version']}"
 
 
 def _show_problems(rows: list[dict[str, Any]]) -> None:
@@ -70,9 +83,10 @@ def _show_problems(rows: list[dict[str, Any]]) -> None:
     texts: dict[tuple[str, str], str] = {}
     for row in rows:
         for one in row["problems"]:
-            kind = (one.get("column") or "the row", one["code"])
+            kind = (one.get("column") or "", one["code"])
             kinds.setdefault(kind, []).append(row["rowNo"])
             texts.setdefault(kind, one["message"])
     for (column, code), where in sorted(kinds.items(), key=lambda kind: -len(kind[1])):
         times = f"row {where[0]}" if len(where) == 1 else f"{len(where)} rows, first {where[0]}"
-        shown.note(f"{column}, {times}: {texts[column, code]} [{code}]")
+        place = f"{column}, {times}" if column else times.capitalize()
+        shown.note(f"{place}: {texts[column, code]} [{code}]")

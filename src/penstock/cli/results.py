@@ -1,4 +1,4 @@
-"""A job's clean rows as a CSV file: page by page, whole or not at all."""
+"""A job's clean rows as a file: page by page, whole or not at all."""
 
 from __future__ import annotations
 
@@ -44,10 +44,13 @@ class Written:
 
 
 async def write_results(parts: Parts, job_id: UUID, output: Path | None) -> Written:
-    """The clean rows as CSV; those that are not are counted and shown."""
+    """The clean rows, in the format that the name ends in; those that are not are counted and
+    shown. What has no name, stdout or a pipe, gets CSV."""
     written = Written("-" if output is None else str(output))
+    named = output is not None and (not output.exists() or output.is_file())
+    kind = pages_for(output) if output is not None and named else CsvPages
     with output_file(output) as write:
-        await _write(parts, job_id, written, write)
+        await _write(parts, job_id, written, write, kind)
     return written
 
 
@@ -74,16 +77,20 @@ def output_file(output: Path | None) -> Iterator[Callable[[bytes], object]]:
 
 
 async def _write(
-    parts: Parts, job_id: UUID, written: Written, write: Callable[[bytes], object]
+    parts: Parts,
+    job_id: UUID,
+    written: Written,
+    write: Callable[[bytes], object],
+    kind: type[Pages],
 ) -> None:
     async with parts.db.acquire() as conn:
         job = await jobs.get_job(conn, job_id)
-    writer: CsvPages | None = None
+    writer: Pages | None = None
     columns: Sequence[str] = ()
     async for page in result_pages(parts.db.acquire, job_id, job["total"]):
         if writer is None:
             columns = columns_of(parts, job, page)
-            writer = CsvPages(columns)
+            writer = kind(columns)
             write(writer.head())
         done = []
         for row in page:
@@ -92,6 +99,8 @@ async def _write(
             else:
                 written.leave_out(row)
         write(writer.page(export_rows(Wanted(), columns, done)))
+    if writer is not None:
+        write(writer.end())
 
 
 async def write_problems(parts: Parts, job_id: UUID, output: Path) -> None:

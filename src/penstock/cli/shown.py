@@ -42,6 +42,11 @@ def fields(pairs: Sequence[tuple[str, Any]]) -> None:
         print(f"{name.ljust(width)}  {value}")
 
 
+def share(part: float) -> str:
+    """As a percentage; only what is whole is said to be."""
+    return f"{min(part, 1.0):.0%}" if part >= 1 or part < 0.995 else "99%"
+
+
 def moment(at: datetime | str | None) -> str:
     """A time, also as the API writes it."""
     if isinstance(at, str):

@@ -39,7 +39,7 @@ def show_summary(summary: Mapping[str, Any]) -> None:
 def _column(one: Mapping[str, Any]) -> Sequence[Any]:
     examples = one.get("examples") or [""]
     return (
-        one["column"], one["target"] or "", f"{one['fill']:.0%}", f"{one['distinct']:,}",
+        one["column"], one["target"] or "", shown.share(one["fill"]), f"{one['distinct']:,}",
         sum(problem["count"] for problem in one["problems"]) or "", examples[0][:40],
     )  # fmt: skip
 

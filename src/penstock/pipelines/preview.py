@@ -8,18 +8,20 @@ from typing import Any
 
 from penstock.catalog.columns import ColumnStats, add_rows, gather
 from penstock.catalog.dedupe import Duplicates
+from penstock.catalog.variants import Member, group
 from penstock.formats.reading import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context
-from penstock.pipelines.product_match import compared, find_known
-from penstock.pipelines.product_plan import choose_profile, learnt, profile_of, today
-from penstock.pipelines.product_rows import extract, names_of
+from penstock.pipelines.product_match import UNNAMED, compared, find_known
+from penstock.pipelines.product_plan import choose_profile, learnt, plan_of, profile_of, today
+from penstock.pipelines.product_rows import GROUP, extract, names_of
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000
+_UNNAMED = {"code": "REQUIRED_MISSING", "message": UNNAMED, "severity": "error"}
 
 
 def sample_file(path: str, options: Mapping[str, Any], limits: Mapping[str, int]) -> dict[str, Any]:
@@ -63,6 +65,10 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         raise BadInput("INVALID_PARAMETERS", "A preview needs a file")
     path = str(ctx.blobs.path(job.file.blob_key))
     head = await ctx.children.call(sample_file, path, job.config.reading(), dict(ctx.limits))
+    if head["whole"] and not head["rows"]:
+        raise BadInput(
+            "NO_ROWS", "The file has a header but no rows: choose another sheet or file."
+        )
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
     profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
     rates = await ctx.catalog.rates(job.config.base_currency, today())
@@ -101,9 +107,15 @@ async def _rows(
     documents = [dict(outcome.normalized or {}) for outcome in outcomes]
     products = [one["product"] for one in documents if "product" in one]
     known = await find_known(job, [names_of(one) for one in products], ctx)
+    advanced = {
+        number: one
+        for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1)
+        if isinstance(outcome, Advance)
+    }
+    parents = _parents(job, advanced)
     losers = Duplicates(profile_of(job).key, profile_of(job).winner)
-    for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1):
-        if isinstance(outcome, Advance):
+    for number, one in advanced.items():
+        if number not in parents:
             losers.add(number, one["product"])
     doubled = {loser.row: loser.kept for loser in losers.losers()}
     rows = []
@@ -117,14 +129,35 @@ async def _rows(
             "match": None,
             "changes": [],
         }
-        if number in doubled:
+        if number in parents:
+            row |= {"match": "part", "partOf": parents[number]}
+        elif number in doubled:
             row |= {"match": "duplicate", "duplicateOf": doubled[number]}
-        elif isinstance(outcome, Advance):
-            existing = known.of(names_of(one["product"]))
+        elif number in advanced:
+            names = names_of(one["product"])
+            existing = known.of(names)
             state, changes = compared(job, one["product"], existing)
             row |= {"match": state, "changes": changes}
+            if (
+                names.id is None
+                and existing is None
+                and job.config.intent not in ("check", "update")
+            ):
+                row |= {"verdict": "invalid", "problems": [*row["problems"], _UNNAMED]}
         rows.append(row)
     return rows
+
+
+def _parents(job: Job, documents: Mapping[int, Mapping[str, Any]]) -> dict[int, int]:
+    """Rows that are parts of another one's product, with that one."""
+    if GROUP not in plan_of(job)[0].targets:
+        return {}
+    members = [
+        Member(row, one["product"], one.get("group", {}).get("name"),
+               one.get("group", {}).get("continues", False))
+        for row, one in documents.items()
+    ]  # fmt: skip
+    return {row: one.rows[0] for one in group(members) for row in one.rows[1:]}
 
 
 def _verdict(outcome: Any) -> str:
@@ -152,7 +185,7 @@ def _summary(
     }
     states = {
         state: sum(row["match"] == state for row in rows)
-        for state in ("new", "changed", "unchanged", "duplicate")
+        for state in ("new", "changed", "unchanged", "duplicate", "part")
     }
     return {
         **counts,

@@ -21,6 +21,7 @@ _MOST_CHANGES = 50
 # Rows of one product; more are no variants but a column that means something else.
 MOST_VARIANTS = 1000
 _CROWDED = 0
+UNNAMED = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
 
 
 class Judged(NamedTuple):
@@ -280,8 +281,7 @@ def _applied(item: Item, judged: Judged) -> Outcome:
     if judged.state == "unchanged":
         return Done(result, normalized)
     if judged.names.id is None and existing is None:
-        message = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
-        return Fail(ItemError("REQUIRED_MISSING", message, "sourceId"), result, normalized)
+        return Fail(ItemError("REQUIRED_MISSING", UNNAMED, "sourceId"), result, normalized)
     return Done(result, normalized, effects=[_upsert(item.job, judged)])
 
 

@@ -21,7 +21,11 @@ async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
         return "Parts of the file could not be read."
     unnamed = await ctx.catalog.unnamed_rows(job.id)
     if unnamed:
-        return f"{unnamed:,} rows do not say which product they are."
+        return (
+            "1 row does not say which product it is."
+            if unnamed == 1
+            else f"{unnamed:,} rows do not say which product they are."
+        )
     return None
 
 

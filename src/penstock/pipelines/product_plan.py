@@ -29,6 +29,7 @@ from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog, Context
 
 _MOST_SAMPLES_KEPT = 3
+_NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
 
 
 async def choose_profile(
@@ -158,13 +159,20 @@ def _warnings(
     plan: Plan, rates: Sequence[tuple[date, str, Decimal]], base: str
 ) -> list[dict[str, str]]:
     """What is wrong for all rows alike, said once."""
-    if rates or plan.currency == base or not plan.targets & {"price.amount", "price.tiers"}:
-        return []
-    message = (
-        f"No rates of exchange were imported: prices that are not in {base} have no base price."
-        " `penstock rates import` brings them."
-    )
-    return [{"code": "RATE_MISSING", "message": message}]
+    found = []
+    if not plan.targets & _NAMES_A_PRODUCT:
+        message = (
+            "No column says which product a row is: map one to its id, SKU, GTIN or MPN. Until then"
+            " rows can be checked and exported, but none can be written to the catalog."
+        )
+        found.append({"code": "REQUIRED_MISSING", "message": message})
+    if not rates and plan.currency != base and plan.targets & {"price.amount", "price.tiers"}:
+        message = (
+            f"No rates of exchange were imported: prices that are not in {base} have no base price."
+            " `penstock rates import` brings them."
+        )
+        found.append({"code": "RATE_MISSING", "message": message})
+    return found
 
 
 def _shown_mapping(

@@ -5,7 +5,7 @@ import { Card } from "../../components/page";
 import { CountersBar } from "../../components/progress";
 import { Time } from "../../components/time";
 import type { FullJob } from "../../lib/api";
-import { bytes, cellText, count } from "../../lib/format";
+import { bytes, cellText, count, share } from "../../lib/format";
 import { fieldLabel, label } from "../../lib/labels";
 import { duration } from "../../lib/time";
 import { Missing, missingOf } from "./missing";
@@ -87,9 +87,7 @@ function Columns({ columns, jobId }: { columns: ColumnSummary[]; jobId: string }
                     <div className="h-1.5 w-16 overflow-hidden rounded-full bg-line" aria-hidden>
                       <div className="h-full bg-accent" style={{ width: `${100 * one.fill}%` }} />
                     </div>
-                    <span className="text-xs whitespace-nowrap text-ink-2">
-                      {Math.round(100 * one.fill)} %
-                    </span>
+                    <span className="text-xs whitespace-nowrap text-ink-2">{share(one.fill)}</span>
                   </div>
                 </td>
                 <td>

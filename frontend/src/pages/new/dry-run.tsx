@@ -4,6 +4,7 @@ import {
   CircleSlash,
   CircleX,
   Copy as CopyIcon,
+  CornerDownRight,
   Equal,
   type LucideIcon,
   Pencil,
@@ -42,6 +43,7 @@ const MATCHES: Record<string, [Tone, string, LucideIcon]> = {
   changed: ["not-found", "Changes", Pencil],
   unchanged: ["skipped", "Unchanged", Equal],
   duplicate: ["paused", "Duplicate", CopyIcon],
+  part: ["skipped", "Part", CornerDownRight],
 };
 
 /** The first rows as they would come out: bad cells with the reason, duplicates, and the difference to the catalog. */
@@ -57,6 +59,7 @@ export function DryRun({ preview }: { preview: Preview }) {
     ["Changed", summary.changed],
     ["Unchanged", summary.unchanged],
     ["Duplicates", summary.duplicate],
+    ...(summary.part ? ([["Parts of others", summary.part]] as [string, number][]) : []),
   ];
   return (
     <div className="space-y-4">
@@ -157,7 +160,7 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
             <Badge tone={match[0]}>
               {MatchIcon && <MatchIcon className="size-3" aria-hidden />}
               {match[1]}
-              {row.duplicateOf ? ` of ${count(row.duplicateOf)}` : ""}
+              {(row.duplicateOf ?? row.partOf) ? ` of ${count(row.duplicateOf ?? row.partOf ?? 0)}` : ""}
             </Badge>
           )}
         </td>

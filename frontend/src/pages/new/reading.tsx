@@ -202,6 +202,10 @@ function shownDelimiter(text: string): string {
 function noted(one: unknown): string {
   if (typeof one === "string") return one;
   const told = one as { message?: string; line?: number };
-  if (told.message) return told.line ? `Line ${told.line}: ${told.message}` : told.message;
+  // Most say themselves in which line they are.
+  if (told.message)
+    return told.line && !told.message.startsWith("Line ")
+      ? `Line ${told.line}: ${told.message}`
+      : told.message;
   return cellText(one);
 }

@@ -34,7 +34,8 @@ RETURNING p.id, p.version
 -- name: note_missing
 -- What the job says of them.
 INSERT INTO job_missing (job_id, source_id, org_id, product_id, sku, gtin, title, unpublished)
-SELECT $1, p.source_id, p.org_id, p.id, p.sku, p.gtin, p.data->>'title', NOT p.published
+SELECT $1, p.source_id, p.org_id, p.id, p.sku, p.data #>> '{identifiers,gtin}', p.data->>'title',
+       NOT p.published
 FROM products p WHERE p.org_id = $2 AND p.source = $3 AND p.source_id = ANY ($4::text[])
 ON CONFLICT (job_id, source_id) DO NOTHING
 

@@ -122,13 +122,18 @@ SELECT result->>'match' AS state, count(*) AS rows FROM job_items
 WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match' GROUP BY 1
 
 -- name: tally_problems
--- What was wrong in which column, in a range of rows, with the first example.
+-- What was wrong in which column, in a range of rows, with the first example. A row that failed in a
+-- later stage than the one that looks at cells has its error alone to tell of it.
 SELECT p->>'column' AS place, p->>'code' AS code, p->>'severity' AS severity, count(*) AS rows,
        min(i.row_no) AS first_row, (array_agg(p->>'message' ORDER BY i.row_no))[1] AS message,
        (array_agg(p->>'value' ORDER BY i.row_no))[1] AS value
 FROM job_items i
-CROSS JOIN LATERAL jsonb_array_elements(
-    CASE jsonb_typeof(i.normalized->'problems') WHEN 'array' THEN i.normalized->'problems' END) AS p
+CROSS JOIN LATERAL jsonb_array_elements(CASE
+    WHEN i.status = 'ERROR' AND NOT coalesce(jsonb_path_exists(
+        i.normalized, '$.problems[*] ? (@.severity == "error")'), false)
+    THEN coalesce(i.normalized->'problems', '[]') || jsonb_build_array(
+        i.error || '{"severity": "error"}')
+    WHEN jsonb_typeof(i.normalized->'problems') = 'array' THEN i.normalized->'problems' END) AS p
 WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 GROUP BY 1, 2, 3
 
 -- name: last_row
