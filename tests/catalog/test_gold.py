@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from penstock.catalog.currencies import CODES
+from penstock.catalog.price_tiers import Discount
 from penstock.catalog.readers import Style, reader
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.value import Normalised
@@ -98,7 +99,10 @@ SHOW: dict[str, Callable[[Any], str]] = {
     "category": ";".join,
     "tags": ";".join,
     "images": ";".join,
-    "tiers": lambda v: " ".join(f"{t.quantity}:{t.amount}" for t in v[0]),
+    "tiers": lambda v: " ".join(
+        f"{t.quantity}:-{t.percent}%" if isinstance(t, Discount) else f"{t.quantity}:{t.amount}"
+        for t in v[0]
+    ),
 }
 
 

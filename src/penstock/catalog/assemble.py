@@ -14,10 +14,11 @@ from penstock.catalog.fields import TIERS
 from penstock.catalog.images import MOST_IMAGES
 from penstock.catalog.numbers import plain
 from penstock.catalog.plan import Plan
-from penstock.catalog.price_tiers import Tier
+from penstock.catalog.price_tiers import Discount, Tier, TierList, priced
 from penstock.catalog.prices import Price
 from penstock.catalog.row import NormalisedRow
 from penstock.catalog.synonyms import header_key
+from penstock.catalog.tier_columns import Step, steps_of, tiers_in
 from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
@@ -44,7 +45,7 @@ def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
     """Only what the mapped fields can need."""
     wanted: tuple[tuple[str, Finisher], ...] = (
         ("category", _add_category),
-        ("price.", partial(_add_price, _steps_of(targets))),
+        ("price.", partial(_add_price, steps_of(targets))),
         ("specifications.pack", _add_pack),
         ("availability.", _add_availability),
         ("specifications.weight", _add_weight),
@@ -82,35 +83,33 @@ def _add_pack(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
         _section(row.product, "specifications")["pack"] = pack.as_json()
 
 
-def _steps_of(targets: frozenset[str]) -> tuple[tuple[str, int], ...]:
-    """Columns that each hold the price from one quantity up, least quantity first."""
-    steps = [target for target in targets if target.startswith(TIERS + ".")]
-    return tuple(sorted(((t, int(t.rpartition(".")[2])) for t in steps), key=lambda step: step[1]))
-
-
-def _tiers_of(
-    steps: tuple[tuple[str, int], ...], parts: dict[str, Any]
-) -> tuple[tuple[Tier, ...], str | None] | None:
-    """Tiers from their columns, after the price of one; None where none is filled."""
-    priced = [(quantity, parts[target]) for target, quantity in steps if target in parts]
-    found = [(quantity, price) for quantity, price in priced if price.amount is not None]
-    if not found:
-        return None
-    first: Price | None = parts.get("price.amount")
-    if first is not None and first.amount is not None:
-        found.insert(0, (1, first))
-    tiers = tuple(Tier(quantity, price.amount) for quantity, price in found)
-    return tiers, next((price.currency for _, price in found if price.currency), None)
+def _priced(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ...]:
+    """Tiers as amounts, after the price of one. What comes off a price that the row does not have
+    is left out, and said."""
+    steps, currency = listed
+    amount = read.amount
+    discounts = any(isinstance(step, Discount) for step in steps)
+    if amount is None:
+        least = next((step for step in steps if isinstance(step, Tier)), None)
+        if discounts:
+            row.say(TIERS, "TIERS_WITHOUT_PRICE")
+            steps = tuple(step for step in steps if isinstance(step, Tier))
+        amount = least.amount if least else "0"
+    elif steps[0].quantity > 1 and (discounts or TIERS not in row.lineage):
+        steps = (Tier(1, amount), *steps)
+    return tuple(priced(step, amount, read.currency or currency) for step in steps)
 
 
 def _add_price(
-    steps: tuple[tuple[str, int], ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+    steps: tuple[Step, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
 ) -> None:
-    listed = parts.get(TIERS) or (steps and _tiers_of(steps, parts)) or None
+    listed: TierList | None = parts.get(TIERS) or (tiers_in(steps, parts) if steps else None)
     if "price.amount" not in parts and listed is None:
         return
     read: Price = parts.get("price.amount") or Price(None)
-    tiers, tier_currency = listed or (read.tiers, None)
+    tiers, tier_currency = read.tiers, None
+    if listed is not None:
+        tiers, tier_currency = _priced(row, listed, read), listed[1]
     currency = _currency(plan, row, parts, read.currency or tier_currency)
     price: dict[str, Any] = {}
     amount = read.amount
@@ -169,6 +168,8 @@ def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: s
         row.say("price.amount", "CURRENCY_MISSING")
         return
     price["currency"] = currency
+    if plan.said is not None:
+        row.lineage.setdefault("price.currency", plan.said)
     base = plan.rates.convert(price["amount"], currency)
     if base is not None:
         price["base"] = base

@@ -87,6 +87,11 @@ CODES: dict[str, Code] = {
     "TIERS_UNREADABLE": Code(
         "warning", "{value!r} is no list of tier prices", "write tiers like 1+ 9.90; 10+ 8.50"
     ),
+    "TIERS_WITHOUT_PRICE": Code(
+        "warning",
+        "the tiers say what comes off in percent, but the row has no price",
+        "map the column of the price, or write the tiers as prices",
+    ),
     "CURRENCY_MISSING": Code(
         "warning", "no cell, header or profile says the currency", "set `currency` of the profile"
     ),

@@ -15,7 +15,7 @@ from penstock.catalog.dimensions import read_dimensions
 from penstock.catalog.gtin import is_valid, read_gtin
 from penstock.catalog.images import looks_like_image, read_images, read_url
 from penstock.catalog.numbers import is_nothing, read_count, read_number, read_rating, to_ascii
-from penstock.catalog.price_tiers import read_tier_cell
+from penstock.catalog.price_tiers import read_percent, read_step, read_tier_cell
 from penstock.catalog.prices import read_price
 from penstock.catalog.units import read_measure, read_pack, unit_of
 from penstock.catalog.words import words
@@ -34,6 +34,8 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "currency": lambda text: currency_of(text) is not None,
     "unit": lambda text: text.isdecimal() or unit_of(text) is not None,
     "tiers": lambda text: read_tier_cell(text, None, None).value is not None,
+    "step": lambda text: read_step(text).value is not None,
+    "percent": lambda text: read_percent(text, None).value is not None,
     "pack": lambda text: read_pack(text).value is not None,
     "boolean": lambda text: read_boolean(text).value is not None,
     "availability": lambda text: read_availability(text).value is not None,

@@ -15,15 +15,21 @@ from penstock.catalog.numbers import DecimalStyle
 
 @dataclass(frozen=True, slots=True)
 class ColumnDecision:
-    """How the cells of one column are read. ``notes`` are for people."""
+    """How the cells of one column are read. ``notes`` are for people; ``said`` is what the file has
+    beside its table, where the currency is from there."""
 
     decimal: DecimalStyle | None = None
     dates: DateOrder | None = None
     currency: str | None = None
     notes: tuple[str, ...] = ()
+    tax_included: bool | None = None
+    said: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        shown = {"decimal": self.decimal, "dates": self.dates, "currency": self.currency}
+        shown = {
+            "decimal": self.decimal, "dates": self.dates, "currency": self.currency,
+            "taxIncluded": self.tax_included, "said": self.said,
+        }  # fmt: skip
         return {name: value for name, value in shown.items() if value is not None} | (
             {"notes": list(self.notes)} if self.notes else {}
         )
@@ -35,6 +41,8 @@ class ColumnDecision:
             kept.get("dates"),
             kept.get("currency"),
             tuple(kept.get("notes", ())),
+            kept.get("taxIncluded"),
+            kept.get("said"),
         )
 
 

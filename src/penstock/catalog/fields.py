@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal[
     "line", "text", "identifier", "gtin", "category", "price", "per_unit", "currency", "unit",
-    "pack", "tiers", "boolean", "availability", "count", "quantity", "lead_time", "date",
-    "datetime", "rating",
+    "pack", "tiers", "step", "percent", "boolean", "availability", "count", "quantity",
+    "lead_time", "date", "datetime", "rating",
     "weight", "length", "dimensions", "url", "images", "tags", "money", "custom", "variants",
     "score",
 ]  # fmt: skip
@@ -109,26 +110,42 @@ _SHORT = {target.rsplit(".", 1)[-1]: target for target in reversed(MAPPED)} | {
 def full_target(name: str) -> str | None:
     """The target a person means: `sku`, `price`, `images.2` or a whole path; None if unknown."""
     base, _, number = name.rpartition(".")
-    if number.isdecimal() and base in BY_TARGET and (BY_TARGET[base].many or base == TIERS):
+    if number.isdecimal() and base in BY_TARGET and BY_TARGET[base].many:
+        return name
+    if TIER_COLUMN.fullmatch(name):
         return name
     if name in BY_TARGET:
         return name if BY_TARGET[name].mapped else None
     return _SHORT.get(name)
 
 
-# Followed by a number it is the price from that quantity up, in a column of its own.
 TIERS = "price.tiers"
+# Tiers in columns of their own: `price.tiers.10` holds the price from ten up, and
+# `price.tiers.10.discount` what then comes off. `price.tiers.step2.quantity` holds the quantity
+# from which the price beside it counts, `price.tiers.step2.amount`, or the discount.
+TIER_COLUMN = re.compile(
+    r"price\.tiers\.(?:(?P<quantity>[0-9]{1,7})(?P<off>\.discount)?"
+    r"|step(?P<step>[0-9]{1,3})\.(?P<part>quantity|amount|discount))"
+)
 
 
 def kind_of(target: str) -> Kind:
     """What the cells of a column are read as."""
-    return "price" if target.startswith(TIERS + ".") else field_of(target).kind
+    if not target.startswith(TIERS + "."):
+        return field_of(target).kind
+    match target.rpartition(".")[2]:
+        case "quantity":
+            return "step"
+        case "discount":
+            return "percent"
+    return "price"
 
 
 def field_of(target: str) -> Field:
     """The field a target adds to: `images.3` is `images`."""
-    found = BY_TARGET.get(target)
-    return found if found is not None else BY_TARGET[target.rpartition(".")[0]]
+    while target not in BY_TARGET:
+        target = target.rpartition(".")[0]
+    return BY_TARGET[target]
 
 
 _AMOUNT = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}

@@ -15,6 +15,7 @@ from penstock.catalog import content, synonyms
 from penstock.catalog.assign import assign
 from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.synonyms import Candidate, Hints, header_key
+from penstock.catalog.tier_columns import find_steps
 from penstock.catalog.words import words
 
 How = Literal["exact", "fuzzy", "content", "custom"]
@@ -32,6 +33,7 @@ FEWEST_BREAKS = 3
 # As readers name the columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
 _QUANTITY = re.compile(r"[1-9][0-9]{0,6}")
+TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that are no misspelt names, though they look it.
 _NO_MISTAKES = words("longitude latitude xlongitude ylatitude format parents")
 
@@ -103,6 +105,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     if all(map(_NUMBERED.fullmatch, header)):
         _guess(thoughts, samples)
     _find_price_breaks(header, thoughts, samples)
+    _find_price_steps(header, thoughts, samples)
     scores = []
     for index, thought in enumerate(thoughts):
         # Of two equally good columns the first one wins.
@@ -166,6 +169,26 @@ def _find_price_breaks(
         if content.fit("price", cells) == 1.0:
             target = "price.amount" if quantity == 1 else f"{TIERS}.{quantity}"
             thoughts[index].options[target] = (0.8, "exact")
+
+
+def _find_price_steps(
+    header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+) -> None:
+    """`Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`: quantities and what holds from each up."""
+    steps = find_steps(header)
+    cells = {index: samples[index] if index < len(samples) else () for index in steps}
+    if any(content.fit(kind_of(target), cells[index]) == 0 for index, target in steps.items()):
+        return
+    for index, target in steps.items():
+        thoughts[index].options.clear()
+        thoughts[index].options[target] = (0.95, "exact")
+    for index, thought in enumerate(thoughts):
+        # A column of prices from a quantity up that holds percent says what comes off.
+        priced = next((one for one in thought.options if TIER_PRICE.fullmatch(one)), None)
+        given = content.filled(samples[index]) if priced and index < len(samples) else []
+        if priced and given and all(text.rstrip().endswith("%") for text in given):
+            thought.options.clear()
+            thought.options[f"{priced}.discount"] = (0.95, "exact")
 
 
 def _with_stock_words(named: list[Candidate]) -> list[Candidate]:

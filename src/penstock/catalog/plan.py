@@ -9,11 +9,13 @@ from typing import NamedTuple
 from penstock.catalog.currencies import Rates
 from penstock.catalog.decisions import UNDECIDED, ColumnDecision
 from penstock.catalog.dimensions import sides_named
-from penstock.catalog.fields import kind_of
+from penstock.catalog.fields import TIERS, kind_of
 from penstock.catalog.profile import IGNORED, ColumnRule, Profile
 from penstock.catalog.readers import REPEATING, Reader, Style, reader
+from penstock.catalog.row import Source
 from penstock.catalog.synonyms import candidates
 from penstock.catalog.text import tidy_line
+from penstock.catalog.tier_columns import speaks_of_discounts
 from penstock.catalog.units import read_unit, unit_of
 from penstock.catalog.value import Normalised
 from penstock.catalog.words import words
@@ -72,6 +74,8 @@ class Plan:
     currency: str | None
     targets: frozenset[str]
     notes: tuple[str, ...]
+    # Where the currency is from, if it is from beside the table.
+    said: Source | None = None
 
     @property
     def width(self) -> int:
@@ -122,7 +126,19 @@ def compile_plan(
         profile.currency or _only_currency(header, profile, decisions),
         frozenset(step.target for step in steps),
         tuple(notes),
+        _said(steps, profile, decisions),
     )
+
+
+def _said(
+    steps: Sequence[Step], profile: Profile, decisions: Sequence[ColumnDecision]
+) -> Source | None:
+    for step in steps:
+        said = decisions[step.column].said if step.column < len(decisions) else None
+        if said and kind_of(step.target) in ("price", "tiers"):
+            own = profile.columns[step.header].currency
+            return None if own else ("", said, "said_beside_the_table", 0.9)
+    return None
 
 
 def _step(index: int, header: str, target: str, style: Style) -> Step:
@@ -151,8 +167,9 @@ def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header:
         rule.dates or profile.dates or decision.dates,
         rule.currency or _cell_currency(profile, decision),
         _unit(unit, target),
-        rule.tax_included,
+        decision.tax_included if rule.tax_included is None else rule.tax_included,
         sides_named(header) if target == "specifications.dimensions" else (),
+        target == TIERS and speaks_of_discounts(header),
     )
 
 
@@ -190,7 +207,7 @@ def _matters(note: str, rule: ColumnRule) -> bool:
     if note.startswith("Dates"):
         return kind in ("date", "datetime")
     if "urrenc" in note or "is read as" in note:
-        return kind in ("price", "per_unit", "tiers", "currency")
+        return kind in ("price", "per_unit", "tiers", "currency") and rule.currency is None
     return kind in (
         "price",
         "per_unit",

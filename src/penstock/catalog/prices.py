@@ -18,7 +18,7 @@ from penstock.catalog.numbers import (
     read_number,
     to_ascii,
 )
-from penstock.catalog.price_tiers import Tier, read_tiers
+from penstock.catalog.price_tiers import Discount, Tier, read_tiers
 from penstock.catalog.units import unit_of
 from penstock.catalog.value import EMPTY, Normalised, Problem, problem, unreadable
 
@@ -38,6 +38,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 
+# `12,50 -5 %`: neither the price before nor the one after is said to be the price.
+_PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
 # Keeps apart what the currency kept apart: "3,49 zł 1,75 zł".
 _CURRENCY_STOOD = "¤"
 
@@ -148,7 +150,14 @@ def _read_any(text: str, style: PriceStyle) -> Normalised:
         return _read_words(body, text, style)
     tiers = read_tiers(body, style.decimal, style.currency)
     if tiers is not None:
-        return _tiered(tiers, style)
+        steps, named = tiers
+        prices = tuple(step for step in steps if not isinstance(step, Discount))
+        # What comes off a price is none.
+        if len(prices) < len(steps):
+            return unreadable("PRICE_UNREADABLE", text)
+        return _tiered((prices, named), style)
+    if "%" in body and _PERCENT_OFF.search(body):
+        return unreadable("PRICE_UNREADABLE", text)
     tax, body = _tax(body, style)
     unit, body = _per_unit(body)
     if words.NOT_PLAIN.search(body):

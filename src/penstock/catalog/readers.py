@@ -39,14 +39,14 @@ class Style:
     unit: str | None = None
     tax_included: bool | None = None
     sides: tuple[str, ...] = ()
+    off: bool = False  # the header speaks of discounts
 
 
 # Kinds whose cells repeat: what was read once is remembered.
 REPEATING = words(
     """
-    category price per_unit currency unit pack tiers boolean availability count quantity lead_time
-    date
-    rating weight length dimensions tags"""
+    category price per_unit currency unit pack tiers step percent boolean availability count
+    quantity lead_time date rating weight length dimensions tags"""
 )
 
 
@@ -64,7 +64,11 @@ def reader(kind: str, style: Style) -> Reader:
         "currency": lambda raw: currencies.read_currency(raw, style.currency),
         "unit": units.read_unit,
         "pack": lambda raw: units.read_pack(raw, decimal, unit),
-        "tiers": lambda raw: price_tiers.read_tier_cell(raw, decimal, style.currency),
+        "tiers": lambda raw: price_tiers.read_tier_cell(
+            raw, decimal, style.currency, off=style.off
+        ),
+        "step": price_tiers.read_step,
+        "percent": lambda raw: price_tiers.read_percent(raw, decimal),
         "boolean": booleans.read_boolean,
         "availability": lambda raw: availability.read_availability(raw, decimal),
         "count": lambda raw: numbers.read_count(raw, decimal),

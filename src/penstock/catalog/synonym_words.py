@@ -119,7 +119,8 @@ WORDS: dict[str, str] = {
     "price.tiers": """
         tier prices|tier price|tiered prices|volume prices|quantity breaks|price breaks|
         quantity discounts|volume pricing|bulk prices|group prices|customer group prices?|
-        staffelpreise|staffelpreis|mengenstaffel|mengenrabatt|prix dégressifs|tarif dégressif|
+        staffelpreise|staffelpreis|mengenstaffel|staffel|staffelung|preisstaffel|mengenrabatt|
+        prix dégressifs|tarif dégressif|
         paliers de prix|precios por volumen|precios escalonados|escalado|prezzi a scaglioni|
         scaglioni|sconti quantità|staffelprijzen|staffelprijs|preços por quantidade|escalões""",
     "price.taxIncluded": """

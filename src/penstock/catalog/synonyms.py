@@ -58,11 +58,12 @@ _EACH = words(
 
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
 _STEP = re.compile(
-    r"(?:(?:net|netto|unit|staffel)?[ -]?(?:price|preis|prix|precio|prezzo|prijs|preço|vk|ek))?"
+    r"(?:(?:net|netto|unit|staffel)?[ -]?(?:price|preis|prix|precio|prezzo|prijs|preço|vk|ek)"
+    r"|(?P<off>(?:mengen)?rabatt|discount|remise|sconto|descuento|korting|desconto|rabat))?"
     r"[ :(-]{0,3}(?:(?P<from>ab|from|>=|≥|à partir de|a partir de|desde|vanaf|da|dès|bei|at)\s?)?"
     r"(?P<quantity>[0-9]{1,6})\s?(?P<plus>\+)?\s?"
     r"(?:(?:st|stk|stück|pcs|pc|pz|uds?|units?|pieces?|stuks?|pièces|un|ex)\.?)?[ )]?"
-    r"(?:(?:€|eur|chf|usd|\$|netto|net)\s?)?",
+    r"(?:(?:€|eur|chf|usd|\$|netto|net|(?P<percent>[([]?(?:in )?%[)\]]?))\s?)?",
     re.IGNORECASE,
 )
 
@@ -228,6 +229,8 @@ def _step_of_tiers(header: str) -> Candidate | None:
     if match is None or not (match["from"] or match["plus"]):
         return None
     quantity = int(match["quantity"])
+    if match["off"] or match["percent"]:
+        return Candidate(f"{TIERS}.{quantity}.discount", 0.95)
     return Candidate(f"{TIERS}.{quantity}" if quantity > 1 else "price.amount", 0.95)
 
 

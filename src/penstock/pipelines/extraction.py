@@ -36,7 +36,7 @@ from penstock.pipelines.product_rows import GROUP, extract
 from penstock.pipelines.product_summary import summary_of
 
 # Counted up whenever the same file would become other products: older results are not used again.
-_RESULTS = 2
+_RESULTS = 3
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
@@ -151,7 +151,8 @@ class Extraction(Pipeline):
         profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
         rates = await ctx.catalog.rates(job.config.base_currency, today())
         base = job.config.base_currency
-        return learnt(header, stats, profile, proposal, origin, rates, base)
+        reading = cursor.get("reading", {})
+        return learnt(header, stats, profile, proposal, origin, rates, base, reading)
 
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
         if job.config.missing is None:

@@ -73,8 +73,9 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
     rates = await ctx.catalog.rates(job.config.base_currency, today())
     context = learnt(
-        head["header"], stats, profile, proposal, origin, rates, job.config.base_currency
-    )
+        head["header"], stats, profile, proposal, origin, rates, job.config.base_currency,
+        head["detected"],
+    )  # fmt: skip
     looked_at = replace(job, header=head["header"], context=context)
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)

@@ -21,6 +21,7 @@ from penstock.catalog.grid import grid_columns
 from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
 from penstock.catalog.profile import ColumnRule, Profile
+from penstock.catalog.said_of_prices import said_of_prices, with_what_is_said
 from penstock.catalog.saved import respelt
 from penstock.catalog.synonyms import read_hints
 from penstock.catalog.validate import Validator, compile_validator
@@ -138,9 +139,12 @@ def _mapped(
 def learnt(
     header: Sequence[str], stats: Sequence[ColumnStats], profile: Profile, proposal: Proposal,
     origin: str, rates: Sequence[tuple[date, str, Decimal]], base: str,
+    reading: Mapping[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     """All that the stages need, as the job keeps it."""
-    decisions = decide(stats, profile.currency)
+    said = said_of_prices(reading)
+    settled = profile.currency or said.currency
+    decisions = with_what_is_said(decide(stats, settled), said, profile.currency)
     plan = compile_plan(header, profile, decisions)
     targets = [step.target for step in plan.steps]
     return {
