@@ -101,7 +101,9 @@ def test_a_reading_goes_on_with_the_same_positions(file: Path) -> None:
 
 def test_sentences_are_no_columns(file: Path) -> None:
     file.write_text("Dear all,\n\nplease find  below\nthe list of  what we\nhave in  stock now.\n")
-    assert read(file).head.detected["format"] == "csv"
+    with pytest.raises(BadInput, match="a text in sentences"):
+        read(file)
+    assert read(file, {"format": "csv"}).head.detected["format"] == "csv"
 
 
 def test_lists_of_merchandise_systems_are_drawn_with_strokes_alone(file: Path) -> None:

@@ -42,7 +42,9 @@ def read(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="csv, fixed, xlsx, xls, xml2003, ods, html, json, ndjson or xml."),
+        typer.Option(
+            help="csv, fixed, blocks, xlsx, xls, xml2003, ods, html, json, ndjson or xml."
+        ),
     ] = None,
     widths: Annotated[
         str | None,

@@ -6,6 +6,7 @@ import re
 import zipfile
 
 from penstock.formats.encodings import marked_encoding
+from penstock.formats.records.blocks import find_blocks
 from penstock.model.errors import BadInput
 
 ACCEPTED = (
@@ -13,7 +14,7 @@ ACCEPTED = (
     "OpenDocument (ods), JSON, NDJSON, XML and tables in HTML, also inside gzip or zip"
 )
 HEAD_BYTES = 64 * 1024
-ZIP, GZIP, OLE, TEXT, HTML = "zip", "gzip", "ole", "text", "html"
+ZIP, GZIP, OLE, TEXT, HTML, BLOCKS = "zip", "gzip", "ole", "text", "html", "blocks"
 
 _CONTAINERS = (
     (b"PK\x03\x04", ZIP),
@@ -82,8 +83,8 @@ _REFUSED_TEXTS = (
 
 
 def kind_of_bytes(head: bytes, name: str = "The file") -> str:
-    """``zip``, ``gzip``, ``ole``, ``json``, ``ndjson``, ``xml``, ``xml2003``, ``html`` or ``text``;
-    else UNSUPPORTED_TYPE."""
+    """``zip``, ``gzip``, ``ole``, ``json``, ``ndjson``, ``xml``, ``xml2003``, ``html``, ``blocks``
+    or ``text``; else UNSUPPORTED_TYPE."""
     for signature, kind in _CONTAINERS:
         if head.startswith(signature) and (len(signature) > 2 or kind == GZIP or b"\0" in head[:8]):
             return kind
@@ -118,7 +119,7 @@ def _kind_of_text(text: str, name: str) -> str:
         if _JSON_GOES_ON.match(text) or len(lines) < 2:
             several = len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines)
             return "ndjson" if several and lines[0].rstrip().endswith("}") else "json"
-    return TEXT
+    return BLOCKS if find_blocks(text) is not None else TEXT
 
 
 def _begins_with_a_cell(text: str) -> bool:

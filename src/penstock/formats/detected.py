@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 from penstock.model.errors import BadInput
 
-Format = Literal["csv", "fixed", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html"]
+Format = Literal[
+    "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
+]  # fmt: skip
 FORMATS: tuple[Format, ...] = (
-    "csv", "fixed", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
+    "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
 )  # fmt: skip
 # Of preamble, footer, problems and the like a report shows the first few; it counts them all.
 MOST_SHOWN = 50
@@ -32,6 +34,12 @@ class ReadOptions:
     records_path: str | None = None
     member: str | int | None = None  # of an archive that holds several files
     widths: str | None = None  # of columns by position: "10,25,3"
+
+    @property
+    def cuts_lines(self) -> bool:
+        """Whether the caller says how lines are cut, or where the table begins."""
+        told = (self.delimiter, self.widths, self.header_row, self.skip_rows)
+        return any(one is not None for one in told)
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> ReadOptions:

@@ -19,6 +19,7 @@ from typing import Any
 from penstock.formats.cells import is_blank
 from penstock.formats.csv.read import read_csv
 from penstock.formats.detect import (
+    BLOCKS,
     GZIP,
     HEAD_BYTES,
     HTML,
@@ -63,6 +64,8 @@ def _read(
     source, kind = _opened(given, wanted.member, limits)
     if wanted.format is not None:
         kind = _told(kind, wanted.format)
+    elif kind == BLOCKS and wanted.cuts_lines:
+        kind = "csv"
     if cursor is not None:
         kind = cursor["plan"]["format"]
     for piece in _reader(kind)(source, wanted, limits, cursor):
@@ -134,6 +137,10 @@ def _reader(kind: str) -> Any:
     match kind:
         case "csv" | "fixed":
             return read_csv
+        case "blocks":
+            from penstock.formats.records.blocks_read import read_blocks
+
+            return read_blocks
         case "json" | "ndjson":
             from penstock.formats.records.json_read import read_json, read_ndjson
 

@@ -10,8 +10,17 @@ from typing import Any
 
 from penstock.formats.cells import is_blank
 from penstock.formats.csv.dialect import Dialect
+from penstock.formats.csv.prose import what_text_is
 from penstock.formats.csv.records import Block, blocks_of
-from penstock.formats.csv.sniff import NO_DELIMITER, Sniffed, sep_line, sniff
+from penstock.formats.csv.sniff import (
+    NO_DELIMITER,
+    SAMPLE_CHARS,
+    SAMPLE_ROWS,
+    Sniffed,
+    sep_line,
+    sniff,
+)
+from penstock.formats.detect import refused
 from penstock.formats.detected import MOST_SHOWN, Detected, ReadOptions, shown_line
 from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding
 from penstock.formats.layout import Layout, find_layout
@@ -65,6 +74,7 @@ def plan_csv(
         raise BadInput("EMPTY_FILE", "The file is empty: send a header and at least one row.")
     offset = options.skip_rows or (1 if sep_line(sample.text) is not None else 0)
     sniffed = sniff(_without_lines(sample.text, options.skip_rows or 0), options)
+    _check_for_prose(sample.text, sniffed, options)
     _read_sample(sample, sniffed, offset, limits)
     comment = _comment_of(sample, sniffed.width)
     layout = _layout(sample, options, comment)
@@ -72,6 +82,15 @@ def plan_csv(
         raise BadInput("EMPTY_FILE", "The file holds no table: send a header and at least one row.")
     plan = _plan_of(sample, layout, sniffed, encoding, comment, limits)
     return plan, _report(plan, sample, layout, sniffed, encoding, options)
+
+
+def _check_for_prose(text: str, sniffed: Sniffed, options: ReadOptions) -> None:
+    """Not where the caller says how to read it."""
+    if options.format is not None or options.cuts_lines:
+        return
+    seems = what_text_is(text[:SAMPLE_CHARS].splitlines()[:SAMPLE_ROWS], sniffed)
+    if seems is not None:
+        raise refused(f"{seems}, without a table; if it is one, say its `delimiter`")
 
 
 def _encoding(source: Source, options: ReadOptions) -> Encoding:
@@ -210,6 +229,9 @@ def _report(
         report.doubt(f"the delimiter could also be {other!r}", 0.6)
     for said, confidence in layout.doubts:
         report.doubt(said, confidence)
+    beside = len(layout.preamble) + len(layout.footer)
+    if dialect.ruled and beside >= layout.stop - layout.start:
+        report.doubt(f"the table stands in a text, of which {beside:,} lines were left out", 0.6)
     if sniffed.score < 0.4 and not options.delimiter and not single:
         report.doubt("the lines are cut into unequal numbers of cells", 0.5)
     return report

@@ -143,6 +143,9 @@ def lines_are_ruled(lines: Sequence[str]) -> bool:
     rules = [n for n, line in enumerate(lines) if is_rule(line)]
     if len(places) < 2 or not rules:
         return False
+    if any("|" in lines[n] and {n - 1, n + 1} <= set(places) for n in rules):
+        # Markdown, in which text may stand around the table.
+        return True
     inside = [line for line in lines[places[0] : places[-1] + 1] if line.strip()]
     drawn = sum("|" in line or is_rule(line) for line in inside)
     return drawn >= 0.8 * len(inside) and any(n - 1 in places or n + 1 in places for n in rules)
