@@ -120,3 +120,77 @@ def test_lists_of_merchandise_systems_are_drawn_with_strokes_alone(file: Path) -
 def test_a_word_alone_in_the_last_row_of_a_sheet_is_a_row(file: Path) -> None:
     file.write_text("sku;name;price\nA-1;Bolt;1\nA-2;Nut;2\nA-3;Pin;3\nWasher;;\n")
     assert read(file).rows[-1] == ["Washer", "", ""]
+
+
+GLUED_TOO = {
+    "a code, a text, a unit, a number, a currency and a day": (
+        """\
+0000100012Pumpe NPK 40-160         ST 0000123450EUR20261115
+0000100013Dichtung 40 mm           ST 0000000320EUR20261115
+0000100014Laufrad                  ST 0000004500EUR20261116
+""",
+        ["0000100013", "Dichtung 40 mm", "ST", "0000000320", "EUR", "20261115"],
+    ),
+    "nothing but a currency between numbers": (
+        "4006381333931EUR0000012\n4006381333948EUR0000350\n4006381333955EUR0001999\n",
+        ["4006381333948", "EUR", "0000350"],
+    ),
+    "names above, a code that touches its text": (
+        """\
+SKU    NAME                QTY   PRICE
+AB-1234Widget small          10   12.50
+AB-1235Widget medium large 1000  112.50
+AB-1236Widget extra large 22000 1112.50
+AB-1237Gadget                 7    2.50
+""",
+        ["AB-1235", "Widget medium large", "1000", "112.50"],
+    ),
+    "decimals that end a number": (
+        """\
+ArtNr     Bezeichnung         Preis    Datum
+A100      Schraube M4         000012,5020260115
+A101      Mutter M4           000112,5020260116
+A102      Scheibe gross       001112,5020260117
+""",
+        ["A101", "Mutter M4", "000112,50", "20260116"],
+    ),
+    "a text up to the last place of its column": (
+        """\
+0000012345ABSCHEIBE               00001200ST
+0000012346MUTTER M4 VERZINKT DIN 900000099ST
+0000012347SCHRAUBE M4X12          00000450ST
+0000012348BOLZEN                  00011299PA
+""",
+        ["0000012346", "MUTTER M4 VERZINKT DIN 9", "00000099", "ST"],
+    ),
+    "digits alone, by check digits and days": (
+        "20260115400638133393100001250\n20260115400638133394800000350\n"
+        "20260115400638133395500001999\n",
+        ["20260115", "4006381333948", "00000350"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GLUED_TOO)
+def test_columns_that_nothing_blank_parts(file: Path, name: str) -> None:
+    text, second = GLUED_TOO[name]
+    file.write_text(text)
+    found = read(file)
+    assert found.found["format"] == "fixed"
+    assert found.rows[1] == second
+    assert any("`widths`" in said for said in found.found["ambiguities"])
+
+
+def test_what_cannot_be_told_apart_is_said(file: Path) -> None:
+    file.write_text("471100000000123400000000560000\n471200000000123400000001560000\n" * 3)
+    said = " ".join(read(file).found["ambiguities"])
+    assert "more digits than a number has" in said
+    assert "`widths`" in said
+
+
+def test_codes_of_letters_and_digits_stay_whole(file: Path) -> None:
+    rows = "".join(f"AB{n:04}  Widget no {n:<10}  {n:>6}\n" for n in range(30))
+    file.write_text("CODE    NAME                  QTY\n" + rows)
+    assert read(file).rows[7] == ["AB0007", "Widget no 7", "7"]
+    file.write_text("".join(f"{n:013};A{n:05};12.50\n" for n in range(30)))
+    assert read(file).rows[3] == ["0000000000003", "A00003", "12.50"]

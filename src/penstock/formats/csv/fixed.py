@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from penstock.formats.cells import CODE, EMPTY, TYPED, kind_of
+from penstock.formats.csv.glued import more_cuts
 from penstock.formats.detected import wrong_option
 
 # From and up to which character a line is blank between two columns.
@@ -17,6 +18,7 @@ Gap = tuple[int, int]
 _FEWEST_LINES = 3
 _LONGEST_LINE = 4_000
 _MOST_WIDTHS = 500
+_SHORTEST_RECORD = 20
 # A line that only underlines the names: each run of dashes is a column.
 _UNDERLINE = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{1,})+\s*")
 
@@ -71,18 +73,41 @@ def find_positions(lines: Sequence[str]) -> Positions | None:
     body = _body([line for line in plain if line.strip()])
     if len(body) < _FEWEST_LINES or max(map(len, body)) > _LONGEST_LINE:
         return None
-    gaps = _meant(_shared_blanks(body), body)
-    wide = sum(end - begin > 1 for begin, end in gaps)
-    return Positions(tuple(gaps), sure=False) if gaps and wide else None
+    blanks = _shared_blanks(body)
+    gaps = _meant(blanks, body)
+    wide = [gap for gap in gaps if gap[1] - gap[0] > 1]
+    if not wide and not _are_equally_long(body) and not _are_equally_long(body[1:]):
+        return None
+    if not _is_delimited(body):
+        found = set(more_cuts(body, wide)) - set(wide)
+        if found:
+            apart = [b for b in blanks if not any(a[0] <= b[0] < max(a) for a in found)]
+            gaps = _meant(sorted({*apart, *found}), body, found)
+    return Positions(tuple(gaps), sure=False) if gaps else None
 
 
 def _body(lines: Sequence[str]) -> list[str]:
     """The lines of the table: titles and notes have no gaps, or stand alone."""
+    if _are_equally_long(lines):
+        return list(lines)
     gapped = [n for n, line in enumerate(lines) if "  " in line.strip()]
     if len(gapped) < _FEWEST_LINES:
         return []
     inside = list(lines[gapped[0] : gapped[-1] + 1])
     return inside if len(gapped) >= 0.7 * len(inside) else []
+
+
+def _are_equally_long(lines: Sequence[str]) -> bool:
+    """As long as each other, and too long for one value: records of a fixed length."""
+    filled = [len(line) for line in lines if line.strip()]
+    return len(filled) >= _FEWEST_LINES and len(set(filled)) == 1 and filled[0] >= _SHORTEST_RECORD
+
+
+def _is_delimited(lines: Sequence[str]) -> bool:
+    """Whether something else parts the cells of every line."""
+    return any(all(mark in line for line in lines) for mark in ";\t|") or all(
+        line.count(",") > 1 for line in lines
+    )
 
 
 def _shared_blanks(lines: Sequence[str]) -> list[Gap]:
@@ -104,7 +129,7 @@ def _shared_blanks(lines: Sequence[str]) -> list[Gap]:
     return [gap for gap in gaps if any(filled[: gap[0]])]
 
 
-def _meant(gaps: Sequence[Gap], lines: Sequence[str]) -> list[Gap]:
+def _meant(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()) -> list[Gap]:
     """A single blank that all lines share may be chance, between words; it is no chance between
     values. What has no name above it and no value in it belongs to the text before."""
     kept: list[Gap] = []
@@ -116,7 +141,9 @@ def _meant(gaps: Sequence[Gap], lines: Sequence[str]) -> list[Gap]:
         named = bool(left[0]) and bool(right[0])
         values = _are_values(right[1:]) or _are_values(left[1:])
         enough = values if gap[1] - gap[0] == 1 else named or values
-        if enough or (gap[1] - gap[0] == 1 and named and len(lines) >= 20):
+        if gap[1] - gap[0] == 1 and 2 * sum(map(bool, right)) < len(right):
+            enough = named = False
+        if gap in sure or enough or (gap[1] - gap[0] == 1 and named and len(lines) >= 20):
             kept.append(gap)
     return kept
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.formats.cells import is_blank
 from penstock.formats.csv.dialect import Dialect
+from penstock.formats.csv.glued import has_glued_digits, has_padded_numbers
 from penstock.formats.csv.prose import what_text_is
 from penstock.formats.csv.records import Block, blocks_of
 from penstock.formats.csv.sniff import (
@@ -30,6 +31,7 @@ from penstock.model.errors import BadInput
 # Files up to this size are looked at as a whole, larger ones by their head.
 WHOLE_CHARS = 2 * 1024 * 1024
 HEAD_ROWS = 2000
+_LOOKED_AT = 200
 _COMMENTS = ("#", "//", "--", "%", ";")
 
 
@@ -229,12 +231,33 @@ def _report(
         report.doubt(f"the delimiter could also be {other!r}", 0.6)
     for said, confidence in layout.doubts:
         report.doubt(said, confidence)
+    if options.widths is None:
+        _doubt_positions(report, dialect, sample.rows[layout.start : layout.stop][:_LOOKED_AT])
     beside = len(layout.preamble) + len(layout.footer)
     if dialect.ruled and beside >= layout.stop - layout.start:
         report.doubt(f"the table stands in a text, of which {beside:,} lines were left out", 0.6)
     if sniffed.score < 0.4 and not options.delimiter and not single:
         report.doubt("the lines are cut into unequal numbers of cells", 0.5)
     return report
+
+
+def _doubt_positions(report: Detected, dialect: Dialect, rows: Sequence[Sequence[str]]) -> None:
+    """What nothing but the digits and words of the lines themselves could tell."""
+    glued = any(begin == end for begin, end in dialect.gaps)
+    if glued:
+        report.doubt(
+            "columns that no blank parts were cut where digits and words meet; say the `widths` if "
+            "they are others", 0.6,
+        )  # fmt: skip
+    if has_glued_digits(rows):
+        report.doubt(
+            "a column holds more digits than a number has, perhaps several values that nothing "
+            "parts: say the `widths`", 0.5,
+        )  # fmt: skip
+    if glued and has_padded_numbers(rows):
+        report.doubt(
+            "numbers filled up with zeros have no decimal mark: amounts may be in cents", 0.5
+        )
 
 
 def _widths(dialect: Dialect) -> str | None:

@@ -40,6 +40,7 @@ _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 _LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
 # Two candidates this close are both worth a word to the reader of the report.
 _CLOSE = 0.9
+_MOST_DIGITS = 20
 
 
 class Candidate(NamedTuple):
@@ -258,7 +259,7 @@ def _scored(lines: Sequence[str], dialect: Dialect) -> Candidate:
     more_columns = 1 - 0.35 / width
     swallowed = sum(cell.count("\n") for row in body for cell in row) / max(len(lines), 1)
     score = consistent**2 * quality * more_columns * prior * (1 - 0.3 * min(1, swallowed))
-    return Candidate(dialect, score if dialect.quote else 0.93 * score, width)
+    return Candidate(dialect, score if dialect.quote or dialect.gaps else 0.93 * score, width)
 
 
 def _consistency(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
@@ -329,12 +330,17 @@ def _single_column(lines: Sequence[str], options: ReadOptions) -> Candidate:
     values = [line.strip().strip('"') for line in lines if line.strip()]
     if not values:
         return Candidate(dialect, 0.0, 1)
-    typed = sum(kind_of(value) in TYPED for value in values)
+    typed = sum(kind_of(value) in TYPED and not _is_glued(value) for value in values)
     if typed >= 0.6 * len(values) and _whole(values[0]) > 0.3:
         sure = 1.6
     else:
         sure = sum(map(_whole, values)) / len(values)
     return Candidate(replace(dialect, delimiter=NO_DELIMITER), 0.5 * sure, 1)
+
+
+def _is_glued(value: str) -> bool:
+    """More digits than any one number has."""
+    return len(value) > _MOST_DIGITS and value.isdigit()
 
 
 def _whole(value: str) -> float:
