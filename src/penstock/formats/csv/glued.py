@@ -12,8 +12,6 @@ from datetime import date
 from itertools import pairwise
 
 Gap = tuple[int, int]
-# The part of a line between two cuts, all lines alike, and where in it to cut.
-_Cut = Callable[[Sequence[str]], list[Gap]]
 
 _SHORTEST_CODE = 4
 _SHORTEST_NUMBER = 4
@@ -21,8 +19,8 @@ _LONGEST_NUMBER = 14
 _FEWEST_LINES = 3
 _MARKS = frozenset({
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "PLN", "CZK", "HUF", "SEK", "NOK", "DKK", "RUB",
-    "TRY", "AUD", "CAD", "INR", "BRL", "MXN", "ZAR", "ST", "STK", "PCE", "PCS", "PC", "EA", "KG", "MTR",
-    "LTR", "SET", "PAA", "PA", "KAR", "ROL", "CT", "BX", "PK", "VE",
+    "TRY", "AUD", "CAD", "INR", "BRL", "MXN", "ZAR", "ST", "STK", "PCE", "PCS", "PC", "EA", "KG",
+    "MTR", "LTR", "SET", "PAA", "PA", "KAR", "ROL", "CT", "BX", "PK", "VE",
 })  # fmt: skip
 _NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))[-+]?\d[\d.,]*$|\d[\d.,]*$")
 
