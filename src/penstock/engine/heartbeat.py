@@ -21,6 +21,7 @@ _BEAT_SECONDS = 1.0
 _BEATS_PER_LEASE = 3
 # Stop working this long before the lease ends by our own clock: whoever comes next is not met.
 _MARGIN = 0.5
+_FENCE_SECONDS = 0.1
 _PARTING_SECONDS = 2.0
 _REPORT_SECONDS = 1.9
 _COMPLAINT_SECONDS = 60.0
@@ -73,9 +74,12 @@ class Heartbeat:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        # Apart: a beat or a connect may wait for longer than a lease has left.
+        self._fencing = threading.Thread(target=self._fence_on_time, name="fence", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
+        self._fencing.start()
 
     def stop(self) -> None:
         self._ended.set()
@@ -113,8 +117,6 @@ class Heartbeat:
         connection: Connection | None = None
         missed = 0
         while not self._ended.wait(0 if connection is None else self._pause):
-            # Before and after: neither a slow beat nor a slow connect may outlast a lease unseen.
-            self._fence()
             try:
                 if connection is None:
                     connection = await self._db.connect(timeout=self._patience)
@@ -133,7 +135,6 @@ class Heartbeat:
                 await _abandon(connection)
                 connection = None
                 self._ended.wait(0.5)
-            self._fence()
         await _abandon(connection)
 
     async def _beat(self, connection: Connection) -> None:
@@ -166,6 +167,10 @@ class Heartbeat:
             self._next_complaint = now + _COMPLAINT_SECONDS
             told = {"slots": report.slots, "busy": report.busy}
             await workers.tell(connection, "queue.backpressure", self._worker, told)
+
+    def _fence_on_time(self) -> None:
+        while not self._ended.wait(_FENCE_SECONDS):
+            self._fence()
 
     def _fence(self) -> None:
         """Cut off from the database: stop by our own clock before the lease is anyone else's."""
