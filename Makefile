@@ -43,9 +43,9 @@ test: lint types chromium ## All checks and all tests but the long ones
 	@echo "== Tests (pytest)"
 	@$(BIN)/pytest -n auto --dist worksteal -m "not long"
 
-test-long: $(DEV) tools chromium ## Soaks and chaos
-	@echo "== Long tests (pytest)"
-	@$(BIN)/pytest -m long
+test-long: $(DEV) tools chromium ## Soaks and chaos: all, or ONLY=tests/chaos/test_kills.py
+	@echo "== Long tests (pytest, file by file)"
+	@$(BIN)/python -m tests.long $(ONLY)
 
 chromium: ## What browser tests need of this machine; without it they are skipped
 	@$(call obtain,chromium:chromium)
