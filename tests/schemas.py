@@ -8,6 +8,8 @@ import secrets
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+import asyncpg
+
 from penstock.store.database import Connection
 from penstock.store.migrate import migrate
 from tests.checker.history import install_history
@@ -90,11 +92,22 @@ async def made(conn: Connection, schema: Schema) -> None:
     schema.uses += 1
 
 
+async def _dropped(conn: Connection, name: str) -> None:
+    """The server's own cleaning may hold a table that is to go while it waits for another."""
+    for tries_left in (4, 3, 2, 1, 0):
+        try:
+            await conn.execute(f'DROP SCHEMA "{name}" CASCADE')
+            return
+        except asyncpg.DeadlockDetectedError:
+            if not tries_left:
+                raise
+
+
 async def returned(conn: Connection, schema: Schema) -> None:
     """To the next test, if nothing of this one can reach it."""
     same = await conn.fetchval(_FINGERPRINT, schema.oid) == schema.fingerprint
     if not same or schema.uses >= _MOST_USES:
-        await conn.execute(f'DROP SCHEMA "{schema.name}" CASCADE')
+        await _dropped(conn, schema.name)
         return
     async with conn.transaction():
         await conn.execute("SET LOCAL statement_timeout = 0")

@@ -86,6 +86,11 @@ class TrialCatalog:
                 found[key] = by.get(winner, best)
         return found
 
+    async def rows_alike(
+        self, job_id: UUID, column: int, most: int, share: float
+    ) -> Sequence[int] | None:
+        return None
+
     async def tally(self, job_id: UUID) -> Tally:
         return Tally({}, {})
 

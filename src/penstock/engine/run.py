@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.engine.claim import Claim
@@ -65,8 +65,7 @@ async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float
             continue
         usual_ms = claimed.work.avg_ms
         await _run_batch(parts, stage, indexes, batch, ctx, worked, usual_ms)
-        if following is not None and following.at_once:
-            await _run_on(following, indexes, batch, ctx, worked)
+        await _run_on(following, indexes, batch, ctx, worked)
     worked.work_ms = timer.ms
     return worked
 
@@ -106,29 +105,52 @@ async def _run_batch(
 
 
 async def _run_on(
-    stage: Stage, indexes: list[int], batch: list[Item], ctx: StageContext, worked: Worked
-) -> None:
-    """The next stage too, for what has passed this one; both are written down together."""
-    passed: list[tuple[int, Item, Advance]] = []
-    for index, item in zip(indexes, batch, strict=True):
+    following: Sequence[Stage], indexes: list[int], batch: list[Item], ctx: StageContext,
+    worked: Worked,
+) -> None:  # fmt: skip
+    """The next stages too, for what has passed this one and need not wait; all that is said of an
+    item is written down together."""
+    going = list(zip(indexes, batch, strict=True))
+    for stage in following:
+        if not stage.at_once and stage.spared is None:
+            return
+        going = _going_on(stage, going, worked)
+        if not going or ctx.time_is_up():
+            return
+        ends = await _run_stage(stage, [item for _, item in going], ctx)
+        for (index, _), then in zip(going, ends, strict=True):
+            first = worked.outcomes[index]
+            assert isinstance(first, Advance)
+            worked.outcomes[index] = written_once(first, then, is_apart=stage.barrier)
+        going = [one for one, then in zip(going, ends, strict=True) if isinstance(then, Advance)]
+
+
+def _going_on(
+    stage: Stage, items: Sequence[tuple[int, Item]], worked: Worked
+) -> list[tuple[int, Item]]:
+    """Those that the stage before let through, as this one sees them."""
+    going = []
+    for index, item in items:
         outcome = worked.outcomes[index]
         if isinstance(outcome, Advance):
             known = item.normalized if outcome.normalized is None else outcome.normalized
-            now = replace(item, normalized=known, attempts=0, handed=outcome.hand)
-            passed.append((index, now, outcome))
-    if not passed or ctx.time_is_up():
-        return
-    ends = await _run_stage(stage, [item for _, item, _ in passed], ctx)
-    for (index, _, first), then in zip(passed, ends, strict=True):
-        worked.outcomes[index] = written_once(first, then)
+            now = Item(
+                item.job, item.row_no, item.input, known, 0, item.key, item.group, item.noticed,
+                outcome.hand,
+            )  # fmt: skip
+            going.append((index, now))
+    if stage.spared is None:
+        return going
+    spared = stage.spared([item for _, item in going])
+    return [one for one, is_spared in zip(going, spared, strict=True) if is_spared]
 
 
-_Batch = tuple[list[int], Stage, Stage | None, list[Item]]
+_Batch = tuple[list[int], Stage, Sequence[Stage], list[Item]]
 
 
 async def _batches(parts: Parts, claimed: Claim, worked: Worked) -> list[_Batch]:
     """Items that share a configuration run together, whichever job they are of: their places, the
-    stage, the one after it, and they themselves."""
+    stage, those after it, and they themselves."""
     by_config: dict[str, _Batch] = {}
     rows = {row["id"]: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
@@ -146,7 +168,7 @@ async def _batches(parts: Parts, claimed: Claim, worked: Worked) -> list[_Batch]
             if known is None:
                 stages = parts.pipeline(job.pipeline).stages(job.config)
                 stage, *after = stages[claimed.work.position :]
-                known = by_config[job_row["config"]] = ([], stage, after[0] if after else None, [])
+                known = by_config[job_row["config"]] = ([], stage, after, [])
         except PermanentError as error:
             worked.outcomes[index] = Fail(ItemError.of(error))
             continue

@@ -132,9 +132,27 @@ async def _settle_around(
     )
 
 
+class _Late(Exception):
+    """Products were changed since their stages looked: those items look again."""
+
+    def __init__(self, places: set[int]) -> None:
+        super().__init__(f"{len(places)} products were changed meanwhile")
+        self.places = places
+
+
 async def _settle_once(
     parts: Parts, claimed: Claim, worked: Worked, worker: str, last: bool
 ) -> Settled:
+    while True:
+        try:
+            return await _write(parts, claimed, worked, worker, last)
+        except _Late as late:
+            # Their stage looks at the catalog again; that is no try.
+            again = Retry(_PRODUCT_CHANGED, after_ms=0, counted=False)
+            worked = worked.with_outcome(late.places, again)
+
+
+async def _write(parts: Parts, claimed: Claim, worked: Worked, worker: str, last: bool) -> Settled:
     ids = set(lease_ids(claimed))
     # Decided before the transaction, which then holds its locks for the writing alone.
     writing = await _Writing(parts, claimed, ids).decide(worked)
@@ -146,12 +164,11 @@ async def _settle_once(
         if held != ids:
             # Virtual time and counters follow what is written, so a lost lease changes neither.
             writing = await _Writing(parts, claimed, held).decide(worked)
+        await writing.items(conn)
+        # After the items, whose checkpoints new products are taken from.
         late = await writing.products(conn)
         if late:
-            # Their stage looks at the catalog again; that is no try.
-            again = worked.with_outcome(late, Retry(_PRODUCT_CHANGED, after_ms=0, counted=False))
-            writing = await _Writing(parts, claimed, held).decide(again)
-        await writing.items(conn)
+            raise _Late(late)
         written = await write_moves(conn, writing.moves, worker, writing.children)
         for job_id, tried in writing.deliveries.items():
             await webhooks.note_tries(conn, job_id, tried, worker)
@@ -334,12 +351,20 @@ class _Writing:
         items = enumerate(self._claim.items)
         return {n for n, row in items if late and (row["job_id"], row["row_no"]) in late}
 
+    def _named_before(self, job_id: UUID) -> bool:
+        """A row that runs for the first time has said nothing yet."""
+        rows = self._claim.items
+        return self._position > 0 or any(
+            row["generation"] > 1 for row in rows if row["job_id"] == job_id
+        )
+
     async def items(self, conn: Connection) -> None:
         """Write the items: settled, released, and those that took a child process down."""
         await slices.settle_items(conn, self._settled)
         orgs = {row["id"]: row["org_id"] for row in self._claim.jobs}
         for job_id, names in self._names.items():
-            await products.write_names(conn, orgs[job_id], job_id, names)
+            said_before = self._named_before(job_id)
+            await products.write_names(conn, orgs[job_id], job_id, names, said_before)
         await slices.release_items(conn, self._released)
         for piece in self._crashed:
             for job_id, slice_id in {(row["job_id"], row["slice_id"]) for row in piece}:

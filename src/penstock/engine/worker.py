@@ -34,6 +34,8 @@ from penstock.store.claims import Served
 _BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
 _PIECE_MS = 500.0
+_LONGEST_PIECE_MS = 2_000.0
+_WORTH_A_SETTLE = 500
 _PARTING_SECONDS = 2.0
 _MOST_WAIT_SECONDS = 2.0
 
@@ -414,7 +416,10 @@ def _piece_size(claimed: Claim) -> int:
     lease = claimed.leases[0]
     if len(claimed.leases) > 1 or lease.group is not None:
         return whole
-    return max(1, int(_PIECE_MS * whole / max(lease.expected_ms, 1.0)))
+    per_ms = whole / max(lease.expected_ms, 1.0)
+    # A settle costs as much as some hundred quick items: of those it takes more, if that is soon.
+    soon = min(_WORTH_A_SETTLE, int(_LONGEST_PIECE_MS * per_ms))
+    return max(1, soon, int(_PIECE_MS * per_ms))
 
 
 def _split(claimed: Claim, size: int) -> tuple[Claim, Claim]:

@@ -59,6 +59,8 @@ def decide(
 ) -> Transition:
     """The transition of an item in ``stage`` that has had ``attempts`` counted runs before.
     ``spacing`` stretches the delays of errors while there are too many of them."""
+    if outcome.passed:
+        stage, attempts = stage + outcome.passed, 0
     runs = attempts + 1
     if isinstance(outcome, Done):
         # Spelled out, since nearly every item comes this way.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 # Longer names of rows and products would not fit into the index that keeps them.
@@ -19,8 +19,7 @@ class Emit:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class NameRow:
+class NameRow(NamedTuple):
     """What this row calls itself (`sku:A-1`), instead of what it said before, so that a later stage
     finds rows that mean the same. ``filled`` lets it prefer the most complete one."""
 

@@ -19,6 +19,8 @@ from penstock.model.ports import Context
 
 # Items that submit may write itself, in the job's own transaction.
 MOST_INLINE_ROWS = 100
+# In a job's context what holds for its rows as they were read, until one of them is changed.
+AS_READ = "asRead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +111,15 @@ class Stage:
     """A named step. ``barrier`` waits until the ingest is done and no item is in an earlier stage;
     ``cpu`` work is a plain function of the batch and runs in a child process. ``at_once``: items
     that the stage before lets through are worked on in the same slice and written down once; only
-    those that must wait do so in this stage."""
+    those that must wait do so in this stage. ``spared`` says the same of some items of a barrier:
+    those that have nothing to do with any other row need not wait for all of them."""
 
     name: str
     run: StageFunction | None = None
     cpu: CpuFunction | None = None
     barrier: bool = False
     at_once: bool = False
+    spared: Callable[[Sequence[Item]], Sequence[bool]] | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     share: float = 1.0
 
@@ -124,6 +128,8 @@ class Stage:
             raise ValueError(f"stage {self.name!r} needs either run or cpu")
         if self.at_once and (self.barrier or self.cpu is not None):
             raise ValueError(f"stage {self.name!r} cannot run at once with the one before it")
+        if self.spared is not None and (not self.barrier or self.cpu is not None):
+            raise ValueError(f"stage {self.name!r} has no barrier to spare anyone")
 
 
 class Config(BaseModel):

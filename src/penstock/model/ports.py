@@ -151,6 +151,12 @@ class Catalog(Protocol):
     ) -> Mapping[str, int]:
         """Of the rows that call themselves so, the one that wins."""
 
+    async def rows_alike(
+        self, job_id: UUID, column: int, most: int, share: float
+    ) -> Sequence[int] | None:
+        """Rows whose cell is empty, or spelled like that of another row; None if there are more
+        than ``most``, or than that share of all, or if they cannot be told, or not in time."""
+
     async def tally(self, job_id: UUID) -> Tally:
         """Over all rows of the job, for its summary."""
 

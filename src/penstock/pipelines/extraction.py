@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
@@ -19,10 +20,11 @@ from penstock.catalog.validate import compile_validator
 from penstock.formats.reading import check_head
 from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
-from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context
 from penstock.pipelines import preview as looking
 from penstock.pipelines.file_rows import ReadingConfig, batches_of_file, what_was_read
+from penstock.pipelines.product_alone import alone, find_alike
 from penstock.pipelines.product_match import apply, match, source_of
 from penstock.pipelines.product_missing import missing_of, why_not_unpublish
 from penstock.pipelines.product_plan import (
@@ -90,8 +92,8 @@ class Extraction(Pipeline):
     def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
         stages = (
             Stage("extract", cpu=extract, share=3),
-            # Rows that mean the same product must all be known before any is matched.
-            Stage("match", run=match, barrier=True),
+            # Rows that mean the same product must all be known before any of them is matched.
+            Stage("match", run=match, barrier=True, spared=alone),
         )
         if config.intent == "check":
             return stages
@@ -128,7 +130,9 @@ class Extraction(Pipeline):
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
         """Each column judged by all of its cells, and the plan by which rows become products."""
-        return what_was_read(cursor) | await self._learnt(job, job.header or (), cursor, ctx)
+        learnt = what_was_read(cursor) | await self._learnt(job, job.header or (), cursor, ctx)
+        alike = await find_alike(replace(job, context=learnt), ctx)
+        return learnt if alike is None else learnt | {AS_READ: alike}
 
     def cache_key(self, config: ExtractionConfig) -> str:
         """The intent decides nothing before the second stage."""

@@ -11,6 +11,7 @@ from penstock.catalog.grid import MATCH, flatten, merged
 from penstock.catalog.variants import Member, group
 from penstock.model.effects import LONGEST_NAME, UpsertProduct
 from penstock.model.errors import ItemError
+from penstock.model.json_text import from_json
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, KnownProduct
@@ -72,9 +73,10 @@ def _by_job(batch: Sequence[Item]) -> list[tuple[Job, list[tuple[int, Item]]]]:
 async def _match_rows(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     """Each row is a product. What its checkpoint holds in brief says enough, unless the catalog has
     the product."""
-    documents: dict[int, Mapping[str, Any]] = {}
-    names = await _names(job, items, ctx, documents)
-    losers = await _duplicates(job, names, ctx)
+    documents = _AtHand(job, items, ctx)
+    names = await _names(items, documents)
+    waited = {item.row_no: names[item.row_no] for item in items if item.handed is None}
+    losers = await _duplicates(job, waited, ctx) if waited else {}
     kept = {row: one for row, one in names.items() if row not in losers}
     judged = await _judged(job, kept, documents, ctx)
     return {
@@ -85,31 +87,50 @@ async def _match_rows(job: Job, items: Sequence[Item], ctx: Context) -> dict[int
     }
 
 
-async def _names(
-    job: Job, items: Sequence[Item], ctx: Context, documents: dict[int, Mapping[str, Any]]
-) -> dict[int, Names]:
-    """By which rows are known; of those that do not say it in brief, the documents as well."""
-    unsaid = [item.row_no for item in items if item.normalized is None]
-    documents |= await ctx.catalog.documents(job.id, unsaid) if unsaid else {}
-    return {
-        item.row_no: names_of(documents[item.row_no]["product"])
-        if item.normalized is None
-        else Names(**item.normalized)
-        for item in items
-    }
+class _AtHand:
+    """What the first stage made of rows: as it has just said, or as it was stored. Each is read
+    only when someone asks for it."""
+
+    def __init__(self, job: Job, items: Sequence[Item], ctx: Context) -> None:
+        self._job = job
+        self._ctx = ctx
+        self._said: dict[int, Any] = {
+            item.row_no: item.normalized for item in items if item.handed is not None
+        }
+        self.read: dict[int, Mapping[str, Any]] = {}
+
+    async def need(self, rows: Sequence[int]) -> None:
+        unread = [row for row in rows if row not in self.read]
+        stored = [row for row in unread if row not in self._said]
+        self.read |= {row: from_json(self._said[row]) for row in unread if row in self._said}
+        if stored:
+            self.read |= await self._ctx.catalog.documents(self._job.id, stored)
+
+
+async def _names(items: Sequence[Item], documents: _AtHand) -> dict[int, Names]:
+    """By which rows are known; of those that do not say it in brief, by their documents."""
+    await documents.need([i.row_no for i in items if i.handed is None and i.normalized is None])
+    names = {}
+    for item in items:
+        if item.handed is not None:
+            names[item.row_no] = item.handed
+        elif item.normalized is None:
+            names[item.row_no] = names_of(documents.read[item.row_no]["product"])
+        else:
+            names[item.row_no] = Names(**item.normalized)
+    return names
 
 
 async def _judged(
-    job: Job, names: Mapping[int, Names], documents: Mapping[int, Mapping[str, Any]], ctx: Context
+    job: Job, names: Mapping[int, Names], documents: _AtHand, ctx: Context
 ) -> dict[int, Judged]:
     """Against the catalog as it is now. Documents are read where there is something to compare."""
     known = await find_known(job, list(names.values()), ctx)
     existing = {row: found for row, one in names.items() if (found := known.of(one)) is not None}
-    unread = [row for row in existing if row not in documents]
-    read = {**documents, **(await ctx.catalog.documents(job.id, unread) if unread else {})}
+    await documents.need(list(existing))
     judged = {}
     for row, one in names.items():
-        document = read.get(row)
+        document = documents.read.get(row)
         if document is None:
             judged[row] = Judged(one)
             continue
@@ -150,7 +171,8 @@ async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict
     products, parents = await _with_variants(job, alone, ctx)
     names = {row: names_of(product) for row, product in products.items()}
     losers = await _duplicates(job, names, ctx)
-    documents = {row: {**alone[row], "product": one} for row, one in products.items()}
+    documents = _AtHand(job, (), ctx)
+    documents.read = {row: {**alone[row], "product": one} for row, one in products.items()}
     kept = {row: one for row, one in names.items() if row not in losers}
     judged = await _judged(job, kept, documents, ctx)
     for row, one in judged.items():
@@ -263,8 +285,8 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
         waited = [item for _, item in members if item.handed is None]
         judged: dict[int, Judged] = {}
         if waited:
-            documents: dict[int, Mapping[str, Any]] = {}
-            names = await _names(job, waited, ctx, documents)
+            documents = _AtHand(job, waited, ctx)
+            names = await _names(waited, documents)
             judged = await _judged(job, names, documents, ctx)
         for place, item in members:
             outcomes[place] = _applied(item, item.handed or judged[item.row_no])

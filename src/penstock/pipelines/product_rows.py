@@ -80,7 +80,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     seen = _seen(names, row) if item.job.config.missing else []
     if verdict == "valid":
         kept[BRIEF] = names.brief()
-        return Advance(kept, result, effects=(_named(row, names, plan, seen),))
+        return Advance(kept, result, names, effects=(_named(row, names, plan, seen),))
     # Said even if it is nothing: a row that was put right, or worse, no longer has its old names.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])

@@ -9,6 +9,8 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+import asyncpg
+
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.ids import new_id
 from penstock.model.ports import KnownProduct, Missing, Tally, Winner
@@ -111,10 +113,11 @@ def _columns(effects: Sequence[UpsertProduct]) -> tuple[list[Any], ...]:
 
 
 async def write_names(
-    conn: Connection, org_id: int, job_id: UUID, names: Mapping[int, NameRow]
+    conn: Connection, org_id: int, job_id: UUID, names: Mapping[int, NameRow], said_before: bool
 ) -> None:
-    """What rows call themselves, instead of what they said before."""
-    await conn.execute(_sql.forget_row_keys, job_id, list(names))
+    """What rows call themselves, instead of what they may have ``said_before``."""
+    if said_before:
+        await conn.execute(_sql.forget_row_keys, job_id, list(names))
     rows = [(row, key, name.filled) for row, name in names.items() for key in name.keys]
     if rows:
         columns = [list(column) for column in zip(*rows, strict=True)]
@@ -175,6 +178,21 @@ class StoredCatalog:
         async with self._db.acquire() as conn:
             rows = await conn.fetch(statement, job_id, list(keys))
         return {row["key"]: row["row_no"] for row in rows}
+
+    async def rows_alike(
+        self, job_id: UUID, column: int, most: int, share: float
+    ) -> Sequence[int] | None:
+        try:
+            async with self._db.acquire() as conn:
+                total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
+                bound = min(most, int(total * share))
+                rows = await conn.fetch(_sql.rows_alike, job_id, column, bound + 1)
+        except asyncpg.QueryCanceledError:
+            # It only saves time, and here it would not.
+            return None
+        if len(rows) > bound or any(row["unsure"] for row in rows):
+            return None
+        return [row["row_no"] for row in rows]
 
     async def tally(self, job_id: UUID) -> Tally:
         """In ranges, so that no statement takes long over a large job."""

@@ -43,11 +43,18 @@ async def settle_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> Non
     array, which for numbers and ids costs more than all else."""
     if rows:
         columns = list(zip(*rows, strict=True))
-        plain = [",".join(map(str, column)) for column in columns[:_PLAIN_COLUMNS]]
+        plain = [_joined(column) for column in columns[:_PLAIN_COLUMNS]]
         # `unnest` fills up what is shorter with NULLs.
         documents = [column if any(column) else () for column in columns[_PLAIN_COLUMNS:]]
         done = await conn.execute(_settle.settle_items, *plain, *documents)
         _expect(done, len(rows))
+
+
+def _joined(column: Sequence[Any]) -> str:
+    """Often all the same, as jobs and leases are, and then it is spelled out once."""
+    if column.count(column[0]) == len(column):
+        return ",".join([str(column[0])] * len(column))
+    return ",".join(map(str, column))
 
 
 async def release_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
