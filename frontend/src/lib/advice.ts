@@ -14,6 +14,10 @@ const ADVICE: Record<string, string> = {
   UNSUPPORTED_TYPE: "Save it as CSV, Excel, OpenDocument, JSON or XML, and upload that.",
   FILE_PASSWORD_PROTECTED: "Remove the password in the program that made the file, and upload it again.",
   FILE_CORRUPT: "Open the file in the program that made it, save it again, and upload that.",
+  URL_NOT_ALLOWED:
+    "Download the file and upload it, or ask an admin to add its host to PENSTOCK_FETCH_ALLOW.",
+  URL_UNREACHABLE: "The other server is away or slow. Try again, or download the file and upload it.",
+  URL_REFUSED: "Open the address in a browser: it should give out the file itself, not a page or a sign-in.",
   SHEET_NOT_FOUND: "Choose one of the sheets that were found.",
   INVALID_STATE: "The job has moved on meanwhile. Look at its present state and choose again.",
   INVALID_CURSOR: "The list has changed. Load it again.",

@@ -14,6 +14,7 @@ import { cn } from "../../lib/cn";
 import { bytes, compact, count, percent, plural } from "../../lib/format";
 import { duration } from "../../lib/time";
 import { Chart } from "./chart";
+import { Extraction } from "./extraction";
 import { verdict } from "./verdict";
 
 type Monitor = Schemas["Monitor"];
@@ -47,6 +48,7 @@ export default function MonitorPage() {
               </p>
             </Card>
           </section>
+          <Extraction />
           <Workers now={now} />
           <Failures now={now} />
           <Lanes />

@@ -8,13 +8,14 @@ import { cn } from "../../lib/cn";
 import { bytes } from "../../lib/format";
 import { setPrefs } from "../../lib/prefs";
 import { type StoredFile, uploadFile } from "../../lib/upload";
+import { ByUrl } from "./by-url";
 
 interface Props {
   sample: boolean;
-  onFile: (file: StoredFile) => void;
+  onFile: (file: Pick<StoredFile, "id" | "name">) => void;
 }
 
-/** Drop a file, choose one, or take the sample. */
+/** Drop a file, choose one, name one on the web, or take the sample. */
 export function FileStep({ sample, onFile }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const stop = useRef<AbortController | null>(null);
@@ -122,6 +123,7 @@ export function FileStep({ sample, onFile }: Props) {
         />
       </div>
       {error !== null && <ErrorNote error={error} />}
+      {!sending && <ByUrl onFile={onFile} />}
     </div>
   );
 }

@@ -8,25 +8,29 @@ import { Facts } from "../../components/table";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
 import { useSession } from "../../lib/session";
+import { Sessions } from "./sessions";
 
 /** Yourself, your organisation, and what is switched on here. */
 export default function Account() {
   const session = useSession();
   return (
-    <div className="grid max-w-4xl gap-5 lg:grid-cols-2">
-      <section className="space-y-2">
-        <h2 className="text-base font-semibold">You</h2>
-        <Facts
-          facts={[
-            ["E-mail", session.user.email],
-            ["Role", session.user.role],
-            ["Organisation", `${session.user.org.name} (${session.user.org.plan})`],
-            ["Pending screen", session.flags.globalPending ? "on" : "off: PENSTOCK_GLOBAL_PENDING"],
-          ]}
-        />
-        <Sharing admin={session.user.role === "admin"} />
-      </section>
-      <Password />
+    <div className="space-y-6">
+      <div className="grid max-w-4xl gap-5 lg:grid-cols-2">
+        <section className="space-y-2">
+          <h2 className="text-base font-semibold">You</h2>
+          <Facts
+            facts={[
+              ["E-mail", session.user.email],
+              ["Role", session.user.role],
+              ["Organisation", `${session.user.org.name} (${session.user.org.plan})`],
+              ["Pending screen", session.flags.globalPending ? "on" : "off: PENSTOCK_GLOBAL_PENDING"],
+            ]}
+          />
+          <Sharing admin={session.user.role === "admin"} />
+        </section>
+        <Password />
+      </div>
+      <Sessions />
     </div>
   );
 }
