@@ -17,6 +17,8 @@ import xlsxwriter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.formats.support import DATA, read
+from tests.formats.test_blocks import CARDS
+from tests.formats.test_fixed import LIST, UNDERLINED
 from tests.formats.test_kinds import BOOK, PAGE
 from tests.formats.test_sheets import ods, ods_cell
 
@@ -37,6 +39,8 @@ MARKS = (
     b"[",
     b"&",
     b"|",
+    b":",
+    b"  ",
     b"</",
     b"<td>",
     b"PK\x03\x04",
@@ -118,9 +122,23 @@ def drawn_file(path: Path) -> None:
     path.write_text(f"# Fruit\n\n| id | name | price |\n|----|:----:|------:|\n{rows}\nbye\n")
 
 
+def blocks_file(path: Path) -> None:
+    path.write_bytes((CARDS * 10).encode("cp1252"))
+
+
+def fixed_file(path: Path) -> None:
+    header, *rows = LIST.splitlines(keepends=True)
+    path.write_text(header + "".join(rows) * 10)
+
+
+def underlined_file(path: Path) -> None:
+    path.write_text(UNDERLINED)
+
+
 MAKERS: list[Callable[[Path], None]] = [
     csv_file, utf16_file, xlsx_file, stored_xlsx_file, ods_file, json_file, ndjson_file, xml_file,
     gzip_file, zip_file, xls_file, html_file, xml2003_file, drawn_file,
+    blocks_file, fixed_file, underlined_file,
 ]  # fmt: skip
 
 # A place as a share of the file, what is done there, with what, and how much of it.
