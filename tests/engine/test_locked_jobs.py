@@ -144,3 +144,13 @@ class TestSettle:
         (job,) = await tried.finish(job_id)
         assert job["done"] == 2
         await tried.is_clean()
+
+
+async def test_a_claim_goes_past_a_job_with_a_locked_item(tried: Tried) -> None:
+    """One that somebody puts right by hand, say."""
+    first, second = [await tried.send({"rows": 3}, priority=n) for n in (6, 5)]
+    async with tried.by_hand() as worker, tried.parts.db.transaction() as conn:
+        await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        await conn.execute("SELECT 1 FROM job_items WHERE job_id = $1 FOR UPDATE", first)
+        claimed = await asyncio.wait_for(claim(worker), SOON)
+        assert claimed.work.job_id == second

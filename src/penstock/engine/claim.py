@@ -28,7 +28,9 @@ _LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
 _MOST_NEIGHBOURS = 400
 _MOST_GROUPS = 32
-_LOOK_AGAIN_S = 2.0
+# Settles that wait for one job in a row hold it for less; beyond it, it is not one of us.
+_WAIT_FOR_JOB_MS = 1000
+_LOOK_AGAIN_S = 1.0
 # What ingest and finish are expected to take, before anyone knows better.
 _WHOLE_JOB_MS = 1000.0
 
@@ -76,9 +78,13 @@ class LockedJobs:
         self._look_at = 0.0
 
     async def found(self, db: Database, suspects: Collection[UUID]) -> None:
-        """One of these was waited for in vain; which, is seen by who is not free now."""
+        """One of these was waited for in vain; which, is seen by who is not free now. If all are,
+        it was something else of theirs, and they come later all the same."""
+        known = set(self.ids)
         self.ids.update(suspects)
         await self._look(db)
+        if not self.ids - known:
+            self.ids.update(suspects)
 
     async def look_again(self, db: Database) -> None:
         if self.ids and time.monotonic() >= self._look_at:
@@ -109,7 +115,7 @@ async def claim(
     for _ in range(_MOST_TRIES):
         try:
             async with db.transaction() as conn:
-                await claims.lock_claims_briefly(conn)
+                await claims.lock_claims_briefly(conn, _WAIT_FOR_JOB_MS)
                 chosen = await _choose(conn, worker, served, limits, empty_handed, locked.ids)
                 if chosen is None:
                     return None

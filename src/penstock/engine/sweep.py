@@ -18,6 +18,8 @@ from penstock.store.database import CONNECTION_ERRORS, Connection
 from penstock.store.moves import JobMove, write_moves
 
 _MOST_AT_ONCE = 200
+# The next round comes soon, and all claims wait meanwhile.
+_WAIT_FOR_JOB_MS = 500
 # Workers an ingest or a finish may take down before its job is failed.
 _MOST_CRASHES = 3
 # A worker is lost after this many leases without a heartbeat.
@@ -93,7 +95,7 @@ async def return_all(parts: Parts, lost: Sequence[slices.Lost], *, holder_is_dea
 async def _return(parts: Parts, slice_id: UUID, *, holder_is_dead: bool) -> None:
     lanes: set[str] = set()
     async with parts.db.transaction() as conn:
-        await claims.lock_claims_briefly(conn)
+        await claims.lock_claims_briefly(conn, _WAIT_FOR_JOB_MS)
         lost = await slices.take_expired(conn, slice_id, holder_is_dead=holder_is_dead)
         if lost is None:
             return

@@ -14,8 +14,6 @@ from penstock.store.queries import load
 
 _sql = load("claims")
 _settle = load("settle")
-# Whoever writes to a job holds it for less than this; beyond it, it is not one of us.
-_BRIEFLY_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +86,10 @@ async def lock_claims(conn: Connection) -> None:
     await conn.execute(_sql.lock_claims)
 
 
-async def lock_claims_briefly(conn: Connection) -> None:
-    """The same, for a transaction that would rather fail than hold up all claims."""
-    await conn.execute(_sql.lock_claims_briefly, f"{_BRIEFLY_MS}ms")
+async def lock_claims_briefly(conn: Connection, wait_ms: int) -> None:
+    """The same, for a transaction that would rather fail than hold up all claims for longer than
+    this, because of a job that somebody else keeps locked."""
+    await conn.execute(_sql.lock_claims_briefly, f"{wait_ms}ms")
 
 
 async def locked_jobs(conn: Connection, job_ids: Collection[UUID]) -> set[UUID]:
