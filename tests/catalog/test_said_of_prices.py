@@ -10,7 +10,11 @@ from penstock.catalog.mapping import propose
 from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import compile_plan
 from penstock.catalog.profile import from_proposal
-from penstock.catalog.said_of_prices import said_of_prices, with_what_is_said
+from penstock.catalog.said_of_prices import (
+    said_of_prices,
+    with_what_is_said,
+    with_what_is_shown,
+)
 
 
 def reading(*lines: str, sheet: str | None = None) -> dict[str, object]:
@@ -70,3 +74,16 @@ def test_it_holds_for_prices_that_say_nothing_themselves() -> None:
     assert not any(note.startswith("UVP") for note in plan.notes)
     told = with_what_is_said(decide(stats), said, "USD")
     assert [one.currency for one in told[:2]] == [None, None]
+
+
+def test_what_a_workbook_shows_beside_its_numbers() -> None:
+    header = ["SKU", "Preis", "UVP USD", "Gewicht"]
+    body = [["A", "1.5", "2.5", "3"], ["B", "2.5", "3.5", "4"], ["C", "1", "2", "5"]]
+    stats = gather(len(header))
+    add_rows(stats, body)
+    shown = {"Preis": "CHF", "UVP USD": "CHF", "Gewicht": "kg", "SKU": "Nr."}
+    decisions = with_what_is_shown(decide(stats), header, shown, None)
+    profile = from_proposal("file", propose(header, [one.samples for one in stats]))
+    product = normalise(compile_plan(header, profile, decisions), body[0]).product
+    assert product["price"]["currency"] == "CHF"
+    assert product["specifications"]["weight"] == {"value": 3, "unit": "kg"}

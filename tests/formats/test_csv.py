@@ -344,3 +344,20 @@ def test_the_example_is_read_as_meant() -> None:
     assert len(rows) == 60
     assert {len(row) for row in rows} == {len(head.names)}
     assert "Müller & Söhne" in {row[5] for row in rows}
+
+
+def test_what_is_added_to_a_total_is_no_row(file: Path) -> None:
+    file.write_text(
+        "Pos;Art;Text;Menge;Preis\n1;A;Bolt;2;5,00\n2;B;Nut;3;7,00\n3;C;Pin;1;9,00\n"
+        ";;Zwischensumme;;21,00\n;;zzgl. 19 % MwSt.;;3,99\n;;Versandkosten;;4,90\n"
+        ";;Gesamtbetrag;;29,89\n"
+    )
+    found = read(file)
+    assert len(found.rows) == 3
+    assert len(found.found["footer"]) == 4
+
+
+def test_a_table_beside_another_is_told_of(file: Path) -> None:
+    rows = "".join(f"L{n};Left;{n};;R{n};Right;{n}\n" for n in range(5))
+    file.write_text("SKU;Name;Price;;SKU;Name;Price\n" + rows)
+    assert "another table stands beside" in read(file).found["ambiguities"][0]

@@ -154,3 +154,48 @@ def test_long_xml_streams_and_resumes(file: Path) -> None:
     assert len(whole.rows) == 3000
     again = read(file, cursor={"rows": 2999, "plan": whole.head.plan})
     assert again.rows == [["A2999", "2999"]]
+
+
+def test_objects_one_after_the_other(tmp_path: Path) -> None:
+    file = tmp_path / "list.json"
+    file.write_text(
+        '{"sku": "A",\n "name": "Bolt"}\n{"sku": "B", "price": {"amount": 2}}{"sku": "C"}'
+    )
+    found = read(file)
+    assert found.header == ["sku", "name", "price.amount"]
+    assert found.rows == [["A", "Bolt", ""], ["B", "", "2"], ["C", "", ""]]
+    kept = {"rows": 2, "plan": found.head.plan}
+    assert read(file, cursor=kept).rows == [["C", "", ""]]
+    file.write_text('{"sku": "A"}{"sku": ')
+    assert refusal(file).code == "INVALID_JSON"
+
+
+def test_names_beside_their_rows(tmp_path: Path) -> None:
+    file = tmp_path / "list.json"
+    file.write_text('{"columns": ["sku", "price"], "rows": [["A", 1.20], ["B", 2]]}')
+    assert read(file).table == [["sku", "price"], ["A", "1.20"], ["B", "2"]]
+    file.write_text('{"fields": [{"name": "sku"}, {"name": "n"}], "data": [["A", 1], ["B", 2]]}')
+    assert read(file).table == [["sku", "n"], ["A", "1"], ["B", "2"]]
+
+
+def test_records_that_hold_only_other_elements(tmp_path: Path) -> None:
+    file = tmp_path / "list.xml"
+    items = "".join(
+        f"<Add><ItemID><Part>A-{n}</Part></ItemID><Detail><Price><Money currency='EUR'>{n}.50"
+        "</Money></Price><Text>Bolt</Text></Detail></Add>"
+        for n in range(3)
+    )
+    file.write_text(f"<Index><Head><From>x</From></Head><Items>{items}</Items></Index>")
+    found = read(file)
+    assert found.found["records_path"] == "Index/Items/Add"
+    assert found.rows[1] == ["A-1", "1.50", "EUR", "Bolt"]
+
+
+def test_elements_that_come_again_under_other_names(tmp_path: Path) -> None:
+    file = tmp_path / "list.xml"
+    items = "".join(
+        f'<o id="{n}"><attrs><a name="Brand">ACME</a><a name="EAN">400{n}</a></attrs></o>'
+        for n in range(3)
+    )
+    file.write_text(f"<offers>{items}</offers>")
+    assert read(file).table[:2] == [["id", "attrs.Brand", "attrs.EAN"], ["0", "ACME", "4000"]]

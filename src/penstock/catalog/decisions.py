@@ -24,11 +24,12 @@ class ColumnDecision:
     notes: tuple[str, ...] = ()
     tax_included: bool | None = None
     said: str | None = None
+    unit: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         shown = {
             "decimal": self.decimal, "dates": self.dates, "currency": self.currency,
-            "taxIncluded": self.tax_included, "said": self.said,
+            "taxIncluded": self.tax_included, "said": self.said, "unit": self.unit,
         }  # fmt: skip
         return {name: value for name, value in shown.items() if value is not None} | (
             {"notes": list(self.notes)} if self.notes else {}
@@ -43,6 +44,7 @@ class ColumnDecision:
             tuple(kept.get("notes", ())),
             kept.get("taxIncluded"),
             kept.get("said"),
+            kept.get("unit"),
         )
 
 

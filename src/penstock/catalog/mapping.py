@@ -35,7 +35,7 @@ _NUMBERED = re.compile(r"Column [0-9]{1,4}")
 _QUANTITY = re.compile(r"[1-9][0-9]{0,6}")
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that are no misspelt names, though they look it.
-_NO_MISTAKES = words("longitude latitude xlongitude ylatitude format parents")
+_NO_MISTAKES = words("score longitude latitude xlongitude ylatitude format parents")
 
 # One exact name outweighs any number of resemblances, and they any number of looks.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}

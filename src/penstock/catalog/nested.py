@@ -19,6 +19,7 @@ LONGEST = 1_000_000
 
 _PRICES = ("price", "regular_price", "amount", "prices")
 _STOCKS = words("inventory_quantity stock_quantity stock quantity qty inventory")
+_OPTIONS = ("color", "colour", "size", "material", "farbe", "größe")
 _GTINS = words("barcode gtin ean upc global_unique_id")
 
 
@@ -31,9 +32,15 @@ def read_variants(raw: str) -> Normalised:
         records = orjson.loads(text)
     except orjson.JSONDecodeError:
         return EMPTY
-    found = [_variant(one) for one in records[:MOST_VARIANTS] if isinstance(one, dict)]
+    found = [_variant(_bare(one)) for one in records[:MOST_VARIANTS] if isinstance(one, dict)]
     kept = [one for one in found if "identifiers" in one or "price" in one]
     return Normalised(kept, "variants_json") if kept else EMPTY
+
+
+def _bare(record: dict[str, Any]) -> dict[str, Any]:
+    """`{"node": {…}}`, as GraphQL wraps what it lists."""
+    inner = record.get("node")
+    return inner if isinstance(inner, dict) else record
 
 
 def _variant(record: dict[str, Any]) -> dict[str, Any]:
@@ -63,6 +70,15 @@ def _options(record: dict[str, Any]) -> dict[str, str]:
         for name in ("option1", "option2", "option3")
         if record.get(name) not in (None, "Default Title")
     }
+    options |= {
+        name: str(record[name])
+        for name in _OPTIONS
+        if isinstance(record.get(name), str | int | float) and record[name] != ""
+    }
+    chosen = record.get("selectedOptions") or record.get("options")
+    for one in chosen if isinstance(chosen, list) else ():
+        if isinstance(one, dict) and one.get("name") and one.get("value"):
+            options[str(one["name"])] = str(one["value"])
     for one in record.get("attributes") or ():
         if isinstance(one, dict) and one.get("name") and one.get("option"):
             options[str(one["name"])] = str(one["option"])

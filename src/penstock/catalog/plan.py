@@ -157,7 +157,7 @@ def _step(index: int, header: str, target: str, style: Style) -> Step:
 def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header: str) -> Style:
     """What people set goes before what was found; the column before the whole file."""
     target = rule.target or ""
-    unit = rule.unit
+    unit = rule.unit or decision.unit
     if unit is None and target.startswith("specifications.weight"):
         unit = profile.weight_unit
     elif unit is None and target.startswith("specifications.dimensions"):

@@ -49,7 +49,8 @@ TAX_INCLUDED = re.compile(
         incl. tax|incl tax|tax included|inc gst|incl. gst|gross|inkl. mwst|inkl mwst|inkl. mwst.|
         incl. mwst|inkl. ust|inkl. 19% mwst|brutto|bruttopreis|zzgl. versand|ttc|t.t.c.|
         toutes taxes comprises|iva incluido|iva inc|iva incl|con iva|iva inclusa|iva compresa|
-        ivato|lordo|incl. btw|incl btw|inclusief btw|bruto|com iva|iva incluído|c/ iva|
+        ivato|lordo|s dph|vč. dph|z vat|inkl. moms|inkl moms|inklusive moms|bruttó|с ндс|kdv dahil|
+        税込|税込み|含税|incl. btw|incl btw|inclusief btw|bruto|com iva|iva incluído|c/ iva|
         con i.v.a.""")
     ),
     re.IGNORECASE,
@@ -58,6 +59,8 @@ TAX_EXCLUDED = re.compile(
     _ALONE.format(
         _any_of("""
         excl. vat|ex vat|ex. vat|excl vat|excluding vat|vat excl|vat excl.|plus vat|+ vat|
+        bez dph|bez vat|exkl. moms|exkl moms|ex moms|ex. moms|eks. moms|eks moms|nettó|без ндс|
+        kdv hariç|税抜|税別|未税|不含税|
         excl. tax|excl tax|ex gst|ex tax|net|netto|nettopreis|zzgl. mwst|zzgl mwst|zzgl. mwst.|
         exkl. mwst|exkl. mwst.|zzgl. ust|excl. mwst|ohne mwst|ht|h.t.|hors taxes|hors taxe|
         hors tva|sin iva|iva no incluido|más iva|+ iva|iva aparte|senza iva|iva esclusa|escl. iva|

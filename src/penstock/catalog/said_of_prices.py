@@ -1,5 +1,6 @@
-"""What a file says of its prices outside of the table: in the lines above and below, or as the name
-of the sheet. `Alle Preise in EUR zzgl. MwSt.` holds for every price that does not say otherwise."""
+"""What a file says of its prices outside of the cells: in the lines above and below, as the name of
+the sheet, or in how a workbook shows its numbers. `Alle Preise in EUR zzgl. MwSt.` holds for every
+price that does not say otherwise."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from penstock.catalog import price_words
-from penstock.catalog.currencies import CODES, currency_of
+from penstock.catalog.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.decisions import ColumnDecision
+from penstock.catalog.units import unit_of
 from penstock.catalog.words import words
 
 LONGEST_QUOTED = 80
@@ -117,8 +119,34 @@ def with_what_is_said(
 
 
 def _with(decision: ColumnDecision, currency: str | None, said: Said) -> ColumnDecision:
-    notes = decision.notes
-    if decision.currency is None and currency is not None and "Several" not in "".join(notes):
+    if currency is not None:
         note = f"The currency is {currency}, as the file says beside its table: {said.words!r}"
-        decision = replace(decision, currency=currency, notes=(*notes, note), said=said.words)
+        decision = _in(decision, currency, note, said.words)
     return replace(decision, tax_included=said.tax_included)
+
+
+def _in(decision: ColumnDecision, currency: str, note: str, words: str) -> ColumnDecision:
+    """A column of several currencies has none of its own."""
+    if decision.currency is not None or any("Several" in one for one in decision.notes):
+        return decision
+    return replace(decision, currency=currency, notes=(*decision.notes, note), said=words)
+
+
+def with_what_is_shown(
+    decisions: Sequence[ColumnDecision], header: Sequence[str], shown: Mapping[str, str],
+    currency: str | None,
+) -> list[ColumnDecision]:  # fmt: skip
+    """Decisions with what a workbook shows beside the numbers of a column: `€`, `kg`."""
+    found = list(decisions)
+    for index, name in enumerate(header[: len(found)]):
+        words = shown.get(name)
+        if not words:
+            continue
+        token = TOKEN.search(words)
+        money = currency_of(token.group(), currency) if token else None
+        if money is not None:
+            note = f"The currency is {money.currency}: cells are shown with {words!r}"
+            found[index] = _in(found[index], money.currency, note, words)
+        elif (unit := unit_of(words)) is not None:
+            found[index] = replace(found[index], unit=unit)
+    return found

@@ -44,7 +44,8 @@ ABROAD: dict[str, str] = {
         mennyiség|stoc|cantitate|stok|stok adedi|miktar|остаток|количество|наличие на складе|кол во|
         ποσότητα|απόθεμα|在庫数|在庫|数量|库存|库存数量|数量|재고|재고수량|수량|الكمية|المخزون""",
     "availability.status": """
-        dostępność|dostupnost|tillgänglighet|lagerstatus|tilgængelighed|tilgjengelighet|saatavuus|
+        dostępność|dostupnost|skladem|na skladě|
+        tillgänglighet|lagerstatus|tilgængelighed|tilgjengelighet|saatavuus|
         elérhetőség|disponibilitate|stok durumu|наличие|доступность|διαθεσιμότητα|availability|
         在庫状況|库存状态|재고상태|التوفر""",
     "identifiers.gtin": """
@@ -56,12 +57,12 @@ ABROAD: dict[str, str] = {
         valmistaja|márka|gyártó|marcă|producător|üretici|бренд|производитель|марка|μάρκα|
         κατασκευαστής|ブランド|メーカー|品牌|厂商|브랜드|제조사|العلامة التجارية""",
     "category": """
-        kategoria|grupa|kategorie|skupina|kategori|varugrupp|varegruppe|tuoteryhmä|kategória|
+        kategoria|grupa|categorytext|category text|kategorie|skupina|kategori|varugrupp|varegruppe|tuoteryhmä|kategória|
         categorie|ürün grubu|категория|группа|κατηγορία|カテゴリ|カテゴリー|分类|类别|카테고리|
         الفئة|
         التصنيف""",
     "price.unit": """
-        jednostka|jednostka miary|j m|jm|jednotka|mj|enhet|enhed|yksikkö|egység|mértékegység|
+        jednostka|jednostka miary|j m|jm|jedn|jednotka|mj|enhet|enhed|yksikkö|egység|mértékegység|
         unitate|unitate de măsură|birim|ед изм|единица измерения|единица|μονάδα|単位|单位|단위|
         الوحدة""",
     "specifications.weight": """

@@ -156,6 +156,17 @@ PLATFORMS: dict[str, dict[str, str]] = {
         "price.tiers": "ARTICLE_PRICE|PRODUCT_PRICE",
         "images": "MIME_SOURCE|MIME",
     },
+    "cxml": {
+        "identifiers.sku": "ItemID.SupplierPartID|SupplierPartID",
+        "identifiers.mpn": "ItemDetail.ManufacturerPartID|ManufacturerPartID",
+        "brand": "ItemDetail.ManufacturerName",
+        "title": "ItemDetail.Description.ShortName|ItemDetail.Description",
+        "price.amount": "ItemDetail.UnitPrice.Money|UnitPrice.Money",
+        "price.currency": "ItemDetail.UnitPrice.Money.currency",
+        "price.unit": "ItemDetail.UnitOfMeasure|UnitOfMeasure",
+        "availability.leadTimeDays": "ItemDetail.LeadTime",
+        "metadata.url": "ItemDetail.URL",
+    },
     "prestashop": {
         "sourceId": "Product ID|id_product",
         "identifiers.sku": "Reference #|Reference",

@@ -116,6 +116,8 @@ WORDS: dict[str, str] = {
         price per litre|grundpreis|preis pro einheit|prix au kilo|prix au litre|prix par unité|
         precio por unidad|precio por kilo|prezzo al kg|prezzo per unità|prijs per eenheid|
         preço por unidade""",
+    "variants": """
+        variants edges|variants nodes""",
     "price.tiers": """
         tier prices|tier price|tiered prices|volume prices|quantity breaks|price breaks|
         quantity discounts|volume pricing|bulk prices|group prices|customer group prices?|
@@ -128,7 +130,7 @@ WORDS: dict[str, str] = {
         inkl mwst|tva incluse|iva incluido|iva inclusa|btw inbegrepen|iva incluído""",
     "availability.status": """
         availability|stock status|in stock|availability status|stock availability|is in stock|
-        in stock status|stockstatus|available|verfügbarkeit|lagerstatus|lieferstatus|
+        in stock status|stockstatus|available|dispo|disp?|disponibilità|verfügbarkeit|lagerstatus|lieferstatus|
         lieferbarkeit|verfügbar|lieferbar|auf lager|bestandsstatus|disponibilité|statut stock|
         état du stock|en stock|disponible|disponibilidad|estado de stock|estado del stock|
         disponibilità|stato magazzino|disponibile|beschikbaarheid|voorraadstatus|op voorraad|

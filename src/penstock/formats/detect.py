@@ -78,6 +78,10 @@ _REFUSED_TEXTS = (
         re.compile(r"V[ ;][^\n]{10,130}\r?\n[ABCDEPRSTWZ];[NALX];"),
         "a DATANORM file: ask the sender for CSV, Excel or BMEcat",
     ),
+    (
+        re.compile(r"\s*[A-Za-z_$][\w$.]{0,60}\(\s*[\[{].{0,200}", re.S),
+        "a script that calls a function with data (JSONP): send what stands in the brackets",
+    ),
     (re.compile(r"ID;P(WXL|SCALC\d|\r?\n)"), "a SYLK sheet: save it as xlsx"),
 )
 

@@ -84,6 +84,7 @@ class Detected:
     footer: list[dict[str, Any]] = field(default_factory=list)
     hidden_rows: list[int] = field(default_factory=list)
     hidden_columns: list[int] = field(default_factory=list)
+    shown_with: dict[str, str] = field(default_factory=dict)
     other_tables: list[dict[str, Any]] = field(default_factory=list)
     ambiguities: list[str] = field(default_factory=list)
     confidence: float = 1.0

@@ -19,10 +19,19 @@ Row = Sequence[str]
 Merge = tuple[int, int, int, int]
 
 _TOTAL = re.compile(
-    r"(grand\s?|sub)?(total|totals|totale|totaal|sum|summe|gesamt|gesamtsumme|somme|suma|soma|итого|"
-    r"összesen|celkem|razem|合計|合计|总计|\*{1,3})"
+    r"(grand\s?|sub|sous[ -]|zwischen|gesamt|net|rechnungs)?[ -]?"
+    r"(total|totals|totale|totaal|sum|summe|gesamt|somme|suma|soma|итого|betrag|"
+    r"összesen|celkem|razem|合計|合计|总计|小计|小計|\*{1,3}|übertrag)"
     r"(\s*[:=(].{0,30}|\s+(net|gross|netto|brutto|amount|price|value|general|général|general|ht|ttc|"
     r"incl|excl|eur|usd|gbp|chf|of|rows|items|qty)\b.{0,30})?",
+    re.IGNORECASE,
+)
+# What is added to a total: taxes, the cost of sending.
+_ADDED = re.compile(
+    r"(plus|zzgl\.?|inkl\.?|incl\.?|excl\.?|\+)?\s?\(?(\d{1,2}([.,]\d{1,2})?\s?%)?\s?"
+    r"(mwst|ust|vat|tva|iva|btw|dph|moms|gst|sales tax|tax|mehrwertsteuer|versand|versandkosten|"
+    r"shipping|freight|porto|fracht|rabatt|discount|skonto|rundung)\.?"
+    r"\s?(\d{1,2}([.,]\d{1,2})?\s?%)?\)?\s?:?",
     re.IGNORECASE,
 )
 # What may stand beside a total: its currency, its unit.
@@ -80,7 +89,19 @@ def find_layout(
     _place_the_rest(rows, layout, tables, best)
     _drop_empty_tail(rows, layout)
     layout.doubts += header.doubts
+    _doubt_columns(layout)
     return layout
+
+
+def _doubt_columns(layout: Layout) -> None:
+    """Two tables side by side have the same names again, behind an empty column."""
+    names = [name.strip() for name in layout.header.names]
+    for at, name in enumerate(names):
+        left, right = names[:at], names[at + 1 :]
+        if not name and len(left) > 1 and right[: len(left)] == left:
+            said = f"another table stands beside this one, from column {at + 2} on"
+            layout.doubts.append((said, 0.5))
+            return
 
 
 def _spread(rows: Sequence[Row], merges: Sequence[Merge]) -> Sequence[Row]:
@@ -156,8 +177,7 @@ def _is_footer(row: Row, width: int, usual_fill: float, *, apart: bool) -> bool:
     if width < 2 or full >= usual_fill:
         return False
     first = next(cell.strip() for cell in row if cell.strip())
-    rest = [cell for cell in row if cell.strip() and not _TOTAL.fullmatch(cell.strip())]
-    if len(rest) < full and all(kind_of(cell) == NUMBER or _UNIT.fullmatch(cell) for cell in rest):
+    if is_sum(row):
         return True
     if full > 1 or usual_fill < 2:
         return False
@@ -168,6 +188,15 @@ def _is_footer(row: Row, width: int, usual_fill: float, *, apart: bool) -> bool:
     text = kind_of(first) == TEXT and (apart or len(first.split()) > 2)
     alone = len(row) == 1 and width >= 3 and text
     return row[0].strip() == first and usual_fill >= 3 and (alone or len(first) > 25)
+
+
+def is_sum(row: Row) -> bool:
+    """`Zwischensumme`, `zzgl. 19 % MwSt.` and beside it nothing but amounts."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    rest = [one for one in cells if not (_TOTAL.fullmatch(one) or _ADDED.fullmatch(one))]
+    return len(rest) < len(cells) and all(
+        kind_of(cell) == NUMBER or _UNIT.fullmatch(cell) for cell in rest
+    )
 
 
 def _told(rows: Sequence[Row], header_at: int) -> Layout:

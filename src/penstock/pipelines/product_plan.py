@@ -21,7 +21,11 @@ from penstock.catalog.grid import grid_columns
 from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
 from penstock.catalog.profile import ColumnRule, Profile
-from penstock.catalog.said_of_prices import said_of_prices, with_what_is_said
+from penstock.catalog.said_of_prices import (
+    said_of_prices,
+    with_what_is_said,
+    with_what_is_shown,
+)
 from penstock.catalog.saved import respelt
 from penstock.catalog.synonyms import read_hints
 from penstock.catalog.validate import Validator, compile_validator
@@ -144,7 +148,9 @@ def learnt(
     """All that the stages need, as the job keeps it."""
     said = said_of_prices(reading)
     settled = profile.currency or said.currency
-    decisions = with_what_is_said(decide(stats, settled), said, profile.currency)
+    shown = reading.get("shown_with", {})
+    decisions = with_what_is_shown(decide(stats, settled), header, shown, settled)
+    decisions = with_what_is_said(decisions, said, profile.currency)
     plan = compile_plan(header, profile, decisions)
     targets = [step.target for step in plan.steps]
     return {

@@ -12,6 +12,7 @@ from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import Plan
 from penstock.catalog.row import NormalisedRow, RowProblem
 from penstock.catalog.validate import Validator
+from penstock.formats.layout import is_sum
 from penstock.model.effects import LONGEST_NAME, NameRow
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Fail, Outcome, Skip
@@ -84,14 +85,23 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     # Said even if it is nothing: a row that was put right, or worse, no longer has its old names.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
-    if first.code == "REQUIRED_MISSING" and is_heading(item.input):
-        why = "A heading between the rows, no product"
+    if first.code == "REQUIRED_MISSING" and (between := _between(item.input)) is not None:
         told = kept | {"problems": []}
-        return Skip(why, result, code="HEADING", normalized=told, effects=effects)
+        code, why = between
+        return Skip(why, result, code=code, normalized=told, effects=effects)
     if verdict == "discarded":
         return Skip(first.message, result, code=first.code, normalized=kept, effects=effects)
     error = ItemError(first.code, first.message, first.column, first.value)
     return Fail(error, result, kept, effects=effects)
+
+
+def _between(cells: Sequence[str]) -> tuple[str, str] | None:
+    """What stands between the rows of a list and is no product."""
+    if is_heading(cells):
+        return "HEADING", "A heading between the rows, no product"
+    if is_sum(cells):
+        return "TOTAL", "A total between the rows, no product"
+    return None
 
 
 def is_heading(cells: Sequence[str]) -> bool:

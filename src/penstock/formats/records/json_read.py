@@ -11,7 +11,14 @@ from penstock.formats.cells import unique_names
 from penstock.formats.detected import Detected, Problem, ReadOptions
 from penstock.formats.encodings import marked_encoding
 from penstock.formats.headers import find_header
-from penstock.formats.records.flat import IDENTITY, RECORD_NAMES, VALUE, flattened, text_of
+from penstock.formats.records.flat import (
+    IDENTITY,
+    RECORD_NAMES,
+    VALUE,
+    Number,
+    flattened,
+    text_of,
+)
 from penstock.formats.records.json_text import DECODER, JsonText, check_text, depth_of, invalid
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.source import Source
@@ -29,6 +36,7 @@ class _List:
     path: tuple[str, ...]
     columns: Columns
     keyed: bool = False
+    several: bool = False  # no list at all, but one object after the other
     count: int = 0
     lists: int = 0
     objects: int = 0
@@ -81,10 +89,10 @@ def _plan(
         itself = "(the document itself)" if chosen.keyed else "(the list itself)"
         report.records_path = ".".join(chosen.path) or itself
         plan |= {"path": list(chosen.path), "single": False, "columns": chosen.columns.names}
-        plan["keyed"] = chosen.keyed
+        plan |= {"keyed": chosen.keyed, "several": chosen.several}
         plan["header"] = plan["columns"]
         if chosen.count and chosen.lists == chosen.count:
-            _plan_arrays(plan, chosen, options, report)
+            _plan_arrays(plan, chosen, survey, options, report)
     else:
         record = survey.objects[chosen]
         report.records_path = ".".join(chosen) or "(the document itself)"
@@ -97,16 +105,30 @@ def _plan(
 
 
 def _plan_arrays(
-    plan: dict[str, Any], chosen: _List, options: ReadOptions, report: Detected
+    plan: dict[str, Any], chosen: _List, survey: _Survey, options: ReadOptions, report: Detected
 ) -> None:
     """A list of lists is a table without keys: its first row may be the header."""
     width = max(map(len, chosen.head), default=0)
-    names: list[str] = []
-    if options.header_row != 0:
+    names = _names_beside(survey, chosen.path, width)
+    skip = 0
+    if options.header_row != 0 and not names:
         names = find_header(chosen.head, 0, len(chosen.head), width, ()).names
-    plan |= {"arrays": True, "skip": 1 if names else 0, "columns": [str(n) for n in range(width)]}
+        skip = 1 if names else 0
+    plan |= {"arrays": True, "skip": skip, "columns": [str(n) for n in range(width)]}
     plan["header"] = names + [""] * (width - len(names))
-    report.header_rows = [1] if names else []
+    report.header_rows = [1] if skip else []
+
+
+def _names_beside(survey: _Survey, path: tuple[str, ...], width: int) -> list[str]:
+    """`{"columns": ["sku", "price"], "rows": [["A", 1]]}`: a list of as many texts as there are
+    columns, beside the rows. It may be of objects, each with a name."""
+    for name, value in survey.objects.get(path[:-1], {}).items() if path else ():
+        if name == path[-1] or not isinstance(value, list) or len(value) != width:
+            continue
+        names = [one.get("name") if isinstance(one, dict) else one for one in value]
+        if all(isinstance(one, str) and not isinstance(one, Number) for one in names):
+            return [str(one) for one in names]
+    return []
 
 
 def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> _Survey:
@@ -115,8 +137,19 @@ def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> _Surv
     with source.text(encoding, "strict") as file:
         text = JsonText(file, limits["nesting"])
         _look(text, (), survey, limits)
+        if text.peek() == "{" and () in survey.objects:
+            survey = _sequence(text, survey.objects[()], limits)
         text.end()
     return survey
+
+
+def _sequence(text: JsonText, first: dict[str, Any], limits: Mapping[str, int]) -> _Survey:
+    """One object after the other, without a list around them, as programs stream them."""
+    found = _List((), Columns(limits), several=True)
+    found.see(first)
+    while text.peek() == "{":
+        found.see(text.value())
+    return _Survey([found])
 
 
 def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]) -> Any:
@@ -246,9 +279,16 @@ def _records(source: Source, plan: Mapping[str, Any], limits: Mapping[str, int])
     with source.text(plan["encoding"], "strict") as file:
         text = JsonText(file, limits["nesting"])
         records = _at(text, plan["path"], plan["single"], plan.get("keyed", False))
+        if plan.get("several"):
+            records = _one_by_one(text)
         for number, record in enumerate(records):
             if number >= plan["skip"]:
                 yield record
+
+
+def _one_by_one(text: JsonText) -> Iterator[Any]:
+    while text.peek():
+        yield text.value()
 
 
 def _at(text: JsonText, path: Sequence[str], single: bool, keyed: bool) -> Iterator[Any]:

@@ -124,8 +124,12 @@ def _surveyed(
 
 def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
     """The outermost element that repeats or is named as records are, with the most to say."""
-    candidates = {path: one for path, one in found.items() if one.fields and len(path) > 1}
     fields = _fields_within(found)
+    # What repeats may hold nothing itself, but only elements that do.
+    candidates = {
+        path: one for path, one in found.items()
+        if len(path) > 1 and (one.fields or (one.most_at_once > 1 and fields[path] > 1))
+    }  # fmt: skip
     if not candidates:
         return next(iter(found))
     repeated = [path for path, one in candidates.items() if one.most_at_once > 1]
@@ -207,11 +211,15 @@ class _Node:
         return {"": text, **found} if text else found
 
     def _named_fields(self) -> dict[str, Any] | None:
-        """``<field name="sku">A</field>``, as databases write rows: the field is called `sku`."""
+        """``<field name="sku">A</field>``, as databases write rows: the field is called `sku`. So
+        is any element that comes again and again, each time under another name."""
         found: dict[str, Any] = {}
+        tags = {tag for tag, _ in self.children}
+        again = len(tags) == 1 and len(self.children) > 1
         for tag, value in self.children:
             name = value.get("name") if isinstance(value, dict) else None
-            if _plain(tag) not in _FIELD_TAGS or not isinstance(name, str) or name in found:
+            known = _plain(tag) in _FIELD_TAGS or again
+            if not known or not isinstance(name, str) or name in found:
                 return None
             if set(map(_plain, value)) - {"", "name", "nil", "type"}:
                 return None

@@ -156,6 +156,12 @@ def _tell(
         report.doubt("hidden rows or columns were read too", 0.9)
 
 
+def tell_words(report: Detected, plan: Mapping[str, Any], words: Mapping[int, str]) -> None:
+    """What the formats of cells write beside their numbers is not in their text: it is told."""
+    names = unique_names(plan["header"])
+    report.shown_with = {names[n]: said for n, said in sorted(words.items()) if n < len(names)}
+
+
 def table_pieces(
     plan: dict[str, Any], report: Detected | None, rows: Iterable[GridRow],
     limits: Mapping[str, int], done: int, size: int, problems: Problems,

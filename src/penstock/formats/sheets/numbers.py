@@ -7,6 +7,8 @@ would only hide are kept.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -21,11 +23,18 @@ _BUILT_IN = {
     46: "[h]:mm:ss",
     47: "mm:ss.0",
 }
+_CURRENCY = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]")
+# A blank as wide as the character, and the character that fills the cell.
+_INVISIBLE = re.compile(r"[_*].")
+_LITERAL = re.compile(r'"([^"]{1,20})"|\\([^\W\d_])|([€£¥$₹₽₩₺])')
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.')
 _COLOURS = re.compile(r"\[(?!h+\]|m+\]|s+\])[^\]]*\]", re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _PADDED = re.compile(r'(?:0|"[^"0-9#?]*"|\\[^0-9#?]|[-/ ])+')
 _LARGEST_PLAIN = 1e21
+_LONGEST_WORDS = 40
+# As many rows of a table tell how its numbers are shown.
+ROWS_LOOKED_AT = 30
 
 
 def built_in_format(number: int) -> str:
@@ -54,6 +63,26 @@ def kind_of_format(code: str) -> str:
     if code.count("0") >= 2 and _PADDED.fullmatch(code):
         return code
     return GENERAL
+
+
+def words_of_format(code: str) -> str:
+    """What a format writes beside a number: `€`, `CHF`, `kg`; empty where it writes nothing. The
+    formats that go by a number alone write whatever the reader's country uses."""
+    first = _INVISIBLE.sub("", code.split(";")[0])
+    said = [found[1] for found in _CURRENCY.finditer(first)]
+    rest = _CURRENCY.sub("", first)
+    said += ["".join(part or "" for part in found.groups()) for found in _LITERAL.finditer(rest)]
+    return " ".join(word.strip() for word in said if word.strip())[:_LONGEST_WORDS]
+
+
+def words_beside(columns: Mapping[int, Counter[str]]) -> dict[int, str]:
+    """Of each column what nearly all of its numbers are shown with."""
+    found = {}
+    for column, counted in columns.items():
+        words, count = counted.most_common(1)[0]
+        if words and count >= 0.8 * counted.total():
+            found[column] = words
+    return found
 
 
 @lru_cache(maxsize=50_000)

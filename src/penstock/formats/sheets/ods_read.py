@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from penstock.formats.detected import Detected, ReadOptions
@@ -16,8 +17,9 @@ from penstock.formats.sheets.grid import (
     hidden_row,
     plan_grid,
     table_pieces,
+    tell_words,
 )
-from penstock.formats.sheets.numbers import plain_number
+from penstock.formats.sheets.numbers import plain_number, words_beside
 from penstock.formats.sheets.xlsx_book import local, parse
 from penstock.formats.sheets.xlsx_cells import too_many_cells
 from penstock.formats.source import Source, check_zip, corrupt, open_zip, protected
@@ -25,6 +27,7 @@ from penstock.formats.tables import Cursor, Piece, Problems
 from penstock.model.errors import BadInput
 
 _CONTENT = "content.xml"
+_MOST_COUNTED = 2000
 _ERROR = re.compile(r"#[A-Z/0!?]+|Err:\d+")
 _TIME = re.compile(r"PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S")
 _PADDED_ZERO = re.compile(r"0\d+")
@@ -47,6 +50,7 @@ def read_ods(
                 "format": "ods", "sheet": number,
                 **plan_grid(head.rows(), chosen, options, report, limits),
             }  # fmt: skip
+            tell_words(report, plan, words_beside(head.currencies))
         else:
             plan = dict(cursor["plan"])
         problems = Problems(by_row=True)
@@ -93,6 +97,7 @@ class _Reader:
         self._in_text = 0
         self._depth = 0  # tables inside of cells are part of the cell
         self._note = 0
+        self.currencies: dict[int, Counter[str]] = {}
 
     def survey(self) -> list[SheetInfo]:
         for _ in self._pass():
@@ -236,6 +241,9 @@ class _Reader:
         match given.get("value-type"):
             case "float" | "percentage" | "currency":
                 value = plain_number(given.get("value", shown))
+                if self._number < _MOST_COUNTED and self._reads():
+                    counted = self.currencies.setdefault(self._place, Counter())
+                    counted[given.get("currency", "")] += 1
                 # What is shown tells of zeros in front and of percentages; digits are the value's.
                 padded = _PADDED_ZERO.fullmatch(shown.strip())
                 if given["value-type"] == "percentage":

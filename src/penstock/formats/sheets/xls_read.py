@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,8 +20,15 @@ from penstock.formats.sheets.grid import (
     hidden_row,
     plan_grid,
     table_pieces,
+    tell_words,
 )  # fmt: skip
-from penstock.formats.sheets.numbers import kind_of_format, number_text
+from penstock.formats.sheets.numbers import (
+    ROWS_LOOKED_AT,
+    kind_of_format,
+    number_text,
+    words_beside,
+    words_of_format,
+)
 from penstock.formats.sheets.ole import SIGNATURE, OleFile
 from penstock.formats.source import Source, corrupt, protected
 from penstock.formats.tables import Cursor, Piece, Problems
@@ -46,6 +54,7 @@ def read_xls(
             "format": "xls", "sheet": number,
             **plan_grid(head, chosen, options, report, limits),
         }  # fmt: skip
+        tell_words(report, plan, _words(book, number, plan["first_row"]))
     else:
         plan = dict(cursor["plan"])
     problems = Problems(by_row=True)
@@ -126,8 +135,24 @@ def _text(book: Any, cell: Any, place: tuple[int, int], problems: Problems) -> s
 
 
 def _kind(book: Any, cell: Any) -> str:
+    return kind_of_format(_format(book, cell))
+
+
+def _format(book: Any, cell: Any) -> str:
     try:
         key = book.xf_list[cell.xf_index].format_key
-        return kind_of_format(book.format_map[key].format_str[:200])
+        return str(book.format_map[key].format_str[:200])
     except (IndexError, KeyError, TypeError):
-        return "general"
+        return "General"
+
+
+def _words(book: Any, number: int, first: int) -> dict[int, str]:
+    """By column what the numbers of the table are shown with."""
+    sheet = book.sheet_by_index(number)
+    columns: dict[int, Counter[str]] = {}
+    for index in range(first - 1, min(sheet.nrows, first - 1 + ROWS_LOOKED_AT)):
+        for column, cell in enumerate(sheet.row(index)):
+            if cell.ctype == xlrd.XL_CELL_NUMBER:
+                said = words_of_format(_format(book, cell))
+                columns.setdefault(column, Counter())[said] += 1
+    return words_beside(columns)

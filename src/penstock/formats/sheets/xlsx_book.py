@@ -13,7 +13,12 @@ from xml.parsers import expat
 
 from penstock.formats.records.xml_text import safe_parser
 from penstock.formats.sheets.grid import SheetInfo
-from penstock.formats.sheets.numbers import GENERAL, built_in_format, kind_of_format
+from penstock.formats.sheets.numbers import (
+    GENERAL,
+    built_in_format,
+    kind_of_format,
+    words_of_format,
+)
 from penstock.formats.source import corrupt
 from penstock.model.errors import BadInput
 
@@ -52,13 +57,15 @@ def parse(
 
 @dataclass(slots=True)
 class Book:
-    """``formats`` says for every style what it makes of a number."""
+    """``formats`` says for every style what it makes of a number, ``words`` what it writes beside
+    one."""
 
     archive: zipfile.ZipFile
     paths: list[str] = field(default_factory=list)
     sheets: list[SheetInfo] = field(default_factory=list)
     date_1904: bool = False
     formats: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
     strings_path: str | None = None
     styles_path: str | None = None
 
@@ -154,6 +161,7 @@ def _read_styles(book: Book) -> None:
             id_ = int(number) if number.isdecimal() else 0
             code = codes.get(id_) or built_in_format(id_)
             book.formats.append(kind_of_format(code) if len(code) < 200 else GENERAL)
+            book.words.append(words_of_format(code) if len(code) < 200 else "")
 
     with book.part(book.styles_path or "") as file:
         for _ in parse(file, start, lambda name: None, lambda data: None):

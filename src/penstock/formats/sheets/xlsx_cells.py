@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from penstock.formats.sheets.grid import GridRow, cell_error, hidden_row
-from penstock.formats.sheets.numbers import GENERAL, number_text, plain_number
+from penstock.formats.sheets.numbers import (
+    GENERAL,
+    ROWS_LOOKED_AT,
+    number_text,
+    plain_number,
+    words_beside,
+)
 from penstock.formats.sheets.xlsx_book import Book, column_of, local, parse, unescaped
 from penstock.formats.sheets.xlsx_fast import NotPlain, plain_rows, rich_text, unescape
 from penstock.formats.sheets.xlsx_strings import SharedStrings
 from penstock.formats.source import corrupt
 from penstock.formats.tables import Problems
 from penstock.model.errors import BadInput
+
+_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 
 
 class SheetCells:
@@ -50,6 +61,25 @@ class SheetCells:
         for number, row in _Events(self, self._book, self._path, self._limits).rows():
             if number > done:
                 yield number, row
+
+    def words_beside(self, first: int) -> dict[int, str]:
+        """By column what the numbers of the rows from the first one on are shown with."""
+        columns: dict[int, Counter[str]] = {}
+        with self._book.part(self._path) as file, suppress(NotPlain):
+            for number, cells, _ in plain_rows(file):
+                if number >= first + ROWS_LOOKED_AT:
+                    break
+                for letters, attributes, value, _ in cells if number >= first else ():
+                    kind, words = self._words(attributes)
+                    if value and kind == "n":
+                        columns.setdefault(column_of(letters), Counter())[words] += 1
+        return words_beside(columns)
+
+    def _words(self, attributes: str) -> tuple[str, str]:
+        given = dict(_ATTRIBUTE.findall(attributes))
+        style = given.get("s", "")
+        known = style.isdecimal() and int(style) < len(self._book.words)
+        return given.get("t", "n"), self._book.words[int(style)] if known else ""
 
     def _plain_row(self, number: int, cells: list[tuple[str, str, str, str]]) -> list[str]:
         columns, held = self._columns, self._strings.held
