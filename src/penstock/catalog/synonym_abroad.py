@@ -57,7 +57,8 @@ ABROAD: dict[str, str] = {
         valmistaja|márka|gyártó|marcă|producător|üretici|бренд|производитель|марка|μάρκα|
         κατασκευαστής|ブランド|メーカー|品牌|厂商|브랜드|제조사|العلامة التجارية""",
     "category": """
-        kategoria|grupa|categorytext|category text|kategorie|skupina|kategori|varugrupp|varegruppe|tuoteryhmä|kategória|
+        kategoria|grupa|categorytext|category text|
+        kategorie|skupina|kategori|varugrupp|varegruppe|tuoteryhmä|kategória|
         categorie|ürün grubu|категория|группа|κατηγορία|カテゴリ|カテゴリー|分类|类别|카테고리|
         الفئة|
         التصنيف""",

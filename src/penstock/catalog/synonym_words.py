@@ -130,7 +130,8 @@ WORDS: dict[str, str] = {
         inkl mwst|tva incluse|iva incluido|iva inclusa|btw inbegrepen|iva incluído""",
     "availability.status": """
         availability|stock status|in stock|availability status|stock availability|is in stock|
-        in stock status|stockstatus|available|dispo|disp?|disponibilità|verfügbarkeit|lagerstatus|lieferstatus|
+        in stock status|stockstatus|available|dispo|disp?|disponibilità|
+        verfügbarkeit|lagerstatus|lieferstatus|
         lieferbarkeit|verfügbar|lieferbar|auf lager|bestandsstatus|disponibilité|statut stock|
         état du stock|en stock|disponible|disponibilidad|estado de stock|estado del stock|
         disponibilità|stato magazzino|disponibile|beschikbaarheid|voorraadstatus|op voorraad|
