@@ -113,8 +113,8 @@ for _table, _encoding in (
 case(
     "UTF-8 with a stray byte",
     "encoding",
-    joined(GERMAN * 4, ";").encode() + b"0015;T\xfcr;1,00;x\n",
-    [*(GERMAN * 4), ["0015", "Tür", "1,00", "x"]],
+    joined([*GERMAN, *GERMAN[1:] * 3], ";").encode() + b"0015;T\xfcr;1,00;x\n",
+    [*GERMAN, *GERMAN[1:] * 3, ["0015", "Tür", "1,00", "x"]],
 )
 
 # What stands around the table.

@@ -284,3 +284,23 @@ def test_the_example_of_the_page_runs() -> None:
     profile = re.search(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     assert profile is not None
     assert from_toml(profile[1]).columns["Interne Notiz"] == ColumnRule("ignore")
+
+
+def test_how_many_a_price_is_for() -> None:
+    """`PE` beside `ME`, or in the header: never the price of one."""
+    rows = [
+        ["SKU", "Preis", "PE", "ME"],
+        ["A", "10,00", "100", "ST"], ["B", "5,00", "1", "ST"], ["C", "1,00", "100", "M"],
+    ]  # fmt: skip
+    hundred, one_, metres = (product["price"] for product in products(rows, currency="EUR"))
+    assert hundred["unit"] == "100 piece"
+    assert hundred["perUnit"] == {"amount": "0.10", "unit": "piece"}
+    assert (one_["unit"], metres["unit"]) == ("piece", "100 m")
+    for header in ("Preis je 100 St.", "Price/100", "Preis in €/100 Stk", "Price per 100 pcs"):
+        price = products([["SKU", header], ["A", "10.00"], ["B", "1.50"]])[0]["price"]
+        assert (price["amount"], price["unit"]) == ("10.00", "100 piece")
+
+
+def test_counts_of_pieces() -> None:
+    rows = [["SKU", "MOQ"], ["A", "1000pcs"], ["B", "50 Stk."], ["C", "2 sets"]]
+    assert [product["availability"]["minOrder"] for product in products(rows)] == [1000, 50, 2]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import xlsxwriter
+from openpyxl import Workbook
 from tests.formats.support import read, refusal
 
 from penstock.formats.sheets import xlsx_cells
@@ -337,3 +338,26 @@ def test_a_workbook_in_a_zip(tmp_path: Path, book: Path) -> None:
     reading = read(path)
     assert reading.table == [["a", "b"], ["1", "2"]]
     assert reading.found["container"] == "zip: book.xlsx"
+
+
+def test_names_that_come_again_and_formulas_without_a_result(tmp_path: Path) -> None:
+    file = tmp_path / "list.xlsx"
+    book = Workbook()
+    sheet = book.create_sheet("List", 0)
+    for part in ("Bosch", "Makita"):
+        sheet.append([part])
+        sheet.append(["SKU", "Name", "Price"])
+        for n in range(4):
+            sheet.append([f"{part[0]}{n}", f"Drill {n}", 10 + n if part == "Bosch" else "=1+1"])
+        sheet.append([])
+    book.save(file)
+    found = read(file)
+    assert [row[0] for row in found.rows] == [
+        "B0",
+        "B1",
+        "B2",
+        "B3",
+        "Makita",
+        *(f"M{n}" for n in range(4)),
+    ]
+    assert "4 formulas have no stored result" in " ".join(found.found["ambiguities"])

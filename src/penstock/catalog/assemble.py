@@ -122,7 +122,7 @@ def _add_price(
             amount = money(amount, places(currency))
         price["amount"] = amount
         _add_base(plan, row, price, currency)
-        said = _with_content(row, parts, parts.get("price.unit") or read.unit)
+        said = _with_content(row, parts, _unit(parts, read))
         price["unit"] = said or "piece"
         # Prices by quantity are for one each.
         per_unit = _per_unit(parts, amount, said or ("piece" if tiers else None), currency)
@@ -137,6 +137,15 @@ def _add_price(
         price["taxIncluded"] = tax
     if price:
         row.product["price"] = price
+
+
+def _unit(parts: dict[str, Any], read: Price) -> str | None:
+    """What the price is for: `100` in a column of its own beside `ST` means a hundred of them."""
+    unit: str | None = parts.get("price.unit") or read.unit
+    count: int = parts.get("price.unit.quantity") or 1
+    if count == 1 or (unit is not None and unit[0].isdigit()):
+        return unit
+    return f"{count} {unit or 'piece'}"
 
 
 def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -> str | None:

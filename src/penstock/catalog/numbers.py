@@ -224,13 +224,21 @@ def plain(text: str) -> int | float:
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
+# `1000pcs`: that it counts pieces is known.
+_PIECES = re.compile(
+    r"(?<=\d)\s*(?:pcs?|pieces?|pce|ea|each|units?|st|stk|stck|stück|uds?|pz|pezzi|szt|ks|db|шт|"
+    r"個|个|件|sets?|prs?|pairs?|paar|ctns?|cartons?)\.?$",
+    re.IGNORECASE,
+)
+
+
 def read_count(text: str, style: DecimalStyle | None = None) -> Normalised:
     """A whole number from zero up: a stock, a minimum order."""
     if text.isdecimal() and text.isascii() and len(text) < 16:
         return Normalised(int(text), "number")
     if is_nothing(text):
         return EMPTY
-    number = read_number(text.strip().strip("<>=≥≤~+ "), style)
+    number = read_number(_PIECES.sub("", text.strip().strip("<>=≥≤~+ ")), style)
     if number is None:
         return _not_a_number(text)
     value = number.decimal

@@ -62,6 +62,8 @@ WORDS: dict[str, str] = {
         mfr name|mfr|mfg name|brand manufacturer|marke hersteller|lieferantenmarke|
         marca fabricante|merk fabrikant""",
     "price.amount": """
+        fob price|fob|exw price|exw|cif price|netto ek|netto vk|brutto ek|unit price fob|
+        ex works price|
         price|unit price|sale price?|selling price|list price|retail price|net price|gross price|
         regular price|your price|cost?|cost price?|wholesale price|purchase price|dealer price|
         rrp|msrp|srp|amount?|trade price|price each|current price|item price|price with vat|
@@ -88,13 +90,17 @@ WORDS: dict[str, str] = {
         preiswährung|devise|monnaie|code devise|moneda|divisa|valuta|moeda|valutacode|
         codice valuta|código moneda""",
     "price.unit": """
-        unit|uom|unit of measure|unit of measurement|sales unit|price unit|units?|selling unit|
-        order unit|einheit|mengeneinheit|verkaufseinheit|me|preiseinheit|vke|basismengeneinheit|
+        unit|uom|unit of measure|unit of measurement|sales unit|price unit~|units?|selling unit|
+        order unit|einheit|mengeneinheit|verkaufseinheit|me|preiseinheit~|vke|basismengeneinheit|
         bestelleinheit|unité|unité de vente|unité de mesure|udv|unidad|unidad de medida|
         unidad de venta|ud|unità|unità di misura|um|unità di vendita|eenheid|verkoopeenheid|
         unidade|unidade de medida|unidade de venda|
-        bme?|preiseinh|peinh|order uom|sell uom|selling uom|sales uom|preis einheit|preis per|
-        price per|per unit?|mengeneinh|vk einheit|ve einheit|unit sale|u m|udm|u v""",
+        bme?|preiseinh~|peinh~|order uom|sell uom|selling uom|sales uom|preis einheit~|preis per~|
+        price per~|per unit?|mengeneinh|vk einheit|ve einheit|unit sale|u m|udm|u v""",
+    "price.unit.quantity": """
+        pe|preiseinheit|preiseinh|peinh|preis einheit|preis per|price per|price unit|price quantity|
+        price unit quantity|preismenge|preis pro menge|pricing quantity|price basis|preisbasis|
+        prijseenheid|unité de prix|base de prix|unidad de precio|unità di prezzo|per qty?""",
     "specifications.pack": """
         pack size|package size|pack|pack qty|pack quantity|case pack|quantity per pack|
         units per pack|contents|content per unit|net content|size of pack|volume?|packaging unit|
@@ -225,6 +231,7 @@ WORDS: dict[str, str] = {
     "specifications.dimensions.unit": """
         dimension unit|dimensions unit|length unit|size unit|maßeinheit|dimension uom""",
     "specifications.weight": """
+        g w|n w?|gw|g wt|
         weight|net weight|gross weight?|item weight|shipping weight|unit weight|product weight|
         gewicht|nettogewicht|bruttogewicht?|artikelgewicht|versandgewicht|eigengewicht|poids|
         poids net|poids brut?|poids unitaire|peso|peso neto|peso netto|peso bruto?|peso lordo?|
@@ -271,6 +278,7 @@ WORDS: dict[str, str] = {
         référence interne|n article|nº artículo|plu|supplier aid|supplier pid|
         custom label|sku custom label""",
     "identifiers.gtin": """
+        eans|gtins|
         gtin|ean|upc|barcode|ean code|gtin 13|gtin 14|gtin 12|gtin 8|ean 13|ean 8|isbn|isbn 13|
         isbn 10|upc code|bar code|upc a|jan|global trade item number|barcode number|ean upc|
         gtin ean|ean gtin|upc ean|ean number|product barcode|gtin upc ean or isbn|ean isbn|
@@ -281,6 +289,7 @@ WORDS: dict[str, str] = {
         gtin stück|international aid|international pid|barkod|código barras|ean unidad|ean pezzo|
         ean unité|gencod unité""",
     "identifiers.mpn": """
+        hans|part?|
         mpn|pn|mfr pn|part nr|manufacturer part number|manufacturer number|part number|
         mfr part number|
         mfg part number|manufacturer sku|mfr no|oem number|manufacturer code|

@@ -58,7 +58,8 @@ _EACH = words(
 
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
 _STEP = re.compile(
-    r"(?:(?:net|netto|unit|staffel)?[ -]?(?:price|preis|prix|precio|prezzo|prijs|preço|vk|ek)"
+    r"(?:(?:net|netto|unit|staffel)?[ -]?"
+    r"(?:prices?|preise?|prix|precios?|prezz[oi]|prijs|prijzen|preços?|vk|ek)"
     r"|(?P<off>(?:mengen)?rabatt|discount|remise|sconto|descuento|korting|desconto|rabat))?"
     r"[ :(-]{0,3}(?:(?P<from>ab|from|>=|≥|à partir de|a partir de|desde|vanaf|da|dès|bei|at)\s?)?"
     r"(?P<quantity>[0-9]{1,6})\s?(?P<plus>\+)?\s?"
@@ -67,6 +68,12 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 
+# `Preis je 100 St.`, `€/100`: prices of small things are for many of them.
+_PER_COUNT = re.compile(
+    r"\s*(?:/|\b(?:je|pro|per|par|por|für|for|à)\b)\s*(?P<count>10|50|100|200|250|500|1000|1\.000)"
+    r"\s*(?:st|stk|stck|stück|pcs|pc|pieces?|ea|units?|uds?|pz|szt|ks)?\.?\s*\)?\s*$",
+    re.IGNORECASE,
+)
 # Marks behind a name in the word lists.
 _STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
 
@@ -278,6 +285,9 @@ def _numbered(key: str) -> Candidate | None:
 def read_hints(header: str) -> tuple[Hints, str]:
     """Unit, currency and tax said by a header, and its key without them."""
     text = unicodedata.normalize("NFKC", header[:LONGEST_HEADER])
+    many = _PER_COUNT.search(text)
+    if many is not None:
+        text = re.sub(r"\b(?:in|je)\s*([€$£(]?)\s*$", r"\1", text[: many.start()])
     tax: bool | None = None
     if price_words.TAX_EXCLUDED.search(text):
         tax = False
@@ -303,6 +313,8 @@ def read_hints(header: str) -> tuple[Hints, str]:
     unit = _cut_unit(kept, unit)
     if unit is None and (_EACH.intersection(words) or words[:2] == ["unit", "price"]):
         unit = "piece"
+    if many is not None:
+        unit = f"{many['count'].replace('.', '')} {unit or 'piece'}"
     return Hints(currency, unit, tax), " ".join(kept)
 
 

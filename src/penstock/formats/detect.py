@@ -57,7 +57,7 @@ _XML2003 = re.compile(
     r"urn:schemas-microsoft-com:office:spreadsheet"
 )
 _MAIL = re.compile(r"(MIME-Version:|Content-Type:\s*multipart/)", re.I)
-_EDI = re.compile(r"UNA.{6}\s*UNB\+|UNB\+UNO|ISA\*\d\d\*")
+_EDI = re.compile(r"UNA.{6}\s*UNB\+|UNB\+UNO|UNH\+\w+\+|ISA\*\d\d\*")
 _SQL = re.compile(
     r"^[ \t]*(INSERT\s+(IGNORE\s+)?INTO\s+[\w`\"\[\].]+\s*(\([^)]*\)\s*)?(VALUES|SELECT)\b"
     r"|CREATE\s+TABLE\s+(IF\s+NOT\s+EXISTS\s+)?[\w`\"\[\].]+\s*\(|COPY\s+[\w\".]+.{0,2000}FROM\s+stdin)",

@@ -38,6 +38,7 @@ _ADDED = re.compile(
 _UNIT = re.compile(r"\s*(?:[A-Z]{3}|[€$£]|ST|kg)\s*")
 _NOTE = re.compile(
     r"(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|fußnote|stand|"
+    r"remarks?|bemerkung(en)?|terms|payment|conditions|"
     r"generated|exported|created|printed|erstellt|page|seite|end of|ende|eof|copyright|©|"
     r"\*{1,3}\s?\w|"
     r"\(?\d+ (rows?|records?|items?|zeilen|datensätze|lignes|products?|artikel)|-{3,}|={3,}|\*{3,}|"
@@ -54,6 +55,8 @@ class Layout:
     stop: int
     header: Header
     width: int
+    # Whether the names come again between the rows, as at the top of every printed page.
+    repeats: bool = False
     preamble: list[int] = field(default_factory=list)
     footer: list[int] = field(default_factory=list)
     others: list[tuple[int, int]] = field(default_factory=list)
@@ -88,9 +91,17 @@ def find_layout(
         _unname_empty(original, layout)
     _place_the_rest(rows, layout, tables, best)
     _drop_empty_tail(rows, layout)
+    layout.repeats = _repeats(rows, layout)
     layout.doubts += header.doubts
     _doubt_columns(layout)
     return layout
+
+
+def _repeats(rows: Sequence[Row], layout: Layout) -> bool:
+    if len(layout.header.rows) != 1 or filled(layout.header.names) < 2:
+        return False
+    names = list(rows[layout.header.rows[0]])
+    return any(list(row) == names for row in rows[layout.start : layout.stop])
 
 
 def _doubt_columns(layout: Layout) -> None:
@@ -161,13 +172,19 @@ def cut_footer(rows: Sequence[Row], start: int, stop: int) -> tuple[int, list[in
         return stop, []
     width = usual_width(body)
     usual_fill = median(filled(row) for row in body)
+    lead = _first_column(body)
     while stop - start > 2 and _is_footer(
-        rows[stop - 1], width, usual_fill, apart=is_blank(rows[stop - 2])
+        rows[stop - 1][lead:], width - lead, usual_fill, apart=is_blank(rows[stop - 2])
     ):
         stop -= 1
         while stop > start and is_blank(rows[stop - 1]):
             stop -= 1
     return stop, [n for n in range(stop, end) if not is_blank(rows[n])]
+
+
+def _first_column(body: Sequence[Row]) -> int:
+    """How many columns at the left are empty in all rows."""
+    return min(next(n for n, cell in enumerate(row) if cell.strip()) for row in body)
 
 
 def _is_footer(row: Row, width: int, usual_fill: float, *, apart: bool) -> bool:
@@ -293,7 +310,8 @@ def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) 
         return filled(below[0]) >= 0.7 * fill
     kinds = column_kinds(above[1:], width)
     if any(cell for cell in below[0]) and list(below[0]) == list(above[0]):
-        return False
+        # The same names again head more of the same.
+        return True
     matching = sum(
         kinds.get(column) in (None, kind)
         for row in below[:5]
@@ -338,7 +356,8 @@ def _place_the_rest(
     for table in tables:
         if table == best:
             continue
-        is_table = usual_width(rows[table[0] : table[1]]) >= 2 and table[1] - table[0] >= 2
+        inside = rows[table[0] : table[1]]
+        is_table = usual_width(inside) >= 2 and len(inside) >= 2 and max(map(filled, inside)) >= 2
         if is_table and _size(rows, table) >= 0.05 * size:
             layout.others.append(table)
             layout.preamble = [n for n in layout.preamble if not table[0] <= n < table[1]]

@@ -140,7 +140,9 @@ def _meant(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()
         right = [line[gap[1] : after].strip() for line in lines]
         named = bool(left[0]) and bool(right[0])
         values = _are_values(right[1:]) or _are_values(left[1:])
-        enough = values if gap[1] - gap[0] == 1 else named or values
+        # Names that stand well apart part what is below them.
+        parted = named and "  " in lines[0][max(0, gap[0] - 1) : gap[1] + 1]
+        enough = values or parted if gap[1] - gap[0] == 1 else named or values
         if gap[1] - gap[0] == 1 and 2 * sum(map(bool, right)) < len(right):
             enough = named = False
         if gap in sure or enough or (gap[1] - gap[0] == 1 and named and len(lines) >= 20):

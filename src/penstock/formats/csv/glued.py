@@ -22,6 +22,7 @@ _MARKS = frozenset({
     "TRY", "AUD", "CAD", "INR", "BRL", "MXN", "ZAR", "ST", "STK", "PCE", "PCS", "PC", "EA", "KG",
     "MTR", "LTR", "SET", "PAA", "PA", "KAR", "ROL", "CT", "BX", "PK", "VE",
 })  # fmt: skip
+_MORE = re.compile(r"[^\W\d_]|\d{4}")
 _NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))[-+]?\d[\d.,]*$|\d[\d.,]*$")
 
 
@@ -86,7 +87,9 @@ def _after_decimals(cells: Sequence[str]) -> list[Gap]:
         mark = _at(cells, place, lambda c: c in ".,")
         if mark and _at(cells, place - 1, str.isdigit):
             decimals = all(cell[place + 1 : place + 3].isdigit() for cell in cells)
-            if decimals and _at(cells, place + 3, str.isalnum):
+            # One to three digits more are decimals too.
+            more = all(_MORE.match(cell, place + 3) for cell in cells)
+            if decimals and more:
                 return [(place + 3, place + 3)]
     return []
 

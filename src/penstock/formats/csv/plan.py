@@ -48,13 +48,16 @@ class CsvPlan:
     skip_lines: int
     stop_line: int | None = None
     comment: str | None = None
+    repeats: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return {"format": "fixed" if self.dialect.get("gaps") else "csv", **asdict(self)}
 
     @staticmethod
     def of(kept: Mapping[str, Any]) -> CsvPlan:
-        return CsvPlan(**{name: kept[name] for name in CsvPlan.__dataclass_fields__})
+        return CsvPlan(
+            **{name: kept[name] for name in CsvPlan.__dataclass_fields__ if name in kept}
+        )
 
 
 @dataclass(slots=True)
@@ -192,6 +195,7 @@ def _plan_of(
         skip_lines=(first or (lines[-1] + _lines_in(sample.rows[-1]))) - 1,
         stop_line=stop if sample.whole else None,
         comment=comment,
+        repeats=layout.repeats,
     )  # fmt: skip
 
 

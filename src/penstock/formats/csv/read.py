@@ -99,6 +99,8 @@ class _Table:
         self.problems.add(*block.problems)
         rows, width = block.rows, self._plan.width
         most = self._limits["cell_bytes"]
+        if self._plan.repeats:
+            self._blank_names(rows)
         if self._plan.comment is None and set(map(len, rows)) == {width}:
             # All as it should be: only what a look at each row can tell is left.
             self._kept = range(len(rows))
@@ -108,6 +110,13 @@ class _Table:
             return self._checked(block, rows, most)
         check_columns(block, self._limits["columns"])
         return self._checked(block, self._fitted(block), most)
+
+    def _blank_names(self, rows: list[list[str]]) -> None:
+        """The names of the columns, where they come again, are no row."""
+        names = self._plan.header
+        for row in rows:
+            if row[: len(names)] == names:
+                row[:] = [""] * len(row)
 
     def _fitted(self, block: Block) -> list[list[str]]:
         width, comment = self._plan.width, self._plan.comment

@@ -26,7 +26,7 @@ SAMPLE_ROWS = 400
 DELIMITERS = {
     ",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, "^": 0.8, "~": 0.8, "\x01": 0.9, "\x1f": 0.9,
     "¦": 0.9, "§": 0.8, "#": 0.5, ":": 0.62, " ": 0.62, "*": 0.4, "!": 0.4, "/": 0.3, "_": 0.2,
-    "-": 0.2, "=": 0.3, "&": 0.4,
+    "-": 0.2, "=": 0.3, "&": 0.4, "，": 0.9, "；": 0.9,
 }  # fmt: skip
 SEVERAL = (SPACES, "||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#|#", "<>", "~~")
 _STRONG = ",;\t|"
@@ -34,6 +34,7 @@ _STRONG = ",;\t|"
 NO_DELIMITER = "\x1e"
 # Colons that part no cells: those of times and addresses.
 _CLOCK = re.compile(r"(?<=\d):(?=[0-5]\d)|:(?=//)")
+_DECIMAL = re.compile(r"\d,\d{1,3}(?=\s|$)")
 _QUOTES = ('"', "'")
 _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 # Quotes that a reading left at the ends of a cell.
@@ -180,9 +181,19 @@ def _possible(lines: Sequence[str]) -> list[str]:
             return False
         if mark == ":" and len(_CLOCK.findall(joined)) >= 0.8 * joined.count(":"):
             return False
+        if mark == "," and _is_decimal(filled):
+            return False
         return mark in joined and sum(mark in line for line in filled) >= enough
 
     return [mark for mark in (*DELIMITERS, *SEVERAL) if common(mark)]
+
+
+def _is_decimal(lines: Sequence[str]) -> bool:
+    """Whether commas are those of numbers in columns that were aligned for the eye."""
+    if sum("  " in line.strip() for line in lines) < 0.8 * len(lines):
+        return False
+    commas = sum(line.count(",") for line in lines)
+    return sum(len(_DECIMAL.findall(line)) for line in lines) >= 0.8 * commas
 
 
 def _dialects(lines: Sequence[str], delimiter: str, options: ReadOptions) -> Iterable[Dialect]:

@@ -34,6 +34,7 @@ class SheetInfo:
     merges: list[Merge] = field(default_factory=list)
     hidden_rows: list[int] = field(default_factory=list)
     hidden_columns: list[int] = field(default_factory=list)
+    unsolved: int = 0
 
 
 def choose_sheet(
@@ -97,6 +98,7 @@ def plan_grid(
         "width": layout.width,
         "first_row": first + layout.start,
         "stop_row": first + layout.stop if whole else None,
+        "repeats": layout.repeats,
     }
     _tell(report, layout, cells, first, sheet, header)
     return plan
@@ -152,6 +154,11 @@ def _tell(
     report.hidden_columns = sheet.hidden_columns[:_MOST_LISTED]
     for said, confidence in layout.doubts:
         report.doubt(said, confidence)
+    if sheet.unsolved:
+        report.doubt(
+            f"{sheet.unsolved:,} formulas have no stored result and read as empty: open the"
+            " workbook in a spreadsheet and save it", 0.5,
+        )  # fmt: skip
     if sheet.hidden_rows or sheet.hidden_columns:
         report.doubt("hidden rows or columns were read too", 0.9)
 
@@ -182,6 +189,7 @@ class _Table:
         self._first: int = plan["first_row"]
         self._stop: int | None = plan["stop_row"]
         self._width: int = plan["width"]
+        self._names: list[str] | None = plan["header"] if plan.get("repeats") else None
         self._problems = problems
         self._numbers: list[int] = []  # of the rows given last
         self._waiting: list[Problem] = []
@@ -202,7 +210,7 @@ class _Table:
         held: deque[GridRow] = deque()
         ready: list[list[str]] = []
         for number, row in rows:
-            if number < self._first or is_blank(row):
+            if number < self._first or is_blank(row) or row == self._names:
                 continue
             if self._stop is not None and number >= self._stop:
                 break

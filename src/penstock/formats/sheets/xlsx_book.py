@@ -25,6 +25,7 @@ from penstock.model.errors import BadInput
 READ_BYTES = 256 * 1024
 _MOST_MERGES = 5000
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_UNSOLVED = re.compile(rb"</f>\s*(?:<v\s*/>|<v></v>)?\s*</c>")
 _CELL = re.compile(rb"<(?:\w+:)?(?:v|t)[ >]")
 _MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\s(?=[^>]*\bhidden="(?:1|true)")[^>]*?\br="(\d{1,7})"')
@@ -185,6 +186,8 @@ def survey_sheet(book: Book, sheet: SheetInfo, path: str) -> None:
 
 
 def _look(sheet: SheetInfo, block: bytes) -> None:
+    if b"</f>" in block:
+        sheet.unsolved += len(_UNSOLVED.findall(block))
     if b"ergeCell" in block and len(sheet.merges) < _MOST_MERGES:
         for found in _MERGE.finditer(block):
             first, last = found[1].decode().split(":")
