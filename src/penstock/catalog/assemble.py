@@ -142,7 +142,7 @@ def _add_price(
 def _unit(parts: dict[str, Any], read: Price) -> str | None:
     """What the price is for: `100` in a column of its own beside `ST` means a hundred of them."""
     unit: str | None = parts.get("price.unit") or read.unit
-    count: int = parts.get("price.unit.quantity") or 1
+    count: int = parts.get("price.unit.count") or 1
     if count == 1 or (unit is not None and unit[0].isdigit()):
         return unit
     return f"{count} {unit or 'piece'}"

@@ -42,7 +42,7 @@ FIELDS: tuple[Field, ...] = (
     Field("price.amount", "price", "Price in its original currency, as decimal text"),
     Field("price.currency", "currency", "Original currency, ISO 4217"),
     Field("price.unit", "unit", "What the price is for: piece, kg, 100 g …"),
-    Field("price.unit.quantity", "count", "How many of its unit a price is for", output=False),
+    Field("price.unit.count", "count", "How many of its unit a price is for", output=False),
     Field("price.base.amount", "money", "Price in the base currency", mapped=False),
     Field("price.base.currency", "currency", "The base currency", mapped=False),
     Field("price.base.rate", "money", "Rate used: base per unit of currency", mapped=False),

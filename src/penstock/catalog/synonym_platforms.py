@@ -149,7 +149,7 @@ PLATFORMS: dict[str, dict[str, str]] = {
         "metadata.tags": "KEYWORD",
         "category": "REFERENCE_FEATURE_GROUP_NAME|CATALOG_GROUP_NAME",
         "price.unit": "ORDER_UNIT",
-        "price.unit.quantity": "PRICE_QUANTITY",
+        "price.unit.count": "PRICE_QUANTITY",
         "specifications.pack": "NO_CU_PER_OU",
         "availability.minOrder": "QUANTITY_MIN",
         "price.amount": "PRICE_AMOUNT",

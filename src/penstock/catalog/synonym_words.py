@@ -97,7 +97,7 @@ WORDS: dict[str, str] = {
         unidade|unidade de medida|unidade de venda|
         bme?|preiseinh~|peinh~|order uom|sell uom|selling uom|sales uom|preis einheit~|preis per~|
         price per~|per unit?|mengeneinh|vk einheit|ve einheit|unit sale|u m|udm|u v""",
-    "price.unit.quantity": """
+    "price.unit.count": """
         pe|preiseinheit|preiseinh|peinh|preis einheit|preis per|price per|price unit|price quantity|
         price unit quantity|preismenge|preis pro menge|pricing quantity|price basis|preisbasis|
         prijseenheid|unité de prix|base de prix|unidad de precio|unità di prezzo|per qty?""",
