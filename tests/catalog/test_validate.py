@@ -46,6 +46,14 @@ def test_required_fields_are_named_with_their_column() -> None:
     assert (problem.code, problem.column, problem.target) == ("REQUIRED_MISSING", "title", "title")
 
 
+def test_what_a_product_is_known_by_is_missed_where_it_would_stand() -> None:
+    verdict, row = check(["", "Bolt", "9.99", "", ""])
+    assert verdict == "invalid"
+    (problem,) = row.problems
+    assert (problem.column, problem.target) == ("sku", "sourceId")
+    assert "SKU, GTIN or MPN" in problem.message
+
+
 def test_the_profile_chooses_what_is_required() -> None:
     assert check(["A-1", "", "", "", ""], required=())[0] == "valid"
     assert codes(check(GOOD[:2], required=("price", "gtin"))[1]) == ["REQUIRED_MISSING"] * 2

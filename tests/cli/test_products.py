@@ -169,6 +169,15 @@ def test_a_row_is_put_right(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
     file.write_text(content)
     job = cli.json("extract", file, "--intent", "merge", *config, code=3)["jobId"]
+    [bad] = cli.json("items", "list", job, "--status", "ERROR")
+    assert bad["rowNo"] == 3
+    told = cli("items", "list", job, "--code", bad["error"]["code"], "--q", "F-3").stdout
+    assert "Preis: 'abc' is no price" in told
+    assert "F-3" not in cli("items", "list", job, "--limit", "2").stdout
+    one = cli("items", "show", job, "1").stdout
+    assert "price.amount" in one
+    assert cli.json("items", "show", job, "3")["input"]["Preis"] == "abc"
+    assert "no row 9" in cli("items", "show", job, "9", code=4).stderr
     unknown = cli("items", "fix", job, "3", "Farbe=rot", code=2).stderr
     assert "The row has no column 'Farbe'" in unknown
     assert "no row 9" in cli("items", "fix", job, "9", "Preis=1", code=4).stderr

@@ -20,6 +20,10 @@ Verdict = Literal["valid", "invalid", "discarded"]
 MOST_VIOLATIONS = 20
 DEEPEST = 30
 
+# A product is known by the first of these that it has.
+_NAMES = ("sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn")
+_CALLED = {"sourceId": "id (SKU, GTIN or MPN would do)"}
+
 # Amounts are text in a product and numbers to a rule, so that `minimum` means what it says.
 _AMOUNTS = ("amount", "maxAmount")
 
@@ -59,9 +63,15 @@ class Validator:
             if row.continues and target in ("title", "sourceId"):
                 continue
             if _at(row.product, path) is None and not _explained(row, target):
-                column = next((s.header for s in self.plan.steps if s.target == target), None)
-                found = problem("REQUIRED_MISSING", field=target)
-                row.problems.append(RowProblem(column, None, *found, target))
+                found = problem("REQUIRED_MISSING", field=_CALLED.get(target, target))
+                row.problems.append(RowProblem(self._column_of(target), None, *found, target))
+
+    def _column_of(self, target: str) -> str | None:
+        """Where the field would be filled, so that it can be."""
+        places = _NAMES if target == "sourceId" else (target,)
+        return next(
+            (step.header for one in places for step in self.plan.steps if step.target == one), None
+        )
 
     def _check_rules(self, row: NormalisedRow) -> None:
         shown = as_rules_see(row.product)

@@ -16,6 +16,7 @@ from penstock.cli import (
     dead_letters,
     doctor,
     extract,
+    items,
     job_export,
     jobs,
     keys,
@@ -61,7 +62,8 @@ jobs.app.command("remap")(mend.remap)
 jobs.app.command("undo")(undo.undo)
 jobs.app.command("export")(job_export.export)
 app.add_typer(jobs.app, name="jobs")
-app.add_typer(mend.items, name="items")
+items.app.command("fix")(mend.fix)
+app.add_typer(items.app, name="items")
 app.add_typer(products.app, name="products")
 app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")

@@ -10,18 +10,17 @@ import typer
 
 from penstock.cli import shown
 from penstock.cli.extract import ConfigText, Intent, Mapping, ProfileName, asked_config
+from penstock.cli.items import Row
 from penstock.cli.jobs import JobId
 
-items = typer.Typer(help="Single rows of a job.", no_args_is_help=True)
 Wait = Annotated[
     bool, typer.Option("--wait", help="Until the job has ended; exit code 3 if rows failed.")
 ]
 
 
-@items.command("fix")
 def fix(
     job_id: JobId,
-    row: Annotated[int, typer.Argument(metavar="ROW", min=1, help="The row's number.")],
+    row: Row,
     cells: Annotated[
         list[str], typer.Argument(metavar="COLUMN=VALUE…", help="Cells as they should be.")
     ],
