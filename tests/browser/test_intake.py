@@ -80,3 +80,22 @@ async def test_the_monitor_judges_extraction(visit: Visit) -> None:
     await expect(checks.get_by_role("row")).to_have_count(5)
     await expect(checks).to_contain_text("Jobs that succeed")
     await expect(checks).to_contain_text("at least 90.0 %")
+
+
+async def test_what_the_filter_shows_can_be_exported(visit: Visit, house: House) -> None:
+    file = house.folder / "filtered.csv"
+    file.write_text("SKU;Title;Price\nFI-1;Saw;1\nFI-2;Axe;abc\nFI-3;Rasp;3\n")
+    job_id = house.upload(file)
+    house.wait_for(job_id)
+    page = await visit(f"/jobs/{job_id}?q=Axe")
+    await page.get_by_role("button", name="Export").click()
+    async with page.expect_download() as download:
+        await page.get_by_role("menuitem", name="CSV, filtered").click()
+    found = await download.value
+    assert found.suggested_filename == "filtered results.csv"
+    assert "FI-2" in (await found.path()).read_text("utf-8")
+    assert "FI-1" not in (await found.path()).read_text("utf-8")
+    await page.goto(f"/jobs/{job_id}")
+    await page.get_by_role("button", name="Export").click()
+    await expect(page.get_by_role("menuitem", name="CSV", exact=False).first).to_be_visible()
+    assert await page.get_by_role("menuitem", name="CSV, filtered").count() == 0

@@ -166,7 +166,7 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
       )}
       {item.result && (
         <Part title="Result" lead="What the grid shows and the export writes.">
-          <Pairs values={item.result} named={label} />
+          <Pairs values={inOrder(item.result, job.columns)} named={label} />
         </Part>
       )}
       {Object.keys(lineage).length > 0 && (
@@ -373,6 +373,14 @@ function Pairs({
         </div>
       ))}
     </dl>
+  );
+}
+
+/** As the grid has them; what it does not have comes last. */
+function inOrder(values: Record<string, unknown>, columns: string[] | null): Record<string, unknown> {
+  const first = (columns ?? []).filter((name) => name in values);
+  return Object.fromEntries(
+    [...new Set([...first, ...Object.keys(values)])].map((name) => [name, values[name]]),
   );
 }
 

@@ -1,3 +1,4 @@
+import { useSearch } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
@@ -7,6 +8,7 @@ import { toast } from "../../components/toast";
 import type { FullJob } from "../../lib/api";
 import { download } from "../../lib/download";
 import { bytes } from "../../lib/format";
+import { filterOf } from "./filter-of";
 import { missingOf } from "./missing";
 
 const FORMATS = [
@@ -18,15 +20,17 @@ const FORMATS = [
 
 /** The results as a file, while it is written; the browser shows how much has come. */
 export function ExportMenu({ job }: { job: FullJob }) {
+  const search = useSearch({ from: "/inside/jobs/$jobId" });
   const [got, setGot] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
   const failed = job.counters.error + job.counters.notFound;
   const missing = missingOf(job)?.count ?? 0;
-  const fetchAs = async (format: string, which: string) => {
+  const filtered = filterOf(search);
+  const fetchAs = async (format: string, which: string, only = "") => {
     setError(null);
     setGot(0);
     try {
-      const path = `/api/jobs/${job.id}/export?format=${format}&which=${which}`;
+      const path = `/api/jobs/${job.id}/export?format=${format}&which=${which}&${only}`;
       await download(path, `${job.name}.${format}`, setGot);
       toast.success("The file is in your downloads");
     } catch (problem) {
@@ -50,6 +54,21 @@ export function ExportMenu({ job }: { job: FullJob }) {
             {label}
           </MenuItem>
         ))}
+        {filtered && (
+          <>
+            <MenuLine />
+            <MenuLabel>Only what the filter shows</MenuLabel>
+            {FORMATS.map(([format, label]) => (
+              <MenuItem
+                key={format}
+                onSelect={() => void fetchAs(format, "all", filtered)}
+                hint={`.${format}`}
+              >
+                {label}, filtered
+              </MenuItem>
+            ))}
+          </>
+        )}
         <MenuLine />
         <MenuLabel>What went wrong</MenuLabel>
         <MenuItem

@@ -138,7 +138,11 @@ function Facts({ job }: { job: FullJob }) {
     ],
     ...Object.entries(job.config).map(([name, value]): [string, React.ReactNode] => [
       label(name),
-      cellText(value),
+      name === "mapping" ? (
+        <Mapped key="m" mapping={value as Record<string, string | null>} />
+      ) : (
+        cellText(value)
+      ),
     ]),
   ];
   return (
@@ -153,5 +157,18 @@ function Facts({ job }: { job: FullJob }) {
         ))}
       </dl>
     </Card>
+  );
+}
+
+/** What somebody chose for columns, as a list. */
+function Mapped({ mapping }: { mapping: Record<string, string | null> }) {
+  return (
+    <ul>
+      {Object.entries(mapping).map(([column, target]) => (
+        <li key={column}>
+          {column} → {target === "ignore" ? "left out" : target ? fieldLabel(target) : "custom field"}
+        </li>
+      ))}
+    </ul>
   );
 }
