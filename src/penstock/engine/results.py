@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +53,8 @@ async def export_pieces(
     others should wait."""
     writer: Pages | None = None
     columns: Sequence[str] = ()
-    async with aclosing(_one_ahead(result_pages(opened, job["id"], job["total"], wanted))) as pages:
+    rows = result_pages(opened, job["id"], job["total"], wanted, marks=kind.marks)
+    async with aclosing(_one_ahead(rows)) as pages:
         async for page in pages:
             if writer is None:
                 widest = await _widest(opened, job, wanted)
@@ -95,10 +96,12 @@ def _page(writer: Pages, wanted: Wanted, columns: Sequence[str], page: list[Any]
 
 
 async def result_pages(
-    opened: OpenConnection, job_id: UUID, total: int, wanted: Wanted | None = None
-) -> AsyncGenerator[list[Any], None]:
-    """The rows up to the last one there is now, at least one page. Short transactions: one that
-    stays open for a whole export slows every claim down."""
+    opened: OpenConnection, job_id: UUID, total: int, wanted: Wanted | None = None, *,
+    marks: bool = True,
+) -> AsyncGenerator[list[Any], None]:  # fmt: skip
+    """The rows up to the last one there is now, at least one page; without ``marks`` their cells
+    alone, where that is all of them. Short transactions: one that stays open for a whole export
+    slows every claim down."""
     asked = wanted or Wanted()
     if asked.which == "missing":
         async for page in _missing_pages(opened, job_id):
@@ -107,7 +110,7 @@ async def result_pages(
     statuses = asked.statuses or (() if asked.which == "all" else PROBLEMS)
     if not statuses and (asked.code is not None or asked.q):
         statuses = tuple(ItemStatus)
-    rows = store.Rows(job_id, statuses, asked.code, asked.q)
+    rows = store.Rows(job_id, statuses, asked.code, asked.q, bare=not marks)
     widest = _WIDEST_WITH_WORDS if asked.q else _WIDEST
     after, width, found = 0, PAGE_ROWS, False
     while after < total:
@@ -148,27 +151,54 @@ def export_columns(
             return columns_of(parts, job, first_page)
 
 
-def export_rows(wanted: Wanted, columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+def export_rows(wanted: Wanted, columns: Sequence[str], page: Sequence[Any]) -> Iterable[ExportRow]:
     """The rows of a page as they go into the file."""
-    if wanted.which == "missing":
-        for row in page:
-            off = "yes" if row["unpublished"] else "no"
-            yield ExportRow([row["source_id"], row["sku"], row["gtin"], row["title"], off])
-        return
+    match wanted.which:
+        case "missing":
+            return _missing_rows(page)
+        case "errors":
+            return _report_rows(page)
+        case "original-with-errors":
+            return _original_rows(columns[:-1], page)
+        case _ if page and "problems" in page[0]:
+            return _marked_rows(columns, page)
+        case _:
+            return _bare_rows(columns, page)
+
+
+def _bare_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
     for row in page:
-        error = from_json(row["error"])
-        noticed = None if row["problems"] == "[]" else from_json(row["problems"])
-        match wanted.which:
-            case "errors":
-                yield from report_lines(row["row_no"], row["status"], problems_of(error, noticed))
-            case "original-with-errors":
-                problems = problems_of(error, noticed)
-                cells = [*_original(row, columns[:-1]), reason_of(problems)]
-                yield ExportRow(cells, marks_of(problems))
-            case _ if row["result"] is not None:
-                result = from_json(row["result"])
-                marks = marks_of(problems_of(error, noticed)) if error or noticed else ()
-                yield ExportRow([result.get(column) for column in columns], marks)
+        if row["result"] is not None:
+            yield ExportRow(list(map(from_json(row["result"]).get, columns)))
+
+
+def _marked_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        if row["result"] is not None:
+            is_marked = row["error"] is not None or row["problems"] not in (None, "[]")
+            marks = marks_of(_problems(row)) if is_marked else ()
+            yield ExportRow(list(map(from_json(row["result"]).get, columns)), marks)
+
+
+def _original_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        problems = _problems(row)
+        yield ExportRow([*_original(row, columns), reason_of(problems)], marks_of(problems))
+
+
+def _report_rows(page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        yield from report_lines(row["row_no"], row["status"], _problems(row))
+
+
+def _missing_rows(page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        off = "yes" if row["unpublished"] else "no"
+        yield ExportRow([row["source_id"], row["sku"], row["gtin"], row["title"], off])
+
+
+def _problems(row: Any) -> list[Mapping[str, Any]]:
+    return problems_of(from_json(row["error"]), from_json(row["problems"]))
 
 
 def columns_of(parts: Parts, job: Any, first_page: Sequence[Any]) -> list[str]:

@@ -41,6 +41,7 @@ def _safe_cells(cells: Sequence[Any]) -> list[str]:
 class CsvPages:
     media_type = "text/csv; charset=utf-8"
     extension = "csv"
+    marks = False
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._columns = columns
@@ -66,6 +67,7 @@ class NdjsonPages:
 
     media_type = "application/x-ndjson"
     extension = "ndjson"
+    marks = False
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._columns = columns

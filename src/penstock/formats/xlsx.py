@@ -104,6 +104,7 @@ class XlsxPages:
 
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     extension = "xlsx"
+    marks = True
 
     def __init__(self, columns: Sequence[str]) -> None:
         if len(columns) > MOST_COLUMNS:

@@ -17,6 +17,8 @@ class Pages(Protocol):
 
     media_type: str
     extension: str
+    # Whether it shows what is wrong with a cell.
+    marks: bool
 
     def __init__(self, columns: Sequence[str]) -> None: ...
     def head(self) -> bytes: ...

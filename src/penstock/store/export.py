@@ -17,18 +17,21 @@ _PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Which rows of a job. No statuses: all of them, without their input."""
+    """Which rows of a job. No statuses: all of them, without their input; ``bare``: of those the
+    cells alone."""
 
     job_id: UUID
     statuses: Sequence[str] = ()
     code: str | None = None
     q: str = ""
+    bare: bool = False
 
 
 async def window(conn: Connection, rows: Rows, after: int, last: int, most: int) -> list[Any]:
     """Of the rows after one and up to another, the first so many that are wanted."""
     if not rows.statuses:
-        return await conn.fetch(_sql.results, rows.job_id, after, last, most)
+        statement = _sql.cells if rows.bare else _sql.results
+        return await conn.fetch(statement, rows.job_id, after, last, most)
     rare = set(rows.statuses) <= _PROBLEMS
     statement = _sql.problems_to_export if rare else _sql.rows_to_export
     # As JSON writes it, as the grid seeks it.

@@ -1,12 +1,17 @@
 -- name: results
 -- A page of results for an export, with what was noticed about their cells.
-SELECT row_no, status, result, error, normalized->'problems' AS problems FROM job_items
+SELECT row_no, status, result, error, problems FROM job_items
+WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 ORDER BY row_no LIMIT $4
+
+-- name: cells
+-- … for files that show nothing but cells.
+SELECT row_no, result FROM job_items
 WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 ORDER BY row_no LIMIT $4
 
 -- name: rows_to_export
 -- … of some statuses, of one error code and with some words (NULL: any), with the input as it came. Up
 -- to a row, so that it ends soon however few there are.
-SELECT row_no, status, input, result, error, normalized->'problems' AS problems FROM job_items
+SELECT row_no, status, input, result, error, problems FROM job_items
 WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
   AND CASE WHEN status = ANY ($5::text[]) THEN true END
   AND ($6::text IS NULL OR error->>'code' = $6)
@@ -16,7 +21,7 @@ ORDER BY row_no LIMIT $4
 
 -- name: problems_to_export
 -- … of rare statuses only, one index walk each.
-SELECT i.row_no, i.status, i.input, i.result, i.error, i.normalized->'problems' AS problems
+SELECT i.row_no, i.status, i.input, i.result, i.error, i.problems
 FROM unnest($5::text[]) AS wanted (status)
 CROSS JOIN LATERAL (
     SELECT * FROM job_items i

@@ -143,10 +143,9 @@ SELECT p->>'column' AS place, p->>'code' AS code, p->>'severity' AS severity, co
 FROM job_items i
 CROSS JOIN LATERAL jsonb_array_elements(CASE
     WHEN i.status = 'ERROR' AND NOT coalesce(jsonb_path_exists(
-        i.normalized, '$.problems[*] ? (@.severity == "error")'), false)
-    THEN coalesce(i.normalized->'problems', '[]') || jsonb_build_array(
-        i.error || '{"severity": "error"}')
-    WHEN jsonb_typeof(i.normalized->'problems') = 'array' THEN i.normalized->'problems' END) AS p
+        i.problems, '$[*] ? (@.severity == "error")'), false)
+    THEN coalesce(i.problems, '[]') || jsonb_build_array(i.error || '{"severity": "error"}')
+    WHEN jsonb_typeof(i.problems) = 'array' THEN i.problems END) AS p
 WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 GROUP BY 1, 2, 3
 
 -- name: last_row
