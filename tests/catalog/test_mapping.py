@@ -288,3 +288,13 @@ def test_the_schema_describes_every_field_of_the_product() -> None:
             assert level["description"] == field.description
     assert schema["required"] == ["sourceId", "title"]
     assert jsonschema_rs.meta.is_valid(schema)
+
+
+def test_names_that_only_say_what_money_or_rows_are() -> None:
+    found = propose(["SKU", "EUR", "USD"], [["A"], ["10,00", "2,00", "3"], ["11,00", "2,20", "4"]])
+    assert (found.columns[1].target, found.columns[1].hints.currency) == ("price.amount", "EUR")
+    assert found.columns[2].target is None
+    types = propose(["type", "sku"], [["products", "products"], ["A", "B"]])
+    assert types.columns[0].target is None
+    # A number more makes another name.
+    assert propose(["g:custom_label_0"], [["Made in Ireland"]]).columns[0].target is None

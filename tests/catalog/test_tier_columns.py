@@ -98,3 +98,33 @@ def test_columns_of_steps_can_be_asked_for_by_name() -> None:
     }.items():
         assert (full_target(target), kind_of(target)) == (target, kind)
     assert full_target("price.tiers.step2") is None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "1;10;100",
+        "1-9;10-99;100+",
+        "Preis EUR 1 Stk;Preis EUR 10 Stk;Preis EUR 100 Stk",
+        "Preise ab 1;Preise ab 10;Preise ab 100",
+        "Price 1+;Price 10+;Price 100+",
+    ],
+)
+def test_quantities_in_headers(header: str) -> None:
+    one, *_ = rows(
+        f"SKU;Name;{header}", "A;Bolt;1,00;0,90;0,80", "B;Nut;2,00;1,90;1,80", "C;D;1;1;1"
+    )
+    assert one.product["price"]["amount"] == "1.00"
+    assert tiers(one) == [(1, "1.00"), (10, "0.90"), (100, "0.80")]
+
+
+def test_groups_of_prices_are_no_steps() -> None:
+    one, *_ = rows("SKU;Preis 1;Preis 2;Preis 3", "A;1,00;0,90;0,80", "B;2,00;1,90;1,80")
+    assert (one.product["price"]["amount"], tiers(one)) == ("1.00", [])
+
+
+def test_one_step_without_a_number_beside_the_product_s_own() -> None:
+    header = "SKU;Mindestmenge;Preis;Staffelmenge;Staffelpreis"
+    one, *_ = rows(header, "A;10;1,00;100;0,80", "B;5;0,50;50;0,40")
+    assert tiers(one) == [(1, "1.00"), (100, "0.80")]
+    assert one.product["availability"]["minOrder"] == 10

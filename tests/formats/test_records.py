@@ -199,3 +199,16 @@ def test_elements_that_come_again_under_other_names(tmp_path: Path) -> None:
     )
     file.write_text(f"<offers>{items}</offers>")
     assert read(file).table[:2] == [["id", "attrs.Brand", "attrs.EAN"], ["0", "ACME", "4000"]]
+
+
+def test_parameters_by_their_names_beside_other_elements(tmp_path: Path) -> None:
+    file = tmp_path / "list.xml"
+    file.write_text(
+        '<offers><offer id="1"><name>Bolt</name><param name="Color">red</param>'
+        '<param name="Size">M</param></offer><offer id="2"><name>Nut</name></offer></offers>'
+    )
+    assert read(file).table == [
+        ["id", "name", "param.Color", "param.Size"],
+        ["1", "Bolt", "red", "M"],
+        ["2", "Nut", "", ""],
+    ]

@@ -361,3 +361,37 @@ def test_names_that_come_again_and_formulas_without_a_result(tmp_path: Path) -> 
         *(f"M{n}" for n in range(4)),
     ]
     assert "4 formulas have no stored result" in " ".join(found.found["ambiguities"])
+
+
+def test_names_over_three_rows(tmp_path: Path) -> None:
+    file = tmp_path / "list.xlsx"
+    book = Workbook()
+    sheet = book.create_sheet("List", 0)
+    sheet.append(["Artikel", None, "Preise (EUR)", None, None])
+    sheet.append(["Nr.", "Text", "EK", None, "UVP"])
+    sheet.append([None, None, "netto", "brutto", None])
+    for n in range(6):
+        sheet.append([f"A-{n}", f"Hahn DN{n}", 10.5 + n, 12.5 + n, 19.9])
+    for area in ("A1:B1", "C1:E1", "C2:D2", "A2:A3", "B2:B3", "E2:E3"):
+        sheet.merge_cells(area)
+    book.save(file)
+    found = read(file)
+    assert found.header == [
+        "Artikel Nr.", "Artikel Text", "Preise (EUR) EK netto", "Preise (EUR) EK brutto",
+        "Preise (EUR) UVP",
+    ]  # fmt: skip
+    assert len(found.rows) == 6
+
+
+def test_what_a_list_says_of_itself_is_no_table(tmp_path: Path) -> None:
+    file = tmp_path / "list.xlsx"
+    book = Workbook()
+    sheet = book.create_sheet("List", 0)
+    for row in (["Items:", 3], ["Currency:", "EUR"], [], ["SKU", "Name", "Price"]):
+        sheet.append(row)
+    for n in range(3):
+        sheet.append([f"A{n}", f"Bolt {n}", n])
+    book.save(file)
+    found = read(file).found
+    assert [line["text"] for line in found["preamble"]] == ["Items: | 3", "Currency: | EUR"]
+    assert found["other_tables"] == []

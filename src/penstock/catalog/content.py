@@ -79,6 +79,15 @@ def are_numbers(samples: Sequence[str]) -> bool:
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
 
 
+_PRODUCT = words("product products item items offer offers article articles produkt artikel")
+
+
+def say_only_product(samples: Sequence[str]) -> bool:
+    """`products` in every row says what the rows are, not which of them."""
+    said = {text.strip().casefold() for text in filled(samples)}
+    return bool(said) and said <= _PRODUCT
+
+
 def fit(kind: str, samples: Sequence[str]) -> float | None:
     """Which share of the filled cells a field of this kind could take; None if too few are."""
     check = _FITS.get(kind)

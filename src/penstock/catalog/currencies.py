@@ -43,6 +43,7 @@ _ONE: dict[str, str] = {
     "руб": "RUB", "руб.": "RUB", "р.": "RUB", "рублей": "RUB", "₴": "UAH", "грн": "UAH",
     "грн.": "UAH", "лв": "BGN", "лв.": "BGN", "lei": "RON", "₹": "INR", "₩": "KRW", "원": "KRW",
     "₺": "TRY", "tl": "TRY", "₪": "ILS", "฿": "THB", "₫": "VND", "rp": "IDR", "rm": "MYR",
+    "rur": "RUB",
     "₱": "PHP", "₦": "NGN", "円": "JPY", "元": "CNY", "rmb": "CNY", "sfr.": "CHF", "sfr": "CHF",
     "fr.": "CHF", "fr": "CHF", "₤": "GBP", "jp¥": "JPY", "cn¥": "CNY", "درهم": "AED", "ريال": "SAR",
     "جنيه": "EGP", "₸": "KZT", "₾": "GEL", "dkr": "DKK", "skr": "SEK", "nkr": "NOK",

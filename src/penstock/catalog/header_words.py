@@ -56,7 +56,8 @@ _NEUTRAL = words(
     attribute attributes field fields general basic base property properties offer offers order
     logistic logistics content node record main identifier identifiers identification codes
     pricing commercial marketing media mime price prices feature features core common root
-    description descriptions basics master stock inventory gtins eans id source fix unit"""
+    description descriptions basics master stock inventory gtins eans id source fix unit
+    param params attrs attr"""
 )
 _SINGLES = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
 _MEMBER = re.compile(r"[.>/]")

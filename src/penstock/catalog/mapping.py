@@ -32,7 +32,14 @@ FEWEST_BREAKS = 3
 
 # As readers name the columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
-_QUANTITY = re.compile(r"[1-9][0-9]{0,6}")
+_BREAK = re.compile(
+    r"\s*(?P<price>(?:preis|price|prix|precio|prezzo|prijs|preço|cena|vk|ek)\s{0,2}"
+    r"(?:\(?(?:[A-Z]{3}|[€$£])\)?)?)?\s{0,2}"
+    r"(?P<low>[1-9][0-9]{0,6})\s?(?:(?P<high>(?:-|–|bis|to)\s?[0-9]{1,7}|\+))?"
+    r"\s{0,2}(?:(?:st|stk|stck|stück|pcs?|pieces?|units?|ea|szt|ks|uds?|pz)\.?)?"
+    r"\s{0,2}(?:\(?(?:[A-Z]{3}|[€$£])\)?)?\s*",
+    re.IGNORECASE,
+)
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that are no misspelt names, though they look it.
 _NO_MISTAKES = words("score longitude latitude xlongitude ylatitude format parents")
@@ -158,13 +165,16 @@ def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
 def _find_price_breaks(
     header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
 ) -> None:
-    """Columns called `1`, `10`, `100` that hold amounts are prices from that quantity up."""
-    steps = [index for index, name in enumerate(header) if _QUANTITY.fullmatch(name.strip())]
-    numbers = [int(header[index]) for index in steps]
+    """Columns called `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
+    hold amounts are prices from that quantity up."""
+    matches = ((index, _BREAK.fullmatch(name[:80])) for index, name in enumerate(header))
+    found = [(index, step) for index, step in matches if step is not None]
+    numbers = [int(step["low"]) for _, step in found]
     grow = all(b > a for a, b in pairwise(numbers))
-    if len(steps) < FEWEST_BREAKS or numbers[0] != 1 or not grow or numbers[1] == 2:
+    fewest = 2 if any(step["high"] or step["price"] for _, step in found) else FEWEST_BREAKS
+    if len(found) < fewest or numbers[0] != 1 or not grow or numbers[1] == 2:
         return
-    for index, quantity in zip(steps, numbers, strict=True):
+    for (index, _), quantity in zip(found, numbers, strict=True):
         cells = samples[index] if index < len(samples) else ()
         if content.fit("price", cells) == 1.0:
             target = "price.amount" if quantity == 1 else f"{TIERS}.{quantity}"
@@ -230,8 +240,14 @@ def _with_further_columns(chosen: list[str | None], thoughts: list[_Thought]) ->
                 break
 
 
+def _numbers_in(key: str) -> list[str]:
+    return [word for word in key.split() if word.isdecimal()]
+
+
 def _is_misspelt(key: str, known: str) -> bool:
     """A word more or less makes another name (`type id`); letters more or less make a mistake."""
+    if _numbers_in(key) != _numbers_in(known):
+        return False
     if key.count(" ") == known.count(" "):
         # A short word that differs is another word: `supplier aid` is no `supplier id`.
         mine, theirs = set(key.split()), set(known.split())
@@ -265,6 +281,8 @@ def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
     elif target == "category" and content.are_numbers(samples):
         # Numbers name categories only to who has the list of them.
         confidence *= 0.5
+    elif target == "category" and content.say_only_product(samples):
+        confidence *= 0.3
     share = content.fit(kind_of(target), samples)
     if share is not None:
         return round(confidence * (0.4 + 0.6 * share), 3)

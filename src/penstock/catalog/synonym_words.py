@@ -62,6 +62,7 @@ WORDS: dict[str, str] = {
         mfr name|mfr|mfg name|brand manufacturer|marke hersteller|lieferantenmarke|
         marca fabricante|merk fabrikant""",
     "price.amount": """
+        unit cost?|cost each?|
         fob price|fob|exw price|exw|cif price|netto ek|netto vk|brutto ek|unit price fob|
         ex works price|
         price|unit price|sale price?|selling price|list price|retail price|net price|gross price|
@@ -86,6 +87,7 @@ WORDS: dict[str, str] = {
         netto prijs|catalogusprijs|preço tabela|preço líquido|price amount|
         price value|sell price|start price|buy it now price|preise|standard price""",
     "price.currency": """
+        currency id|currencyid|
         currency|currency code|price currency|iso currency|curr|währung|waehrung|währungscode|
         preiswährung|devise|monnaie|code devise|moneda|divisa|valuta|moeda|valutacode|
         codice valuta|código moneda""",
@@ -125,6 +127,7 @@ WORDS: dict[str, str] = {
     "variants": """
         variants edges|variants nodes""",
     "price.tiers": """
+        prices?|price list?|price scales|scale prices|
         tier prices|tier price|tiered prices|volume prices|quantity breaks|price breaks|
         quantity discounts|volume pricing|bulk prices|group prices|customer group prices?|
         staffelpreise|staffelpreis|mengenstaffel|staffel|staffelung|preisstaffel|mengenrabatt|
@@ -289,6 +292,7 @@ WORDS: dict[str, str] = {
         gtin stück|international aid|international pid|barkod|código barras|ean unidad|ean pezzo|
         ean unité|gencod unité""",
     "identifiers.mpn": """
+        vendor code|vendorcode|
         hans|part?|
         mpn|pn|mfr pn|part nr|manufacturer part number|manufacturer number|part number|
         mfr part number|

@@ -197,6 +197,10 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     """Fields the header names, surest first, and what else it says."""
     hints, bare = read_hints(header)
     best = _named(header_key(header), bare)
+    alone = currency_of(header.strip(" ()[]")) if len(header) < 8 else None
+    if alone is not None and not best:
+        # A column called `EUR` holds what things cost in it, unless its cells say otherwise.
+        best, hints = {"price.amount": 0.8}, Hints(alone.currency)
     if (step := _step_of_tiers(header)) is not None:
         best = {step.target: step.confidence}
     elif not best:

@@ -61,9 +61,8 @@ def find_steps(header: Sequence[str]) -> dict[int, str]:
     least, or one whose names speak of steps."""
     named = [one for index, name in enumerate(header) if (one := _named(index, name)) is not None]
     pairs = [pair for step in {one.step for one in named} if (pair := _pair(named, step))]
-    numbered = [pair for pair in pairs if pair[0].step]
-    of_steps = any(one.of_steps for pair in numbered for one in pair)
-    if not numbered or (len(pairs) < 2 and not of_steps):
+    of_steps = any(one.of_steps for pair in pairs for one in pair)
+    if not pairs or (len(pairs) < 2 and not of_steps):
         return {}
     return {
         one.place: f"{TIERS}.step{one.step}.{one.part}"
@@ -103,6 +102,9 @@ def _pair(named: Iterable[_Column], step: int) -> tuple[_Column, _Column] | None
     """The quantity and what holds from it up. `Price Break 1` beside `Unit Price 1` is the
     quantity."""
     here = [one for one in named if one.step == step]
+    if not step and any(one.of_steps for one in here):
+        # `Menge` and `Preis` beside `Staffelmenge` and `Staffelpreis` are the product's own.
+        here = [one for one in here if one.of_steps]
     if len(here) != 2:
         return None
     first, second = sorted(here, key=lambda one: one.part != QUANTITY)

@@ -125,7 +125,7 @@ def _vote(row: Row, body: Sequence[Row], width: int) -> float:
     if not body:
         typed = sum(kind_of(cell) in TYPED for cell in row)
         return -1.0 if typed and typed >= 0.5 * filled(row) else 1.0
-    years = _is_series(row)
+    years = _is_series(row) or _are_steps(row, body)
     votes = 0.0
     for column in range(min(width, len(row))):
         cell = row[column].strip()
@@ -193,6 +193,23 @@ def _is_series(row: Row) -> bool:
     )
 
 
+def _are_steps(row: Row, body: Sequence[Row]) -> bool:
+    """Whole numbers from one on, each above the one before, over cells that do not grow so: the
+    quantities of price breaks."""
+    places = [n for n, cell in enumerate(row) if cell.strip().isdecimal() and len(cell.strip()) < 8]
+    if len(places) < 3 or not _grow(row, places):
+        return False
+    first, second = (int(row[n]) for n in places[:2])
+    if first != 1 or second == 2:
+        return False
+    return sum(_grow(other, places) for other in body[:50]) <= 0.2 * len(body[:50])
+
+
+def _grow(row: Row, places: Sequence[int]) -> bool:
+    cells = [row[n].strip() if n < len(row) else "" for n in places]
+    return all(map(str.isdecimal, cells)) and all(int(a) < int(b) for a, b in pairwise(cells))
+
+
 def _group_row(
     rows: Sequence[Row], start: int, at: int, width: int, merges: Sequence[Merge]
 ) -> int:
@@ -223,6 +240,8 @@ def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> 
         row = rows[last + 1]
         body = [other for other in rows[last + 2 : min(stop, last + 2 + _LOOK_DOWN)]
                 if not is_blank(other)]  # fmt: skip
+        # The first of them may be names too; where there are more, those speak for the columns.
+        body = body[2:] if len(body) > 4 else body
         # A gap below it says that a row belongs to the header, though it may hold a number.
         gap = is_blank(rows[last + 2])
         if is_blank(row) or not _continues(row, rows[at], body, width, 1 if gap else 0):

@@ -358,6 +358,7 @@ def _place_the_rest(
             continue
         inside = rows[table[0] : table[1]]
         is_table = usual_width(inside) >= 2 and len(inside) >= 2 and max(map(filled, inside)) >= 2
+        is_table = is_table and not _are_keys(inside)
         if is_table and _size(rows, table) >= 0.05 * size:
             layout.others.append(table)
             layout.preamble = [n for n in layout.preamble if not table[0] <= n < table[1]]
@@ -366,6 +367,12 @@ def _place_the_rest(
                 layout.doubts.append((said, 0.6))
         elif table[0] >= layout.stop:
             layout.footer += [n for n in range(*table) if not is_blank(rows[n])]
+
+
+def _are_keys(rows: Sequence[Row]) -> bool:
+    """`Currency:` beside `EUR`: what a list says of itself is no table."""
+    keys = sum(bool(row) and row[0].rstrip().endswith(":") for row in rows)
+    return max(map(filled, rows)) == 2 and 2 * keys >= len(rows)
 
 
 def _drop_empty_tail(rows: Sequence[Row], layout: Layout) -> None:

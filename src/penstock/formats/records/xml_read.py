@@ -196,6 +196,9 @@ class _Node:
                 members[name].append(value)
             else:
                 members[name] = [members[name], value]
+        for name, value in members.items():
+            if isinstance(value, list) and (named := _by_name(value)) is not None:
+                members[name] = named
         attributes = {
             (f"@{name}" if name in members else name): value
             for name, value in self.attributes.items()
@@ -225,6 +228,17 @@ class _Node:
                 return None
             found[name] = value.get("", "")
         return found or None
+
+
+def _by_name(values: list[Any]) -> dict[str, str] | None:
+    """`<param name="Color">red</param>` again and again: each a field under its own name."""
+    found: dict[str, str] = {}
+    for value in values:
+        name = value.get("name") if isinstance(value, dict) else None
+        if not isinstance(name, str) or name in found or set(value) - {"", "name", "unit", "type"}:
+            return None
+        found[name] = value.get("", "")
+    return found
 
 
 def _records(
