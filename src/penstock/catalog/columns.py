@@ -32,6 +32,7 @@ _MARK = re.compile(
 _ORDER = re.compile(r"([0-9]{1,2})[./ -]([0-9]{1,2})[./ -](?:[0-9]{4}|[0-9]{2})(?![0-9])")
 
 _LETTERS = re.compile(r"[^\W\d_]{1,20}")
+_MOST_HASHED = 1_000
 _COULD_NAME = re.compile(r"[^\W\d_]{1,4}|[^\w\s.,:;/+'()-]")
 
 Evidence = Literal[
@@ -82,6 +83,16 @@ def date_evidence(text: str) -> Evidence | None:
     return "date?" if 0 < first <= 12 and 0 < second <= 12 else None
 
 
+def _hashes(cells: Iterable[str], longest: int) -> set[int]:
+    """Of each its own, whichever process asks. The usual ones at the speed of C: there are many."""
+    if longest <= _MOST_HASHED:
+        try:
+            return set(map(crc32, map(str.encode, cells)))
+        except UnicodeEncodeError:
+            pass  # half of a surrogate pair somewhere
+    return {crc32(cell[:_MOST_HASHED].encode("utf-8", "surrogatepass")) for cell in cells}
+
+
 @dataclass(slots=True)
 class ColumnStats:
     """Counts of one column. Two of them merge; the order of merging makes no difference."""
@@ -94,27 +105,32 @@ class ColumnStats:
     currencies: Counter[str] = field(default_factory=Counter)
     booleans: Counter[str] = field(default_factory=Counter)
     hashes: set[int] = field(default_factory=set)
+    # Above it, the sketch has no use for a hash; 0: for all of them.
+    edge: int = 0
     # Known without the hashes, once no more cells come.
     counted: int | None = None
 
     def add(self, cells: Sequence[str]) -> None:
         """Take in more cells of the column; equal ones of a batch are looked at once."""
-        filled = [cell for cell in cells if cell and not cell.isspace()]
+        distinct = dict.fromkeys(cells)
+        blank = [cell for cell in distinct if not cell or cell.isspace()]
         self.cells += len(cells)
-        self.filled += len(filled)
-        if not filled:
+        self.filled += len(cells) - sum(map(cells.count, blank))
+        for cell in blank:
+            del distinct[cell]
+        if not distinct:
             return
-        distinct = dict.fromkeys(filled)
-        self.longest = max(self.longest, max(map(len, distinct)))
+        longest = max(map(len, distinct))
+        self.longest = max(self.longest, longest)
         if len(self.samples) < MOST_SAMPLES:
             known = set(self.samples)
             fresh = [
                 cell[:200] for cell in list(distinct)[:MOST_SAMPLES] if cell[:200] not in known
             ]
             self.samples += fresh[: MOST_SAMPLES - len(self.samples)]
-        self.hashes.update(
-            crc32(cell[:1_000].encode("utf-8", "surrogatepass")) for cell in distinct
-        )
+        hashes = _hashes(distinct, longest)
+        # Those above the smallest are thrown away; most are, once there are many.
+        self.hashes |= {one for one in hashes if one < self.edge} if self.edge else hashes
         if len(self.hashes) > SKETCH * 4:
             self._trim()
         # The first cells are all looked at, of the many after them every eighth.
@@ -155,7 +171,10 @@ class ColumnStats:
             counter[word] += 1
 
     def _trim(self) -> None:
-        self.hashes = set(sorted(self.hashes)[:SKETCH])
+        smallest = sorted(self.hashes)[:SKETCH]
+        self.hashes = set(smallest)
+        if len(smallest) == SKETCH:
+            self.edge = smallest[-1]
 
     def merge(self, other: ColumnStats) -> None:
         self.cells += other.cells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -61,20 +61,24 @@ _SHARED: dict[str, tuple[str, ...]] = {
 _WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
 
 
-def _alternative(word: str) -> str:
-    """Letters must stand alone, symbols may touch the number."""
-    before = r"(?<![^\W\d_])" if word[0].isalpha() else ""
-    after = r"(?![^\W\d_])" if word[-1].isalpha() else ""
-    return before + re.escape(word) + after
+_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\d_])", r"(?![^\W\d_])"
 
 
-TOKEN = re.compile(
-    "|".join(map(_alternative, _WORDS))
-    + r"|(?<![^\W\d_])(?:"
-    + "|".join(sorted(CODES))
-    + r")(?![^\W\d_])",
-    re.IGNORECASE,
-)
+def _alternatives(words: Sequence[str]) -> str:
+    """Letters must stand alone, symbols may touch the number. By their first characters, so that
+    of hundreds of words only those are tried that could stand here."""
+    by_first: dict[str, list[str]] = {}
+    for word in words:
+        rest = re.escape(word[1:]) + (_NO_LETTER_AFTER if word[-1].isalpha() else "")
+        by_first.setdefault(word[0].lower(), []).append(rest)
+    parts = {first: f"{re.escape(first)}(?:{'|'.join(of)})" for first, of in by_first.items()}
+    letters = "|".join(part for first, part in parts.items() if first.isalpha())
+    symbols = "|".join(part for first, part in parts.items() if not first.isalpha())
+    firsts = "".join(map(re.escape, by_first))
+    return f"(?=[{firsts}])(?:{_NO_LETTER_BEFORE}(?:{letters})|{symbols})"
+
+
+TOKEN = re.compile(_alternatives([*_WORDS, *sorted(CODES)]), re.IGNORECASE)
 
 
 class Found(NamedTuple):

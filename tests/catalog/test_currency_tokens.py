@@ -1,0 +1,53 @@
+"""Words, codes and signs of currencies inside of texts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.catalog.currencies import _WORDS, CODES, TOKEN
+
+
+def one_by_one(text: str) -> list[str]:
+    """The longest of them at each place, tried one after the other: slow, and plain to see."""
+    found, at = [], 0
+    while at < len(text):
+        for word in (*_WORDS, *sorted(CODES)):
+            match = re.compile(re.escape(word), re.IGNORECASE).match(text, at)
+            if match and _stands_alone(word, text, at, match.end()):
+                found.append(match.group())
+                at = match.end()
+                break
+        else:
+            at += 1
+    return found
+
+
+def _stands_alone(word: str, text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    return not (word[0].isalpha() and before.isalpha()) and not (
+        word[-1].isalpha() and after.isalpha()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("392,59 €", ["€"]), ("€392.59", ["€"]), ("12.00 EUR", ["EUR"]), ("US$ 5", ["US$"]),
+        ("5 kr.", ["kr."]), ("R$ 10", ["R$"]), ("eur 5 / usd 6", ["eur", "usd"]),
+        ("7.903,31", []), ("M17x73 verzinkt", []), ("EUROPE 5", []),
+    ],
+)  # fmt: skip
+def test_what_is_named(text: str, tokens: list[str]) -> None:
+    assert [match.group() for match in TOKEN.finditer(text)] == tokens
+
+
+_BITS = st.sampled_from([*_WORDS, *sorted(CODES), " ", "12", "3,5", ".", "-", "kg", "x", "(", "/"])
+
+
+@given(st.lists(_BITS, max_size=5).map("".join))
+def test_as_if_each_were_tried(text: str) -> None:
+    assert [match.group() for match in TOKEN.finditer(text)] == one_by_one(text)
