@@ -87,6 +87,9 @@ def test_texts_without_a_table(file: Path, text: str, seems: str) -> None:
         "A-100\nA-101\nA-102\n",
         "name, city, country\nAnn, Paris, France\nBob, Rome, Italy\nEve, Bern, Switzerland\n",
         "sku;text\nA;It is a fine valve. It is made of brass.\nB;Good, cheap, and it works.\n",
+        "name, text\nBolt, it is a good bolt.\nNut, it is a good nut.\nPin, it is a pin.\n",
+        "sku;name;price;\nA;Bolt;1,20;\nB;Nut;0,90;\nC;Pin;0,10;\n",
+        'sku,data\nA,"{""a"": 1}"\nB,"{""a"": 2}"\nC,"{""a"": 3}"\n',
         "Title\nA very long title, with a comma\nAnother one, which is longer\nThird one\n",
     ],
 )

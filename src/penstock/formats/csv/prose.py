@@ -31,6 +31,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _ENDS = (".", ",", ";", ":", "?", "!", "…", "。", "、")
 _STOP = re.compile(r"[a-zà-ÿ]\. [A-ZÀ-Þ]")
 _FEWEST_WORDS = 3
+_FEWEST_LINES = 2
 # A mark between sentences is followed by a blank; one between cells seldom is.
 _LOOSE = {",": ", ", ":": ": ", ";": "; ", " ": " ", "-": "- ", "  ": "  ", ".": ". "}
 
@@ -47,6 +48,10 @@ def what_text_is(lines: Sequence[str], sniffed: Sniffed) -> str | None:
         return "a log"
     if len(filled) > 3 and all(map(_MAIL.match, filled[:2])):
         return "a mail"
+    # Lines of cells may well end in the mark between them; they hold no braces.
+    braces = _share(lambda line: "{" in line or "}" in line, filled) >= 0.5
+    if braces and _is_code(filled):
+        return "a program or settings"
     if sniffed.width > 1 and not _is_loose(filled, sniffed):
         return None
     if _is_code(filled):
@@ -74,6 +79,9 @@ def _is_loose(lines: Sequence[str], sniffed: Sniffed) -> bool:
     mark = sniffed.dialect.delimiter
     loose = _LOOSE.get(mark)
     if loose is None:
+        return False
+    if len(lines) > _FEWEST_LINES and len({line.count(mark) for line in lines}) == 1:
+        # No writer of sentences counts commas.
         return False
     cells = [cell for line in lines[:100] for cell in line.split(mark) if cell.strip()]
     if sum(kind_of(cell) in TYPED for cell in cells) > 0.1 * len(cells):
