@@ -30,6 +30,17 @@ async def test_columns_tell_how_full_they_are_and_what_is_wrong(bench: Bench) ->
     assert of_all["example"] == {"rowNo": 2, "value": "abc", "column": "price"}
 
 
+async def test_what_is_left_alone_is_valid_all_the_same(bench: Bench) -> None:
+    goods = b"sku,title\nA1,Pen\nA2,Ink\nA2,Ink again\nA3,\n"
+    first = await run_file(bench, goods, intent="create")
+    told = first["summary"]
+    assert (told["valid"], told["invalid"], told["new"], told["duplicates"]) == (3, 1, 2, 1)
+    again = (await run_file(bench, goods, intent="create"))["summary"]
+    assert (again["valid"], again["invalid"], again["existing"]) == (3, 1, 2)
+    nameless = (await run_file(bench, b"title,color\nPen,red\n", intent="create"))["summary"]
+    assert (nameless["valid"], nameless["invalid"], nameless["new"]) == (0, 1, 0)
+
+
 async def test_without_any_rates_the_job_says_so_once(bench: Bench) -> None:
     job = await run_file(bench, FILE)
     assert [one["code"] for one in job["summary"]["warnings"]] == ["RATE_MISSING"]

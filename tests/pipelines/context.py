@@ -56,6 +56,7 @@ class TrialCatalog:
     rows: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     worth: list[tuple[date, str, Decimal]] = field(default_factory=list)
+    states: dict[str, int] = field(default_factory=dict)
 
     async def find(
         self, org_id: int, source: str, source_ids: Sequence[str], skus: Sequence[str],
@@ -92,7 +93,7 @@ class TrialCatalog:
         return None
 
     async def tally(self, job_id: UUID) -> Tally:
-        return Tally({}, {})
+        return Tally(self.states, {})
 
     async def missing(self, job_id: UUID, most: int) -> Missing:
         return Missing(0, 0, ())

@@ -302,7 +302,8 @@ async def test_leaving_early_frees_the_child(ctx: TrialContext) -> None:
 
 async def test_the_summary_counts_and_tells_the_mapping(ctx: TrialContext) -> None:
     job, _ = await learnt_job(ctx, b"SKU,Notiz\n1,rot\n")
-    counters = {"total": 5, "done": 3, "error": 2}
+    counters = {"total": 5, "done": 2, "skipped": 1, "error": 2}
+    ctx.catalog = TrialCatalog(states={"new": 2, "duplicate": 1})
     summary = await PIPELINE.summarize(replace(job, counters=counters), ctx)
     assert (summary["total"], summary["valid"], summary["invalid"]) == (5, 3, 2)
     assert summary["mapping"] == {"SKU": "identifiers.sku"}

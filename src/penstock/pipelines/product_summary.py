@@ -16,7 +16,8 @@ def summary_of(job: Job, tally: Tally) -> dict[str, Any]:
     counters, states, context = job.counters, tally.states, job.context
     return {
         "total": counters.get("total", 0),
-        "valid": counters.get("done", 0),
+        # Whatever became of them then: rows that repeat another, or that the intent leaves alone.
+        "valid": sum(states.values()),
         "invalid": counters.get("error", 0),
         "new": states.get("new", 0),
         "existing": states.get("changed", 0) + states.get("unchanged", 0),

@@ -130,9 +130,10 @@ SELECT row_no, normalized FROM job_items
 WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AND status <> 'ERROR'
 
 -- name: tally_states
--- How the rows of a range came out.
+-- How the rows of a range came out, but for those that failed.
 SELECT result->>'match' AS state, count(*) AS rows FROM job_items
-WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match' GROUP BY 1
+WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match'
+  AND status <> 'ERROR' GROUP BY 1
 
 -- name: tally_problems
 -- What was wrong in which column, in a range of rows, with the first example. A row that failed in a
