@@ -13,7 +13,7 @@ from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.parts import Parts
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, written_once
-from penstock.model.pipeline import CpuFunction, Item, Stage, done_in_text, retry_of
+from penstock.model.pipeline import CpuFunction, Item, Stage, done_in_text, for_child, retry_of
 from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
@@ -219,7 +219,7 @@ async def _run_in_child(
         timer = Timer()
         try:
             outcomes: Sequence[Outcome | None] = await parts.children.call(
-                done_in_text, work, piece
+                done_in_text, work, for_child(piece)
             )
             if len(outcomes) != len(piece):
                 raise RuntimeError(f"{len(outcomes)} outcomes for {len(piece)} items")

@@ -110,7 +110,7 @@ def written_once(first: Advance, then: Outcome | None, *, is_apart: bool = False
     """What two stages said of one item, one after the other, as one outcome. If the second did not
     come to an end, the item has only passed the first. One that ends in the second has ended in the
     first, as whose part it ran, unless the second ``is_apart``."""
-    if not isinstance(then, Done | Skip | Fail | Advance):
+    if then is None or isinstance(then, (Retry, NotFound)):
         return first
     result: Any = _over(first.result, then.result)
     normalized = first.normalized if then.normalized is None else then.normalized
@@ -132,6 +132,8 @@ def _over(first: Shown | str | None, then: Shown | None) -> Shown | str | None:
         return first if then is None else then
     if not isinstance(then, Added):
         return then
+    if not then.cells:
+        return first
     if isinstance(first, Added):
         return Added({**first.cells, **then.cells})
     if isinstance(first, str):
@@ -142,8 +144,6 @@ def _over(first: Shown | str | None, then: Shown | None) -> Shown | str | None:
 def _spliced(document: str, cells: Mapping[str, Any]) -> str:
     """An object that is JSON already, with more members. Where a name comes twice, PostgreSQL keeps
     the last."""
-    if not cells:
-        return document
     more = to_json(cells)
     return more if document == "{}" else f"{document[:-1]},{more[1:]}"
 

@@ -101,9 +101,17 @@ class StageFunction(Protocol):
 CpuFunction = Callable[[Sequence[Item]], Sequence[Outcome]]
 
 
-def done_in_text(work: CpuFunction, batch: Sequence[Item]) -> list[Outcome]:
+def for_child(batch: Sequence[Item]) -> list[tuple[Any, ...]]:
+    """As `done_in_text` takes them: plain tuples are handed over in half the time."""
+    return [
+        (i.job, i.row_no, i.input, i.normalized, i.attempts, i.key, i.group, i.noticed)
+        for i in batch
+    ]
+
+
+def done_in_text(work: CpuFunction, batch: Sequence[tuple[Any, ...]]) -> list[Outcome]:
     """What a child process does: the work, and of its documents the JSON that will be stored."""
-    return [in_text(outcome) for outcome in work(batch)]
+    return [in_text(outcome) for outcome in work([Item(*one) for one in batch])]
 
 
 @dataclass(frozen=True)

@@ -288,14 +288,18 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
             documents = _AtHand(job, waited, ctx)
             names = await _names(waited, documents)
             judged = await _judged(job, names, documents, ctx)
+        source = source_of(job)
         for place, item in members:
-            outcomes[place] = _applied(item, item.handed or judged[item.row_no])
+            known = item.handed or judged[item.row_no]
+            # What the match has just said is shown already.
+            shown = known.shown() if item.handed is None else Added({})
+            outcomes[place] = _applied(job, source, known, shown)
     return [outcomes[place] for place in range(len(batch))]
 
 
-def _applied(item: Item, judged: Judged) -> Outcome:
-    intent, existing = item.job.config.intent, judged.existing
-    result, normalized = judged.shown(), judged.normalized()
+def _applied(job: Job, source: str, judged: Judged, result: Added) -> Outcome:
+    intent, existing = job.config.intent, judged.existing
+    normalized = judged.normalized()
     if existing is None and intent == "update":
         return Skip("The catalog does not have this product", result, code="NOT_IN_CATALOG")
     if existing is not None and intent in ("create", "ignoreExisting"):
@@ -304,15 +308,15 @@ def _applied(item: Item, judged: Judged) -> Outcome:
         return Done(result, normalized)
     if judged.names.id is None and existing is None:
         return Fail(ItemError("REQUIRED_MISSING", UNNAMED, "sourceId"), result, normalized)
-    return Done(result, normalized, effects=[_upsert(item.job, judged)])
+    return Done(result, normalized, effects=[_upsert(job, source, judged)])
 
 
-def _upsert(job: Job, judged: Judged) -> UpsertProduct:
+def _upsert(job: Job, source: str, judged: Judged) -> UpsertProduct:
     existing, document = judged.existing, judged.document
     if document is None:
         names = judged.names
         assert names.id is not None
-        return UpsertProduct(source_of(job), names.id, None, sku=names.sku, gtin=names.gtin)
+        return UpsertProduct(source, names.id, None, sku=names.sku, gtin=names.gtin)
     data: Mapping[str, Any] = document["product"]
     if existing is not None:
         data = {**data, "id": existing.data.get("id"), "source": existing.source,

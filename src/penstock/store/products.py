@@ -64,8 +64,10 @@ async def write_products(
     images = await _insert(conn, org_id, job_id, new, late)
     images += await _update(conn, job_id, changed)
     if images:
-        columns = [list(column) for column in zip(*images, strict=True)]
-        await conn.execute(_sql.keep_images, job_id, org_id, *columns)
+        products, rows, before, versions = zip(*images, strict=True)
+        await conn.execute(
+            _sql.keep_images, job_id, org_id, products, rows, _or_nothing(before), versions
+        )
     return late
 
 
@@ -102,14 +104,19 @@ async def _update(
     return [(row["id"], one.row_no, row["image"], versions[row["id"]]) for row, one in changed]
 
 
-def _columns(effects: Sequence[UpsertProduct]) -> tuple[list[Any], ...]:
+def _columns(effects: Sequence[UpsertProduct]) -> tuple[Sequence[Any], ...]:
     return (
-        [e.sku for e in effects],
-        [e.gtin for e in effects],
+        _or_nothing([e.sku for e in effects]),
+        _or_nothing([e.gtin for e in effects]),
         [e.published for e in effects],
-        [None if e.data is None else to_json(e.data) for e in effects],
-        [None if e.data is None else to_json(e.lineage) for e in effects],
+        _or_nothing([None if e.data is None else to_json(e.data) for e in effects]),
+        _or_nothing([None if e.data is None else to_json(e.lineage) for e in effects]),
     )
+
+
+def _or_nothing(column: Sequence[str | None]) -> Sequence[str | None]:
+    """`unnest` fills up what is shorter with NULLs, and the driver looks at every member."""
+    return column if any(column) else ()
 
 
 async def write_names(
