@@ -38,6 +38,7 @@ _LONGEST_PIECE_MS = 2_000.0
 _WORTH_A_SETTLE = 500
 _PARTING_SECONDS = 2.0
 _MOST_WAIT_SECONDS = 2.0
+_TIDY_SECONDS = 60.0
 
 
 class Worker:
@@ -76,6 +77,7 @@ class Worker:
         self._items_settled = 0
         self._misses = 0
         self._began = time.monotonic()
+        self._tidied_at = self._began
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._minding: asyncio.Task[None] | None = None
@@ -143,6 +145,7 @@ class Worker:
         beside = self._beside()
         try:
             while not self._stopping.is_set():
+                self._tidy()
                 claimed = None
                 if len(self._running) < self._slots:
                     claimed = await self._claim()
@@ -159,6 +162,14 @@ class Worker:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
+
+    def _tidy(self) -> None:
+        """Connections that broke hang in circles, with their buffers, and the thresholds of `run`
+        hardly ever come to look for them: a server that often goes away would make us grow."""
+        now = time.monotonic()
+        if now - self._tidied_at > _TIDY_SECONDS:
+            gc.collect()
+            self._tidied_at = now
 
     async def run_once(self) -> bool:
         """One claim, worked and settled here and now; False if there was nothing to do, or no time
