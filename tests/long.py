@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Measured on two cores. Short ones first: most of what can fail is known within minutes.
+# Measured on two cores, not quiet ones. Short ones first: most of what can fail is known within minutes.
 MINUTES = {
     "tests/chaos/test_partitions.py": 1,
     "tests/chaos/test_streams.py": 1,
@@ -21,8 +21,8 @@ MINUTES = {
     "tests/chaos/test_connections.py": 3,
     "tests/formats/test_fuzz.py": 6,
     "tests/api/test_schema.py": 8,
-    "tests/stateful/test_engine.py": 15,
-    "tests/chaos/test_campaign.py": 17,
+    "tests/stateful/test_engine.py": 18,
+    "tests/chaos/test_campaign.py": 19,
     "tests/chaos/test_races.py": 19,
 }
 _PYTEST = (sys.executable, "-m", "pytest", "-m", "long")
