@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Measured on two cores, not quiet ones. Short ones first: most of what can fail is known within minutes.
+# Measured on two busy cores. Short ones first: most of what can fail is known within minutes.
 MINUTES = {
     "tests/chaos/test_partitions.py": 1,
     "tests/chaos/test_streams.py": 1,
