@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from tests.checker.polling import until
 from tests.checker.told import untold
 from tests.engine.receiving import Receiver, all_due, receiving, subscribe
 from tests.fixtures import Bench
@@ -34,14 +36,26 @@ async def receiver() -> AsyncIterator[Receiver]:
         yield made
 
 
-async def tell(bench: Bench) -> None:
-    """As the leader does, who dies now and then."""
+async def tell(bench: Bench, *, of_all: bool = True) -> None:
+    """As the leader does, who dies now and then. What is told are events older than every open
+    transaction of the server, on which other tests run, too: theirs are waited for."""
+    if of_all:
+        await until(partial(_is_oldest, bench), "the end of older transactions")
     for failpoint in ("outbox_before_commit:raise", "outbox_after_commit:raise", ""):
         object.__setattr__(bench.parts, "failpoints", Failpoints(failpoint))
         try:
             await Outbox(bench.parts).run_once()
         except FailpointReached:
             continue
+
+
+async def _is_oldest(bench: Bench) -> bool:
+    async with bench.parts.db.acquire() as conn:
+        found: bool = await conn.fetchval(
+            "SELECT pg_snapshot_xmin(pg_current_snapshot()) > coalesce(max(xid::text::bigint), 0)"
+            "::text::xid8 FROM events"
+        )
+    return found
 
 
 async def eventful_life(bench: Bench, receiver: Receiver) -> list[str]:
@@ -57,7 +71,7 @@ async def eventful_life(bench: Bench, receiver: Receiver) -> list[str]:
         await late.start()
         await jobs.tell(slow, first, "job.status", {"late": True}, None)
         other = await bench.submit("noop", {"items": 1})
-        await tell(bench)
+        await tell(bench, of_all=False)
         await late.commit()
         taken_back = slow.transaction()
         await taken_back.start()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-PLENTY = """
+from penstock.store.database import Connection
+
+_PLENTY = """
 INSERT INTO orgs (name, plan) SELECT 'org' || n, 'standard' FROM generate_series(1, 50) n;
 INSERT INTO org_time (org_id) SELECT id FROM orgs;
 INSERT INTO users (org_id, email, role) SELECT id, name || '@x', 'member' FROM orgs;
@@ -90,3 +92,10 @@ INSERT INTO sign_in_tries (subject)
 SELECT decode(md5((n % 500)::text), 'hex') FROM generate_series(1, 10000) n;
 ANALYZE;
 """
+
+
+async def fill(conn: Connection) -> None:
+    """One by one: what is written in a long transaction holds up the outboxes of other tests."""
+    for statement in _PLENTY.split(";\n"):
+        if statement.strip():
+            await conn.execute(statement)

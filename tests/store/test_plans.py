@@ -7,7 +7,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from tests.store.plenty import PLENTY
+from tests.store.plenty import fill
 
 from penstock import store
 from penstock.store.database import Connection, Database
@@ -213,7 +213,7 @@ TENANTS = [
 @pytest.fixture
 async def seeded(db: Database) -> AsyncIterator[Connection]:
     async with db.acquire() as conn:
-        await conn.execute(PLENTY)
+        await fill(conn)
         yield conn
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 from tests.fixtures import Bench, MakePrincipal
-from tests.store.plenty import PLENTY
+from tests.store.plenty import fill
 
 from penstock.settings import Settings
 from penstock.store.accounts import Principal
@@ -220,7 +220,7 @@ async def test_no_row_of_another_org_is_read_or_written_in_any_table(
     db: Database, api_db: Database
 ) -> None:
     async with db.acquire() as conn:
-        await conn.execute(PLENTY)
+        await fill(conn)
         empty = {
             name
             for name in await tables_of_tenants(db)
