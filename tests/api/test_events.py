@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 from tests.api.conftest import Caller
+from tests.engine.receiving import past_all
 from tests.fixtures import Bench
 
 
@@ -30,6 +31,7 @@ async def test_every_job_is_told_whole_and_only_to_its_own(bench: Bench, caller:
     ]
     ids = [answer.json()["jobId"] for answer in answers]
     await bench.work()
+    await past_all(bench.parts)
     for client, jobs in ((mine, {ids[0], ids[2]}), (theirs, {ids[1]})):
         events = await heard(client)
         assert {event["jobId"] for event in events} == jobs

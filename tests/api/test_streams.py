@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 from tests.api.conftest import Caller, refused, submit_noop
 from tests.api.listening import Reader, listening, until
+from tests.engine.receiving import past_all
 from tests.fixtures import Bench
 
 from penstock.api import live, tail
@@ -107,9 +108,11 @@ async def test_all_jobs_are_told_from_now_on(bench: Bench, wire: Caller) -> None
 async def test_polling_can_begin_now(bench: Bench, wire: Caller) -> None:
     client = await wire()
     await submit_noop(client)
+    await past_all(bench.parts)
     now = (await client.get("/api/events", params={"since": "now"})).json()
     assert now["items"] == []
     job = await submit_noop(client)
+    await past_all(bench.parts)
     later = (await client.get("/api/events", params={"since": now["next"]})).json()
     assert [event["jobId"] for event in later["items"]] == [job]
 

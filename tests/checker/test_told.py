@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.checker.polling import until
 from tests.checker.told import untold
-from tests.engine.receiving import Receiver, all_due, receiving, subscribe
+from tests.engine.receiving import Receiver, all_due, past_all, receiving, subscribe
 from tests.fixtures import Bench
 
 from penstock.engine.failpoints import FailpointReached, Failpoints
@@ -40,22 +38,13 @@ async def tell(bench: Bench, *, of_all: bool = True) -> None:
     """As the leader does, who dies now and then. What is told are events older than every open
     transaction of the server, on which other tests run, too: theirs are waited for."""
     if of_all:
-        await until(partial(_is_oldest, bench), "the end of older transactions")
+        await past_all(bench.parts)
     for failpoint in ("outbox_before_commit:raise", "outbox_after_commit:raise", ""):
         object.__setattr__(bench.parts, "failpoints", Failpoints(failpoint))
         try:
             await Outbox(bench.parts).run_once()
         except FailpointReached:
             continue
-
-
-async def _is_oldest(bench: Bench) -> bool:
-    async with bench.parts.db.acquire() as conn:
-        found: bool = await conn.fetchval(
-            "SELECT pg_snapshot_xmin(pg_current_snapshot()) > coalesce(max(xid::text::bigint), 0)"
-            "::text::xid8 FROM events"
-        )
-    return found
 
 
 async def eventful_life(bench: Bench, receiver: Receiver) -> list[str]:
