@@ -212,8 +212,8 @@ CREATE TABLE job_items (
     error        jsonb,
     -- What the reader noticed of the row; kept however often it is worked through.
     noticed      jsonb,
-    -- Small, and wanted without the document: summaries and exports ask every row for it.
-    problems     jsonb GENERATED ALWAYS AS (normalized->'problems') STORED,
+    -- Those of the document. Small, and wanted without it: summaries and exports ask every row.
+    problems     jsonb,
     PRIMARY KEY (job_id, row_no),
     CHECK ((status = 'PROCESSING') = (slice_id IS NOT NULL))
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);

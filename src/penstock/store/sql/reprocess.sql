@@ -45,6 +45,7 @@ JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
 UPDATE job_items i SET status = 'PENDING', generation = i.generation + 1,
     stage = CASE WHEN $3 AND i.parent_row IS NULL THEN 0 ELSE i.stage END,
     normalized = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.normalized END,
+    problems = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.problems END,
     result = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.result END,
     attempts = CASE WHEN $4 THEN 0 ELSE i.attempts END,
     crashes = 0, solo_crashes = 0, error = NULL, due_at = now(), updated_at = now()

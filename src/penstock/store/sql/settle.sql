@@ -23,17 +23,23 @@ UPDATE job_items i SET
     status = o.status, stage = o.stage, attempts = o.attempts, slice_id = NULL,
     due_at = CASE WHEN o.delay_ms >= 0 THEN now() + o.delay_ms * interval '1 millisecond' END,
     crashes = 0, solo_crashes = 0,
-    normalized = coalesce(o.normalized::jsonb, i.normalized),
+    normalized = coalesce(o.normalized, i.normalized),
+    problems = CASE WHEN o.normalized IS NULL THEN i.problems ELSE o.normalized->'problems' END,
     result = CASE WHEN o.adds THEN coalesce(i.result, '{}') || o.result::jsonb
                   ELSE coalesce(o.result::jsonb, i.result) END,
     error = o.error::jsonb, updated_at = now()
-FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::integer[],
-            string_to_array($3, ',')::uuid[], string_to_array($4, ',')::integer[],
-            string_to_array($5, ','), string_to_array($6, ',')::smallint[],
-            string_to_array($7, ',')::smallint[], string_to_array($8, ',')::double precision[],
-            string_to_array($9, ',')::boolean[], $10::text[], $11::text[], $12::text[])
-    AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, adds, normalized,
-          result, error)
+FROM (
+    SELECT job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, adds,
+           document::jsonb AS normalized, result, error
+    FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::integer[],
+                string_to_array($3, ',')::uuid[], string_to_array($4, ',')::integer[],
+                string_to_array($5, ','), string_to_array($6, ',')::smallint[],
+                string_to_array($7, ',')::smallint[], string_to_array($8, ',')::double precision[],
+                string_to_array($9, ',')::boolean[], $10::text[], $11::text[], $12::text[])
+        AS o (job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, adds,
+              document, result, error)
+    OFFSET 0 -- read once, used twice
+) AS o
 WHERE i.job_id = o.job_id AND i.row_no = o.row_no AND i.slice_id = o.slice_id
   AND i.generation = o.generation
 
