@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import (
@@ -21,20 +21,16 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from penstock.api.body_times import reject_numeric_times
 from penstock.model.backpressure import Level
 from penstock.model.export import Which
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
 
-_NUMBER = re.compile(r"[+-]?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", re.IGNORECASE)
 SOME_ID = "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
 ShownState = Literal[
     "queued", "delayed", "running", "paused", "cancelling", "done", "failed", "cancelled"
 ]
-
-
-def _is_time(kind: Any) -> bool:
-    return kind in (datetime, AwareDatetime) or any(map(_is_time, get_args(kind)))
 
 
 class Shape(BaseModel):
@@ -43,13 +39,8 @@ class Shape(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _times_are_written_out(cls, given: Any) -> Any:
-        """A bare number would be taken for seconds since 1970, which nobody means."""
         if isinstance(given, Mapping):
-            for name, field in cls.model_fields.items():
-                value = given.get(field.alias or name)
-                numeric = isinstance(value, int | float | str) and _NUMBER.fullmatch(str(value))
-                if numeric and _is_time(field.annotation):
-                    raise ValueError(f"{field.alias or name}: write it as 2026-11-01T09:30:00Z")
+            reject_numeric_times(cls, given)
         return given
 
 
