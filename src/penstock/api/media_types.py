@@ -6,6 +6,7 @@ from __future__ import annotations
 import mimetypes
 import re
 
+from penstock.formats.prologue import skip_prologue
 from penstock.model.errors import BadInput
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,63}/[a-z0-9!#$&^_.+-]{1,63}")
@@ -19,9 +20,8 @@ _MARKS = (
     (b"\x1f\x8b", "application/gzip"),
 )
 _WEBP = re.compile(rb"RIFF.{4}WEBP", re.DOTALL)
-_PAGE = re.compile(
-    rb"\s*(<!--.{0,2000}?-->\s*)*(<\?xml.{0,200}?>\s*)?<(!doctype )?(html|svg|script)", re.I | re.S
-)
+_PAGE = re.compile(r"<(?:!doctype )?(html|svg|script)", re.I)
+_HEAD_BYTES = 4096
 # Containers of many kinds: what is inside, the name and the sender know better.
 _CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0")
 
@@ -64,7 +64,8 @@ def _by_content(head: bytes) -> str | None:
             return kind
     if _WEBP.match(head):
         return "image/webp"
-    page = _PAGE.match(head[:4096].removeprefix(b"\xef\xbb\xbf"))
+    text = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    page = _PAGE.match(text, skip_prologue(text))
     if page is None:
         return None
-    return "image/svg+xml" if page[4].lower() == b"svg" else "text/html"
+    return "image/svg+xml" if page[1].lower() == "svg" else "text/html"

@@ -6,6 +6,7 @@ import re
 import zipfile
 
 from penstock.formats.encodings import marked_encoding
+from penstock.formats.prologue import skip_prologue
 from penstock.formats.records.blocks import find_blocks
 from penstock.model.errors import BadInput
 
@@ -43,24 +44,26 @@ _REFUSED = (
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
 )
-_SVG = re.compile(r"\s*(<\?xml[^>]{0,200}>\s*)?(<!--.{0,2000}?-->\s*)*<svg\b", re.I | re.S)
+# Both are looked for behind the prologue.
+_SVG = re.compile(r"<svg\b", re.I)
 _HTML = re.compile(
-    r"\s*(<\?xml[^>]{0,200}>\s*)?(<!--.{0,2000}?-->\s*)*"
     r"<(!doctype html|html|head|body|meta|style|title|center|font|table|section|main|nav|form|div)"
     r"\b",
-    re.I | re.S,
+    re.I,
 )
 _XML = re.compile(r"\s*<(\?xml\b|!--|!DOCTYPE\b|[A-Za-z_][\w.:-]*[\s/>])")
 _INLINE = re.compile(r"\s*<(a|b|i|u|p|br|img|span|strong|em|h[1-6]|li|ul)[\s/>]", re.I)
 _XML2003 = re.compile(
-    r"<\?mso-application\s[^>]{0,40}Excel\.Sheet|<(\w+:)?Workbook\s[^>]{0,2000}"
+    r"<\?mso-application\s[^>]{0,40}Excel\.Sheet|<(\w++:)?Workbook\s[^<>]{0,2000}"
     r"urn:schemas-microsoft-com:office:spreadsheet"
 )
 _MAIL = re.compile(r"(MIME-Version:|Content-Type:\s*multipart/)", re.I)
 _EDI = re.compile(r"UNA.{6}\s*UNB\+|UNB\+UNO|UNH\+\w+\+|ISA\*\d\d\*")
 _SQL = re.compile(
-    r"^[ \t]*(INSERT\s+(IGNORE\s+)?INTO\s+[\w`\"\[\].]+\s*(\([^)]*\)\s*)?(VALUES|SELECT)\b"
-    r"|CREATE\s+TABLE\s+(IF\s+NOT\s+EXISTS\s+)?[\w`\"\[\].]+\s*\(|COPY\s+[\w\".]+.{0,2000}FROM\s+stdin)",
+    r"^[ \t]*+(INSERT\s++(IGNORE\s++)?INTO\s++[\w`\"\[\].]++\s*+(\([^()]{0,4000}+\)\s*+)?"
+    r"(VALUES|SELECT)\b"
+    r"|CREATE\s++TABLE\s++(IF\s++NOT\s++EXISTS\s++)?[\w`\"\[\].]++\s*+\("
+    r"|COPY\s++[\w\".]++.{0,2000}FROM\s++stdin)",
     re.I | re.M,
 )
 _JSON = re.compile(r"\s*[\[{]")
@@ -104,9 +107,10 @@ def kind_of_bytes(head: bytes, name: str = "The file") -> str:
 
 
 def _kind_of_text(text: str, name: str) -> str:
-    if _SVG.match(text):
+    start = skip_prologue(text)
+    if _SVG.match(text, start):
         raise refused("a picture (SVG)", name)
-    if _HTML.match(text):
+    if _HTML.match(text, start):
         return HTML
     if _XML.match(text) and not _begins_with_a_cell(text):
         return "xml2003" if _XML2003.search(text) else "xml"
