@@ -37,6 +37,7 @@ from penstock.cli import (
     users,
     webhooks,
 )
+from penstock.cli.output import complete_output
 
 app = typer.Typer(
     name="penstock",
@@ -104,7 +105,8 @@ def options(
 
 def main() -> None:
     try:
-        app()
+        with complete_output():
+            app()
     except Exception as error:
         if _Debug.on:
             raise

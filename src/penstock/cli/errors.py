@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncpg
 from pydantic import ValidationError
 
+from penstock.cli.output import OutputIncomplete
 from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
 from penstock.model.redaction import redacted
@@ -53,12 +54,28 @@ def _explain(error: BaseException) -> tuple[int, str]:
             return FAILURE, f"The database's schema is old ({error}): run `penstock migrate`."
         case asyncpg.InsufficientPrivilegeError():
             return NO_ACCESS, f"The database user lacks a right: {error}."
-        case FileNotFoundError() | PermissionError() if error.filename is not None:
-            return FAILURE, f"{error.filename}: {error.strerror}."
+        case OSError():
+            return _of_the_system(error)
         case _ if isinstance(error, CONNECTION_ERRORS):
             return NO_ACCESS, f"The database cannot be reached: {error}"
-    kind = type(error).__name__
-    return FAILURE, f"{kind}: {error} (`penstock --debug …` shows where)"
+    return _unforeseen(error)
+
+
+def _of_the_system(error: OSError) -> tuple[int, str]:
+    match error:
+        case FileNotFoundError() | PermissionError() if error.filename is not None:
+            return FAILURE, f"{error.filename}: {error.strerror}."
+        case BrokenPipeError():
+            return FAILURE, "The output was closed before all of it was written."
+        case OutputIncomplete():
+            return FAILURE, f"The output could not be written completely: {error.strerror}."
+        case _ if isinstance(error, CONNECTION_ERRORS):
+            return NO_ACCESS, f"The database cannot be reached: {error}"
+    return _unforeseen(error)
+
+
+def _unforeseen(error: BaseException) -> tuple[int, str]:
+    return FAILURE, f"{type(error).__name__}: {error} (`penstock --debug …` shows where)"
 
 
 def _code_of(error: PenstockError) -> int:
