@@ -162,6 +162,9 @@ async def test_a_url_asked_for_again_is_not_fetched_again(near: httpx2.AsyncClie
         ("/get", 'Content-Disposition: inline; filename="../../prices.csv"', ".._.._prices.csv"),
         ("/get", "Content-Disposition: inline; filename*=UTF-8''Liste%20%C3%A4.csv", "Liste ä.csv"),
         (f"/{'x' * 300}.csv", "X-Nothing: 1", "x" * 251 + ".csv"),
+        ("/a.csv", "Content-Disposition: inline; filename*=idna''%ff", "a.csv"),
+        ("/a.csv", "Content-Disposition: inline; filename*0*=undefined''a; filename*1=b", "a.csv"),
+        ("/a.csv", "Content-Disposition: inline; filename*5*=a; filename*=b", "a.csv"),
     ],
 )  # fmt: skip
 async def test_what_such_a_file_is_called(

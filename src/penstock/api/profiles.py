@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from penstock.api.access import ApiParts, Reader, Writer, address_of
 from penstock.api.answers import answer
-from penstock.api.bodies import content_type, json_object, read_text
+from penstock.api.bodies import body_of, content_type, json_object, read_text
 from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.schemas import (
     ProductFields,
@@ -19,6 +19,7 @@ from penstock.api.schemas import (
 )
 from penstock.catalog import profile as catalog
 from penstock.catalog.fields import FIELDS
+from penstock.catalog.profile_input import ProfileInput
 from penstock.catalog.saved import to_save
 from penstock.model.errors import BadInput, NotThere
 from penstock.store import accounts, profiles
@@ -27,6 +28,8 @@ from penstock.store.database import from_json
 router = APIRouter(tags=["profiles"])
 Name = Annotated[str, Path(max_length=100, description="The profile's name.")]
 TOML = "application/toml"
+_BODIES = body_of(ProfileInput)
+_BODIES["requestBody"]["content"][TOML] = {"schema": {"type": "string"}}
 
 
 @router.get("/fields", summary="List fields", responses={200: {"model": ProductFields}})
@@ -87,7 +90,7 @@ async def show_profile(
     "/profiles/{name}",
     summary="Save a profile",
     responses={200: {"model": ProfileShape}},
-    openapi_extra={"requestBody": {"content": {"application/json": {}, TOML: {}}}},
+    openapi_extra=_BODIES,
 )
 async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
     """A new version under this name. Files with the columns it was made for find it by
@@ -96,7 +99,7 @@ async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name)
     if kind == TOML:
         profile = catalog.from_toml(await read_text(request))
     elif kind == "application/json":
-        profile = catalog.from_json({**await json_object(request), "name": name})
+        profile = catalog.from_input({**await json_object(request), "name": name})
     else:
         raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
     body: dict[str, Any] = catalog.to_json(to_save(profile))
@@ -105,7 +108,8 @@ async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name)
         version = await profiles.save(conn, who.org_id, who.user_id, name, body)
         await accounts.audit(
             conn, who.org_id, who.user_id, "profile.save", f"profile:{name}",
-            ip=address_of(request), before=before, after={"version": version},
+            ip=address_of(request), after={"version": version},
+            before=None if before is None else {"version": before["version"]},
         )  # fmt: skip
     return answer({**body, "name": name, "version": version})
 

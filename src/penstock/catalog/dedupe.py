@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from penstock.catalog.gtin import match_key
-from penstock.catalog.profile import Key, Winner
+from penstock.catalog.profile_input import Key, Winner
 from penstock.catalog.value import Problem, problem
 
 State = Literal["new", "changed", "unchanged"]

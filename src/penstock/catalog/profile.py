@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import orjson
 import tomli_w
@@ -15,15 +14,19 @@ from penstock.catalog.dates import DateOrder
 from penstock.catalog.fields import full_target, kind_of
 from penstock.catalog.mapping import Proposal
 from penstock.catalog.numbers import DecimalStyle
+from penstock.catalog.profile_input import (
+    MOST_COLUMNS,
+    Contract,
+    Key,
+    Winner,
+    check_bounds,
+    check_types,
+    parse_toml,
+    unusable,
+)
 from penstock.catalog.synonyms import Hints
 from penstock.catalog.units import unit_of
-from penstock.model.errors import BadInput
 
-Contract = Literal["evolve", "freeze", "discard_row", "discard_value"]
-Winner = Literal["first", "last", "most_complete"]
-Key = Literal["sku", "gtin", "sourceId"]
-
-MOST_COLUMNS = 2_000
 IGNORED = "ignore"
 
 
@@ -92,35 +95,40 @@ def _rule_json(rule: ColumnRule) -> dict[str, Any]:
 
 
 def from_toml(text: str) -> Profile:
-    """A profile from its TOML; what it does not know, it refuses."""
-    try:
-        read = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput("INVALID_CONFIG", f"The profile is not valid TOML: {error}") from error
-    return from_json(read)
+    """A profile from its TOML; unknown settings, wrong types and too large ones are refused."""
+    return from_input(parse_toml(text))
+
+
+def from_input(given: Mapping[str, Any]) -> Profile:
+    """A profile from a caller's mapping, held to the bounds of what a caller may send."""
+    values = _with_parsed_rules(given)
+    check_bounds(values)
+    if not isinstance(values.get("name"), str) or not values["name"]:
+        raise unusable("it needs a name")
+    return from_json(values)
 
 
 def from_json(read: Mapping[str, Any]) -> Profile:
-    """The same from a mapping, as a database or an API keeps it."""
-    values = dict(read)
-    unknown = set(values) - {"name", "version", "columns", "rules", *_PLAIN}
-    if unknown:
-        raise _bad(f"unknown settings: {', '.join(sorted(unknown))}")
-    if not isinstance(values.get("name"), str):
-        raise _bad("it needs a name")
+    """The same from a mapping that is stored. Files may have longer headers than callers may send,
+    so only types are checked."""
+    values = _with_parsed_rules(read)
+    check_types(values)
     columns = values.get("columns", {})
-    if not isinstance(columns, Mapping):
-        raise _bad("`columns` must be a table of headers")
     values["columns"] = {header: _rule(header, rule) for header, rule in columns.items()}
-    rules = values.get("rules")
-    if isinstance(rules, str):
-        try:
-            values["rules"] = orjson.loads(rules)
-        except orjson.JSONDecodeError as error:
-            raise _bad(f"`rules` is not valid JSON: {error}") from error
     if values.get("required") is not None:
         values["required"] = tuple(values["required"])
     return Profile(**values)
+
+
+def _with_parsed_rules(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Rules may be JSON in a text, as `to_toml` writes them."""
+    values = dict(read)
+    if isinstance(values.get("rules"), str):
+        try:
+            values["rules"] = orjson.loads(values["rules"])
+        except orjson.JSONDecodeError as error:
+            raise unusable(f"`rules` is not valid JSON: {error}") from error
+    return values
 
 
 def to_json(profile: Profile) -> dict[str, Any]:
@@ -159,17 +167,13 @@ def rule_for(target: str | None, hints: Hints) -> ColumnRule:
     return ColumnRule(target, currency=own.currency, unit=own.unit, tax_included=own.tax_included)
 
 
-def _rule(header: str, read: Any) -> ColumnRule:
-    if isinstance(read, str):
-        read = {"target": read}
-    if not isinstance(read, Mapping) or set(read) - set(_RULE_FIELDS):
-        raise _bad(f"column {header!r} takes only {', '.join(_RULE_FIELDS)}")
-    values = dict(read)
+def _rule(header: str, read: str | Mapping[str, Any]) -> ColumnRule:
+    values: dict[str, Any] = {"target": read} if isinstance(read, str) else dict(read)
     target = values.get("target")
     if target is not None and target != IGNORED:
-        full = full_target(str(target))
+        full = full_target(target)
         if full is None:
-            raise _bad(f"column {header!r}: there is no field {target!r}")
+            raise unusable(f"column {header!r}: there is no field {target!r}")
         values["target"] = full
     return ColumnRule(**values)
 
@@ -177,12 +181,12 @@ def _rule(header: str, read: Any) -> ColumnRule:
 def _check(profile: Profile) -> None:
     seen: dict[str, str] = {}
     if len(profile.columns) > MOST_COLUMNS:
-        raise _bad(f"more than {MOST_COLUMNS} columns")
+        raise unusable(f"more than {MOST_COLUMNS} columns")
     for header, rule in profile.columns.items():
         if rule.target is None or rule.target == IGNORED:
             continue
         if rule.target in seen:
-            raise _bad(f"{rule.target} is filled by {seen[rule.target]!r} and by {header!r}")
+            raise unusable(f"{rule.target} is filled by {seen[rule.target]!r} and by {header!r}")
         seen[rule.target] = header
     for value, known, name in (
         (profile.contract, get_args(Contract), "contract"),
@@ -190,26 +194,22 @@ def _check(profile: Profile) -> None:
         (profile.key, get_args(Key), "key"),
     ):
         if value not in known:
-            raise _bad(f"`{name}` is one of {', '.join(known)}, not {value!r}")
+            raise unusable(f"`{name}` is one of {', '.join(known)}, not {value!r}")
     _check_style(profile)
     for rule in profile.columns.values():
         _check_style(rule)
     for unit in (profile.weight_unit, profile.length_unit):
         if unit is not None and unit_of(unit) is None:
-            raise _bad(f"{unit!r} is no unit")
+            raise unusable(f"{unit!r} is no unit")
     for target in profile.required or ():
         if full_target(target) is None:
-            raise _bad(f"`required` names {target!r}, which is no field")
+            raise unusable(f"`required` names {target!r}, which is no field")
 
 
 def _check_style(place: Profile | ColumnRule) -> None:
     if place.decimal not in (None, "comma", "point"):
-        raise _bad(f"`decimal` is comma or point, not {place.decimal!r}")
+        raise unusable(f"`decimal` is comma or point, not {place.decimal!r}")
     if place.dates not in (None, "dmy", "mdy"):
-        raise _bad(f"`dates` is dmy or mdy, not {place.dates!r}")
+        raise unusable(f"`dates` is dmy or mdy, not {place.dates!r}")
     if place.currency is not None and place.currency not in CODES:
-        raise _bad(f"{place.currency!r} is no currency")
-
-
-def _bad(what: str) -> BadInput:
-    return BadInput("INVALID_CONFIG", f"The profile cannot be used: {what}")
+        raise unusable(f"{place.currency!r} is no currency")

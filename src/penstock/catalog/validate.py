@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
+from urllib.parse import unquote
 
 import jsonschema_rs
 
@@ -19,6 +20,7 @@ Verdict = Literal["valid", "invalid", "discarded"]
 
 MOST_VIOLATIONS = 20
 DEEPEST = 30
+MOST_EXPANDED = 20_000
 
 # A product is known by the first of these that it has.
 _NAMES = ("sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn")
@@ -104,6 +106,11 @@ def _compile(rules: Mapping[str, Any] | None) -> Any:
     if not rules:
         return None
     _refuse_references(rules, DEEPEST)
+    if expanded_size(rules) > MOST_EXPANDED:
+        raise BadInput(
+            "INVALID_CONFIG",
+            f"The rules grow beyond {MOST_EXPANDED:,} parts when their references are followed",
+        )
     try:
         # Patterns run in time linear in the text, whoever wrote them.
         return jsonschema_rs.validator_for(
@@ -131,6 +138,61 @@ def _refuse_references(schema: Any, depth: int) -> None:
     elif isinstance(schema, list):
         for value in schema:
             _refuse_references(value, depth - 1)
+
+
+def expanded_size(rules: Mapping[str, Any]) -> int:
+    """How many parts the rules have with each reference replaced by what it leads to. References
+    to references can double with each step, and validation visits each part. One that leads back
+    to itself counts once: the depth of a product bounds it."""
+    anchors = dict(_anchors(rules))
+    known: dict[str, int] = {}
+
+    def size(schema: Any) -> int:
+        if isinstance(schema, list):
+            return 1 + sum(map(size, schema))
+        if not isinstance(schema, Mapping):
+            return 1
+        total = 1
+        for name, value in schema.items():
+            if name in ("$ref", "$dynamicRef") and isinstance(value, str):
+                total += target_size(value)
+            elif name not in ("$defs", "definitions"):
+                total += size(value)
+        return total
+
+    def target_size(reference: str) -> int:
+        if reference not in known:
+            known[reference] = 1
+            known[reference] = min(size(_target(rules, reference, anchors)), MOST_EXPANDED + 1)
+        return known[reference]
+
+    return size(rules)
+
+
+def _anchors(schema: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(schema, Mapping):
+        for name in ("$anchor", "$dynamicAnchor"):
+            if name in schema:
+                yield f"#{schema[name]}", schema
+    for part in schema.values() if isinstance(schema, Mapping) else schema:
+        if isinstance(part, Mapping | list):
+            yield from _anchors(part)
+
+
+def _target(rules: Mapping[str, Any], reference: str, anchors: Mapping[str, Any]) -> Any:
+    """What a reference inside of the rules leads to; None where the compiler will refuse it."""
+    if reference in anchors:
+        return anchors[reference]
+    place: Any = rules
+    for step in unquote(reference).removeprefix("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(place, Mapping):
+            place = place.get(name)
+        elif isinstance(place, list) and name.isdecimal() and int(name) < len(place):
+            place = place[int(name)]
+        else:
+            return None
+    return place
 
 
 def as_rules_see(product: Mapping[str, Any]) -> dict[str, Any]:

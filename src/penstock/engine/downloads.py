@@ -19,6 +19,7 @@ from penstock.model.errors import (
 )
 from penstock.model.fetching import Answered, FetchLimits, FetchRequest, Streamed
 from penstock.model.ports import StoredBlob
+from penstock.model.text_encodings import is_text_encoding
 
 _NOT_THERE: Final = frozenset({404, 410})
 _THEIR_FAULT: Final = frozenset({"NETWORK_ERROR", "FETCH_TIMEOUT"})
@@ -26,6 +27,7 @@ _MAY_PASS: Final = frozenset({408, 425, 429})
 # What no file's name holds: a path's separators, and control characters.
 _NO_NAME: Final = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 _LONGEST_NAME: Final = 255
+_LONGEST_HEADER: Final = 4096
 _LONGEST_SUFFIX: Final = 12
 
 
@@ -88,14 +90,27 @@ def _unreachable(why: str, retry_after_ms: int | None) -> TransientError:
 
 def _name_of(answer: Streamed) -> str:
     """As the server names it, else as the URL ends; whatever that is, it becomes a plain name."""
-    told = Message()
-    told["Content-Disposition"] = answer.header("content-disposition") or ""
     found = urlsplit(answer.url)
-    for name in (told.get_filename() or "", unquote(found.path.rpartition("/")[2])):
+    told = _disposition_name(answer.header("content-disposition") or "")
+    for name in (told, unquote(found.path.rpartition("/")[2])):
         plain = _NO_NAME.sub("_", name).strip()
         if plain.strip("."):
             return _shortened(plain)
     return found.hostname or "download"
+
+
+def _disposition_name(header: str) -> str:
+    """The file's name of a Content-Disposition header. Its extended form names an encoding, which
+    must be one of text; a header that cannot be read names nothing."""
+    told = Message()
+    try:
+        told["Content-Disposition"] = header[:_LONGEST_HEADER]
+        given = told.get_param("filename", None, "content-disposition")
+        if isinstance(given, tuple) and not is_text_encoding(given[0] or "utf-8"):
+            return ""
+        return told.get_filename() or ""
+    except (ValueError, LookupError, TypeError):
+        return ""
 
 
 def _shortened(name: str) -> str:

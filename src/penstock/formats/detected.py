@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from penstock.model.errors import BadInput
+from penstock.model.text_encodings import is_text_encoding
 
 Format = Literal[
     "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
@@ -121,11 +122,8 @@ def check_options(options: ReadOptions) -> None:
 
 
 def check_encoding(name: str) -> None:
-    try:
-        "".encode(name)
-        b"".decode(name)
-    except (LookupError, ValueError):
-        raise wrong_option("encoding", name, "there is no such encoding") from None
+    if not is_text_encoding(name):
+        raise wrong_option("encoding", name[:100], "there is no such text encoding")
 
 
 def _may_be(name: str, value: str) -> bool:

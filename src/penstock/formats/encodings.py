@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 from penstock.formats.alphabets import FREQUENT, NARROW, PRIOR, WIDE
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
+from penstock.model.text_encodings import is_text_encoding
 
 BLOCK_BYTES = 1024 * 1024
 SAMPLE_BYTES = 64 * 1024
@@ -65,8 +66,9 @@ def marked_encoding(head: bytes) -> str | None:
 
 def fits(source: Source, name: str) -> bool:
     """Whether a file that says it is in this encoding is."""
+    if not is_text_encoding(name):
+        return False
     try:
-        "".encode(name)
         return marked_encoding(source.head(4)) is None and _errors(source, name, 1).first is None
     except (LookupError, ValueError):
         return False

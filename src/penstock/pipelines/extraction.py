@@ -15,7 +15,7 @@ from penstock import __version__
 from penstock.catalog import profile as profiles
 from penstock.catalog.columns import ColumnStats
 from penstock.catalog.plan import compile_plan
-from penstock.catalog.profile import Contract, Key, Winner
+from penstock.catalog.profile_input import Contract, Key, Winner
 from penstock.catalog.validate import compile_validator
 from penstock.formats.reading import check_head
 from penstock.model.effects import FindMissing
@@ -74,7 +74,7 @@ class ExtractionConfig(ReadingConfig):
         asked: dict[str, Any] = {"name": "asked", "columns": columns, "currency": self.currency}
         asked |= {"required": self.required, "rules": self.rules}
         try:
-            compile_validator(compile_plan(list(columns), profiles.from_json(asked)))
+            compile_validator(compile_plan(list(columns), profiles.from_input(asked)))
         except BadInput as error:
             raise ValueError(error.message) from error
         return self

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from penstock.catalog.columns import ColumnStats, add_rows, gather
 from penstock.formats.detected import Problem
@@ -16,27 +16,37 @@ from penstock.model.errors import BadInput
 from penstock.model.json_text import JsonText
 from penstock.model.pipeline import Config, Job, Row, RowBatch
 from penstock.model.ports import Context
+from penstock.model.text_encodings import LONGEST_NAME, is_text_encoding
 
 # Of what was wrong with the file, the job keeps the first few and the number of all.
 _MOST_PROBLEMS = 20
 # Of what was wrong with one row.
 _MOST_OF_A_ROW = 20
+_LAST_ROW = 2**31 - 1
+SheetOrMember = Annotated[str, Field(max_length=255)] | Annotated[int, Field(ge=0, le=_LAST_ROW)]
 
 
 class ReadingConfig(Config):
     """What the sender knows better than the reader can find out; see docs/formats.md."""
 
-    format: str | None = None
-    encoding: str | None = None
+    format: str | None = Field(None, max_length=20)
+    encoding: str | None = Field(None, max_length=LONGEST_NAME)
     delimiter: str | None = Field(None, max_length=8)
     quote: str | None = Field(None, max_length=1)
     escape: str | None = Field(None, max_length=1)
-    sheet: str | int | None = None
-    header_row: int | None = Field(None, ge=0)
-    skip_rows: int | None = Field(None, ge=0)
-    records_path: str | None = None
-    member: str | int | None = None
+    sheet: SheetOrMember | None = None
+    header_row: int | None = Field(None, ge=0, le=_LAST_ROW)
+    skip_rows: int | None = Field(None, ge=0, le=_LAST_ROW)
+    records_path: str | None = Field(None, max_length=1000)
+    member: SheetOrMember | None = None
     widths: str | None = Field(None, max_length=2000)
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_text(cls, name: str | None) -> str | None:
+        if name is not None and not is_text_encoding(name):
+            raise ValueError(f"there is no text encoding {name!r}")
+        return name
 
     def reading(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ReadingConfig.model_fields}

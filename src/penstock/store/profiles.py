@@ -12,18 +12,23 @@ from penstock.store.queries import load
 
 _sql = load("profiles")
 Rate = tuple[date, str, Decimal]
+# Versions kept of one profile. Jobs carry a copy of the profile they ran with, so dropping an old
+# version changes no job.
+MOST_VERSIONS = 50
+MOST_HISTORY_BYTES = 4 * 1024 * 1024
 
 
 async def save(
     conn: Connection, org_id: int, user_id: int, name: str, body: Mapping[str, Any]
 ) -> int:
-    """A new version under this name; answers its number."""
+    """A new version under this name; answers its number. The oldest versions are dropped."""
     await conn.execute(_sql.lock_profile, f"{org_id}:{name}")
     version = int(await conn.fetchval(_sql.latest_version, org_id, name)) + 1
     kept = {**body, "name": name, "version": version}
     await conn.execute(
         _sql.add_profile, org_id, name, version, body.get("fingerprint"), to_json(kept), user_id
     )
+    await conn.execute(_sql.prune_versions, org_id, name, MOST_VERSIONS, MOST_HISTORY_BYTES)
     return version
 
 
@@ -46,7 +51,11 @@ async def listed(
 
 
 async def delete(conn: Connection, org_id: int, name: str) -> bool:
-    return bool(await conn.fetch(_sql.delete_profile, org_id, name))
+    """No file finds it any more. One row stays, so that version numbers never repeat."""
+    if not await conn.fetch(_sql.delete_profile, org_id, name):
+        return False
+    await conn.execute(_sql.prune_versions, org_id, name, 1, 0)
+    return True
 
 
 def _body(row: Any) -> dict[str, Any] | None:

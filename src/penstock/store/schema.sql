@@ -749,7 +749,7 @@ CREATE POLICY own_org ON profiles TO penstock_api USING (org_id = (SELECT curren
 CREATE POLICY all_orgs ON profiles TO penstock_admin USING (true);
 CREATE POLICY everyone ON rates TO penstock_api USING (true);
 CREATE POLICY all_orgs ON rates TO penstock_admin USING (true);
-GRANT SELECT, INSERT, UPDATE (deleted_at) ON profiles TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT, UPDATE (deleted_at), DELETE ON profiles TO penstock_api, penstock_admin;
 GRANT SELECT ON rates TO penstock_api, penstock_admin;
 GRANT INSERT, UPDATE ON rates TO penstock_admin;
 

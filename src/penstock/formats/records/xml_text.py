@@ -11,6 +11,7 @@ from xml.parsers import expat
 from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding, marked_encoding
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
+from penstock.model.text_encodings import is_text_encoding
 
 _READ_CHARS = 64 * 1024
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
@@ -126,8 +127,6 @@ def _declared(head: bytes) -> str:
         return marked
     declared = _DECLARED.search(head[:400])
     name = declared[1].decode("ascii") if declared else "utf-8"
-    try:
-        "".encode(name)
-    except LookupError:
-        raise BadInput("INVALID_XML", f"The XML names an unknown encoding: {name}") from None
+    if not is_text_encoding(name):
+        raise BadInput("INVALID_XML", f"The XML names an unknown text encoding: {name}")
     return "utf-8-sig" if name.lower().replace("-", "") == "utf8" else name

@@ -11,6 +11,14 @@ SELECT coalesce(max(version), 0) FROM profiles WHERE org_id = $1 AND name = $2
 INSERT INTO profiles (org_id, name, version, fingerprint, body, user_id)
 VALUES ($1, $2, $3, $4, $5::jsonb, $6)
 
+-- name: prune_versions
+-- Drop the oldest versions of a profile beyond a number and a total size; the newest always stays.
+DELETE FROM profiles p USING (
+  SELECT version, row_number() OVER newest AS place, sum(length(body::text)) OVER newest AS bytes
+  FROM profiles WHERE org_id = $1 AND name = $2 WINDOW newest AS (ORDER BY version DESC)) AS seen
+WHERE p.org_id = $1 AND p.name = $2 AND p.version = seen.version AND seen.place > 1
+  AND (seen.place > $3 OR seen.bytes > $4)
+
 -- name: get_profile
 -- A version, or the latest one.
 SELECT name, version, fingerprint, body, created_at FROM profiles

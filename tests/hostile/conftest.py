@@ -1,0 +1,31 @@
+"""The application over the real database, as the tests of the API have it."""
+
+from __future__ import annotations
+
+from tests.api.conftest import (
+    api_db,
+    app,
+    browser,
+    caller,
+    client,
+    gate,
+    parts,
+    person,
+    port,
+    settings,
+    shared_routes,
+)
+
+__all__ = [
+    "api_db",
+    "app",
+    "browser",
+    "caller",
+    "client",
+    "gate",
+    "parts",
+    "person",
+    "port",
+    "settings",
+    "shared_routes",
+]
