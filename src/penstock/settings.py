@@ -67,8 +67,10 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8600, ge=1, le=65535, description="Port the API listens on.")
     max_streams: int = Field(
-        1000, ge=1, description="Streams of events one API process keeps open at once."
+        1000, ge=2, description="Streams of events one API process keeps open at once."
     )
+    streams_per_org: int = Field(100, ge=1, description="… for one org.")
+    streams_per_key: int = Field(20, ge=1, description="… for one key or session.")
     trusted_proxies: Texts = Field(
         ("127.0.0.1", "::1"),
         description="Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
@@ -158,10 +160,14 @@ class Settings(BaseSettings):
     )
 
     previews_at_once: int = Field(
-        2, ge=1, le=64, description="Previews that are made at once; four times as many may wait."
+        2, ge=2, le=64, description="Previews an API process makes at once; an org gets one less."
     )
     preview_seconds: float = Field(
         20.0, gt=0, description="Longest preview, the wait for its turn included."
+    )
+
+    exports_at_once: int = Field(
+        3, ge=2, le=64, description="Exports an API process writes at once; an org gets one less."
     )
 
     # What leaves: suppliers' servers, receivers of webhooks
@@ -249,7 +255,10 @@ class Settings(BaseSettings):
         100, ge=1, le=100_000, description="… and per address; wrong API keys are counted apart."
     )
     requests_per_second: float = Field(
-        50, ge=0, description="Requests per key or session and API process; 0: any number."
+        50,
+        ge=0,
+        description="Requests per key or session and API process; a user gets twice, an org four"
+        " times as many. 0: any number.",
     )
     requests_burst: int = Field(200, ge=1, description="… and how many at once after a rest.")
 

@@ -14,7 +14,6 @@ from penstock.engine.figures import Figures
 from penstock.engine.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import QueueGlance
-from penstock.engine.turnstile import Turnstile
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
@@ -114,7 +113,6 @@ async def engine_parts(
             failpoints=Failpoints(settings.failpoint),
             queue=QueueGlance(settings.depth_levels),
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
-            previews=Turnstile(settings.previews_at_once, settings.preview_seconds),
         )
     finally:
         await broker.close()

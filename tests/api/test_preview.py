@@ -9,11 +9,11 @@ from typing import Any
 import httpx2
 import openpyxl
 import pytest
+from penstock.engine.turnstile import Turnstile
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
 from penstock.api.schemas import FullJob, Preview
-from penstock.engine.turnstile import Turnstile
 
 GOODS = b"Artikelnr;Bezeichnung;Preis\nA-1;Hammer;9,90\nA-2;;abc\nA-1;Hammer again;1,00\n"
 

@@ -146,4 +146,4 @@ async def test_a_revoked_key_and_a_server_that_leaves(
             await hear(socket, "never")
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1012
-    assert streams.tail.streams == 0
+    assert streams.api.turns.gate.running()["stream"] == 0

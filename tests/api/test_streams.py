@@ -17,6 +17,7 @@ from tests.fixtures import Bench
 
 from penstock.api import live, tail
 from penstock.api.live import Doorman, Live
+from penstock.guards.concurrency import Work
 from penstock.store import accounts, events, jobs
 from penstock.store.database import Database, DatabaseAway
 
@@ -166,12 +167,13 @@ async def test_foreign_jobs_and_wrong_places_are_refused(wire: Caller) -> None:
 
 async def test_streams_have_a_bound(wire: Caller, streams: Live) -> None:
     client = await wire()
-    streams.tail._most = 1
+    turns = streams.api.turns
+    turns._kinds = turns._kinds | {"stream": Work("stream", 1, 1, 2)}
     async with listening(client, "/api/events"):
         answer = await client.get("/api/events", headers={"Accept": "text/event-stream"})
-        refused(answer, 503, "TOO_MANY_STREAMS")
+        refused(answer, 429, "TOO_MANY_AT_ONCE")
         assert int(answer.headers["retry-after"]) > 0
-    await until(lambda: streams.tail.streams == 0)
+    await until(lambda: turns.gate.running()["stream"] == 0)
 
 
 async def test_a_quiet_stream_shows_that_it_lives(wire: Caller, streams: Live) -> None:
@@ -195,7 +197,7 @@ async def test_a_server_that_leaves_ends_its_streams(wire: Caller, streams: Live
         assert one.blocks[-1].retry
         assert all_of_them.blocks[-1].retry
         answer = await client.get("/api/events", headers={"Accept": "text/event-stream"})
-        refused(answer, 503, "TOO_MANY_STREAMS")
+        refused(answer, 503, "SERVER_BUSY")
 
 
 async def test_who_falls_behind_reads_on_from_the_database(

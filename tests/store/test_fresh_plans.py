@@ -25,13 +25,13 @@ SELECT $1, n, $2, $3, 'noop', '{}' FROM generate_series(2, $4::integer) AS n
 """
 # A statement and what it is asked, after the job.
 PAGES: list[tuple[str, list[Any]]] = [
-    ("items.items_by_row", [ROWS // 2, 101]),
+    ("items.items_by_row", [ROWS // 2, 101, 8 * 1024 * 1024]),
     ("items.rows_up", [ROWS // 2, ROWS, ["PENDING"], 101]),
     ("items.rows_up", [ROWS // 2, ROWS, None, 101]),
     ("items.rows_down", [ROWS // 2, 1, ["DONE", "PENDING"], 101]),
     ("items.open_oldest", [LONG_AGO, 0, ["PENDING", "PROCESSING"], 101]),
     ("items.open_newest", [FAR_AHEAD, 0, ["PENDING"], 101]),
-    ("export.results", [ROWS // 2, ROWS, 1000]),
+    ("export.results", [ROWS // 2, ROWS, 1000, 8 * 1024 * 1024]),
 ]
 
 

@@ -11,6 +11,7 @@ from fastapi import Depends, Path, Request
 
 from penstock.api.identify import COOKIE, SAFE_METHODS, Door
 from penstock.api.identify import address_of as address_of
+from penstock.api.work import Turns
 from penstock.engine.parts import Parts
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.store.accounts import Principal
@@ -39,6 +40,7 @@ class Api:
     parts: Parts
     db: Database
     door: Door
+    turns: Turns
 
 
 async def _api(request: Request) -> Api:
@@ -49,9 +51,12 @@ ApiParts = Annotated[Api, Depends(_api)]
 
 
 async def principal(request: Request) -> Principal:
-    """Needs no other dependency: each costs every request something, and this one is everywhere."""
+    """Who asks, once there is a turn for what is asked. Needs no other dependency: each costs every
+    request something, and this one is everywhere."""
     api: Api = request.app.state.api
-    return await api.door.identify(request)
+    who = await api.door.identify(request)
+    request.state.turn = await api.turns.enter(request.scope["route"].work, who)
+    return who
 
 
 Reader = Annotated[Principal, Depends(principal)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.params import Depends
@@ -53,6 +54,7 @@ from penstock.api.identify import Door
 from penstock.api.live import Live
 from penstock.api.tail import Tail
 from penstock.api.versions import operation_id
+from penstock.api.work import ROUTES, Turns, name_of_route
 from penstock.engine.parts import Parts
 from penstock.store.database import Database
 from penstock.web.serving import Web
@@ -76,6 +78,14 @@ _RESOURCES = (
     *(users, keys, sessions, orgs, audit),
     webhooks,
 )
+
+
+class CostedRoute(APIRoute):
+    """A route that knows which kind of work it is; one that `ROUTES` lacks cannot be made."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        super().__init__(path, endpoint, **more)
+        self.work = ROUTES[name_of_route(self.methods or (), path)]
 
 
 def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Depends] = ()) -> None:
@@ -102,8 +112,8 @@ def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Dep
 def create_app(parts: Parts, api_db: Database) -> FastAPI:
     """``api_db`` must be open and of the role that row-level security binds."""
     app = routed()
-    app.state.api = Api(parts, api_db, Door(parts.settings, api_db))
-    app.state.live = Live(app.state.api, Tail(api_db, parts.log, most=parts.settings.max_streams))
+    app.state.api = Api(parts, api_db, Door(parts.settings, api_db), Turns(parts.settings))
+    app.state.live = Live(app.state.api, Tail(api_db, parts.log))
     app.state.pulse = health.Pulse(api_db, parts)
     app.state.pictures = pictures.Pictures(parts)
     app.add_middleware(Web)
@@ -128,6 +138,7 @@ def routed() -> FastAPI:
         responses={"default": {"description": "A problem"}},
     )
     handle_errors(app)
+    app.router.route_class = CostedRoute
     # The key first: whoever has none learns nothing from what else is wrong.
     for resource in _RESOURCES:
         _add(app, resource.router, "/api", [Depends(principal), Depends(signing)])

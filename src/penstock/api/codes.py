@@ -120,7 +120,9 @@ MEANINGS = {
     "RESOURCE_NOT_FOUND": "What the request names is not there.",
     "REQUEST_TIMEOUT": "The headers or the body came too slowly.",
     "SECRET_KEY_MISSING": "This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.",
+    "SERVER_BUSY": "The server does as much of this kind as it can. Try again.",
     "STORAGE_FULL": "The server's disk is full.",
+    "TOO_MANY_AT_ONCE": "Too much of this kind is under way for you or your org already.",
     "UNKNOWN_FIELD": "There is no field or parameter of this name.",
     "UNSUPPORTED_TUS_VERSION": "`Tus-Resumable` must be 1.0.0.",
     "UNSUPPORTED_TYPE": "The body or the file is of a type that is not taken here.",
@@ -142,6 +144,7 @@ def codes_of(path: str, method: str, operation: dict[str, Any]) -> set[str]:
     codes.add("DB_UNAVAILABLE")
     if "security" in operation:
         codes |= {"AUTHENTICATION_FAILED", "INSUFFICIENT_PERMISSIONS", "RATE_LIMITED"}
+        codes |= {"TOO_MANY_AT_ONCE", "SERVER_BUSY"}
         if method not in ("get", "head", "options"):
             codes.add("CSRF_FAILED")
     if method not in ("get", "head", "options"):

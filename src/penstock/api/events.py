@@ -57,7 +57,8 @@ async def list_events(
         rows = [] if streams else await events.events_of(conn, job_id, query.since, query.limit)
     if streams:
         since = parse_number(last_event_id) if last_event_id else query.since
-        return EventStream(live.follow_job(live.caller(request, who), job_id, since), live)
+        stream = live.follow_job(live.caller(request, who), job_id, since)
+        return EventStream(request, who, stream, live)
     following = rows[-1]["seq"] if rows else query.since
     return answer({"items": [event_shape(row, job_id) for row in rows], "next": following})
 
@@ -77,7 +78,8 @@ async def list_all_events(
     on where neither `since` nor `Last-Event-ID` is given."""
     since = parse_place(last_event_id or query.since or "")
     if wants_stream(request.headers.get("accept")):
-        return EventStream(live.follow_all(live.caller(request, who), since), live)
+        stream = live.follow_all(live.caller(request, who), since)
+        return EventStream(request, who, stream, live)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         if since is None and query.since == NOW:
             since = await events.present(conn)

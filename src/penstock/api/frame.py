@@ -20,6 +20,7 @@ from penstock.api.versions import (
     operation_id,
     version_of,
 )
+from penstock.api.work import release_turn
 from penstock.model.errors import BadInput, Unforeseen
 from penstock.model.ports import Log
 
@@ -80,6 +81,8 @@ class Frame:
                     "Something went wrong on our side. The log tells more under this request's id.",
                 )
                 await problem(Request(scope), bug)(scope, receive, framed)
+            finally:
+                release_turn(scope["state"])
 
     def _add_headers(self, headers: MutableHeaders, scope: Scope, request_id: str) -> None:
         headers["X-Request-Id"] = request_id

@@ -31,7 +31,10 @@ class Door:
     def __init__(self, settings: Settings, db: Database) -> None:
         self._db = db
         self._idle_seconds = settings.session_idle_minutes * 60
-        self._requests = Buckets(settings.requests_per_second, settings.requests_burst)
+        self._requests = tuple(
+            Buckets(settings.requests_per_second * times, settings.requests_burst * times)
+            for times in (1, 2, 4)
+        )
         # Half of them at once, the other half over the hour: never more than all in any hour.
         failures = settings.sign_in_failures_address / 2
         self._wrong_keys = Buckets(failures / _HOUR, failures)
@@ -39,8 +42,15 @@ class Door:
     async def identify(self, asked: HTTPConnection) -> Principal:
         """Who makes this request, which counts as one."""
         who = await self._find(asked, self._idle_seconds)
-        self._requests.take((who.key_id, who.session_id), "Too many requests. Ask less often.")
+        self.charge(who)
         return who
+
+    def charge(self, who: Principal) -> None:
+        """Count a request of this key or session, of its user and of their org: RATE_LIMITED where
+        one of them asks too often."""
+        callers = ((who.key_id, who.session_id), who.user_id, who.org_id)
+        for buckets, caller in zip(self._requests, callers, strict=True):
+            buckets.take(caller, "Too many requests. Ask less often.")
 
     async def recognise(self, asked: HTTPConnection) -> Principal:
         """Who it is by now that asked before: no request, and no use of a session."""

@@ -19,6 +19,7 @@ from penstock.api.links import fetched_from
 from penstock.api.once import REPLAYED, idempotency_key
 from penstock.api.paths import taken_in
 from penstock.api.schemas import ExtractionOrder, JobOrder
+from penstock.api.work import PREVIEW
 from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.engine.uploads import Upload, keep_upload
@@ -56,6 +57,7 @@ async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any
             if upload is not None:
                 await keep_upload(api.parts, conn, who, upload, order.ip)
             job = await prepare_preview(api.parts, conn, who, order)
+    await api.turns.exchange(request, PREVIEW, who)
     found = await preview(api.parts, job)
     return {"fileId": None if job.file is None else str(job.file.id), **found}
 

@@ -16,6 +16,9 @@ from penstock.model.ids import new_id
 from penstock.settings import Settings
 
 HEAD_BYTES = 64 * 1024
+# Of a web socket, unpacked; longer ones close the connection with 1009.
+MESSAGE_BYTES = 16 * 1024
+_MESSAGES_WAITING = 4
 HEAD_SECONDS = 15.0
 # Whoever is refused in the middle of sending reads the answer only if we go on listening.
 _SECONDS_TO_HEAR = 2.0
@@ -32,6 +35,8 @@ def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
         lifespan="off",
         server_header=False,
         forwarded_allow_ips=list(settings.trusted_proxies),
+        ws_max_size=MESSAGE_BYTES,
+        ws_max_queue=_MESSAGES_WAITING,
         **more,
     )
 

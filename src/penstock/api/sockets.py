@@ -21,10 +21,11 @@ from penstock.api.access import Api, no_such_job, parse_id
 from penstock.api.answers import strict_json
 from penstock.api.errors import invalid, problem
 from penstock.api.events import parse_number, parse_place
-from penstock.api.live import Caller, Following, Live
+from penstock.api.live import Following, Live
 from penstock.api.schemas import Shape
 from penstock.api.shapes import load_job
-from penstock.model.errors import BadInput, PenstockError
+from penstock.model.errors import BadInput, PenstockError, RateLimited
+from penstock.store.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS
 
 router = APIRouter()
@@ -32,7 +33,7 @@ ALL = "all"
 _MOST_SUBSCRIPTIONS = 20
 _PATIENCE_S = 30.0
 _RETRY_MS = 2000
-_TRY_AGAIN, _NO_LONGER_ALLOWED, _TOO_SLOW = 1012, 4401, 1013
+_TRY_AGAIN, _NO_LONGER_ALLOWED, _TOO_SLOW, _TOO_MANY_MESSAGES = 1012, 4401, 1013, 4429
 
 # The driver says the latter of a connection that was closed while we were sending.
 _CLOSED = (WebSocketDisconnect, RuntimeError)
@@ -59,35 +60,37 @@ async def listen(socket: WebSocket) -> None:
     socket.state.request_id = uuid4().hex
     try:
         who = await api.door.identify(socket)
-        live.tail.enter()
+        live.tail.require_open()
+        turn = await api.turns.enter_stream(who)
     except PenstockError as error:
         await socket.send_denial_response(problem(cast(Request, socket), error))
         return
     try:
         await socket.accept()
-        await Conversation(socket, live, live.caller(socket, who)).run()
+        await Conversation(socket, live, who).run()
     finally:
-        live.tail.leave()
+        turn.release()
 
 
 class Conversation:
     """One connection: what it asked for, and a task for each of its streams."""
 
-    def __init__(self, socket: WebSocket, live: Live, caller: Caller) -> None:
+    def __init__(self, socket: WebSocket, live: Live, who: Principal) -> None:
         self._socket = socket
         self._live = live
-        self._caller = caller
+        self._who = who
+        self._caller = live.caller(socket, who)
         self._streams: dict[str, asyncio.Task[None]] = {}
         self._turn = asyncio.Lock()
 
     async def run(self) -> None:
-        asking = asyncio.ensure_future(self._socket.receive_text())
+        asking = asyncio.ensure_future(self._receive())
         try:
             while await self._goes_on():
                 await asyncio.wait({asking}, timeout=self._live.doorman.every_s)
                 if asking.done():
                     await self._hear(asking.result())
-                    asking = asyncio.ensure_future(self._socket.receive_text())
+                    asking = asyncio.ensure_future(self._receive())
         except _CLOSED:
             if self._socket.client_state is WebSocketState.CONNECTED:
                 raise
@@ -99,6 +102,14 @@ class Conversation:
                 if isinstance(one, Exception) and not isinstance(one, _CLOSED):
                     self._live.api.parts.log.error("a stream broke", exc_info=one)
 
+    async def _receive(self) -> str | None:
+        """The next message; None for one that is not text."""
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message["code"], message.get("reason"))
+        text: str | None = message.get("text")
+        return text
+
     async def _goes_on(self) -> bool:
         if self._live.tail.closed:
             await self._close(_TRY_AGAIN, "try another server, or this one again")
@@ -108,8 +119,14 @@ class Conversation:
             return False
         return self._socket.application_state is WebSocketState.CONNECTED
 
-    async def _hear(self, text: str) -> None:
+    async def _hear(self, text: str | None) -> None:
         topic = None
+        try:
+            # A message is a request like any other, whatever it says.
+            self._live.api.door.charge(self._who)
+        except RateLimited as error:
+            await self._close(_TOO_MANY_MESSAGES, error.message)
+            return
         try:
             wish = _wish(text)
             topic = wish.subscribe or wish.unsubscribe
@@ -123,8 +140,8 @@ class Conversation:
             await self._say({"type": "error", "topic": topic, "error": told})
 
     async def _subscribe(self, topic: str, since: int | str | None) -> None:
-        # Each is a request like any other: as often as others, and as who one is by now.
-        await self._live.api.door.identify(self._socket)
+        # With the rights the caller has by now.
+        await self._live.api.door.recognise(self._socket)
         self._streams = {name: task for name, task in self._streams.items() if not task.done()}
         if topic not in self._streams and len(self._streams) >= _MOST_SUBSCRIPTIONS:
             raise BadInput(
@@ -182,7 +199,9 @@ class Conversation:
             await self._socket.close(code, reason)
 
 
-def _wish(text: str) -> Wish:
+def _wish(text: str | None) -> Wish:
+    if text is None:
+        raise BadInput("INVALID_JSON", "Send messages as text, not as bytes.")
     try:
         return Wish.model_validate(strict_json(text.encode(), "The message"))
     except ValidationError as error:

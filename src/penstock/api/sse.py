@@ -7,12 +7,14 @@ import random
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from penstock.api.live import Following, Live
 from penstock.api.tail import Told
 from penstock.model.ports import Log
+from penstock.store.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS
 
 MEDIA_TYPE = "text/event-stream"
@@ -57,16 +59,19 @@ class EventStream(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, following: Following, live: Live) -> None:
+    def __init__(self, request: Request, who: Principal, following: Following, live: Live) -> None:
         # Proxies that hold answers back until there is enough of them are told not to.
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
+        self._request = request
+        self._who = who
         self._following = following
-        self._tail = live.tail
+        self._live = live
         self._log = live.api.parts.log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._tail.enter()
+        self._live.tail.require_open()
+        await self._live.api.turns.exchange_for_stream(self._request, self._who)
         tasks = [
             asyncio.ensure_future(self._send(send)),
             asyncio.ensure_future(_until_gone(receive)),
@@ -77,7 +82,6 @@ class EventStream(Response):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._tail.leave()
         if tasks[0].done() and not tasks[0].cancelled():
             tasks[0].result()
 

@@ -101,28 +101,19 @@ class Listener:
 class Tail:
     """The reader. It begins with the first listener and rests when the last has gone."""
 
-    def __init__(self, db: Database, log: Log, most: int) -> None:
+    def __init__(self, db: Database, log: Log) -> None:
         self._db = db
         self._log = log
-        self._most = most
         self._listeners: set[Listener] = set()
         self._reading: asyncio.Task[None] | None = None
         self._place: Place | None = None
         self._begun = asyncio.Event()
-        self.streams = 0
         self.closed = False
 
-    def enter(self) -> None:
-        """One stream more; refused where there are too many, or the process is about to end."""
-        if self.closed or self.streams >= self._most:
-            raise Unavailable(
-                "TOO_MANY_STREAMS",
-                "This server has no room for another stream. Try again, or poll with `since`.",
-            )
-        self.streams += 1
-
-    def leave(self) -> None:
-        self.streams -= 1
+    def require_open(self) -> None:
+        """Refuse a new stream in a process that is about to end."""
+        if self.closed:
+            raise Unavailable("SERVER_BUSY", "This server is stopping. Try again.")
 
     async def listen(self, job_id: UUID | None, scope: Scope) -> Listener:
         """Hears all that is committed after this returns; what was before is to be looked up."""

@@ -24,7 +24,6 @@ from penstock.supervisor.published import published_address
 
 # Streams of events end at once; other requests get this long. The whole stop stays within 10 s.
 _SECONDS_FOR_REQUESTS = 5
-_MOST_MESSAGE_BYTES = 16 * 1024
 
 
 async def serve_api(settings: Settings) -> None:

@@ -13,7 +13,6 @@ from penstock.engine.failpoints import Failpoints
 from penstock.engine.figures import Figures
 from penstock.engine.queue_glance import QueueGlance
 from penstock.engine.remembered import Remembered
-from penstock.engine.turnstile import Turnstile
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetch, Log, Sealer
@@ -40,7 +39,6 @@ class Parts:
     queue: QueueGlance = field(default_factory=QueueGlance)
     figures: Figures = field(default_factory=Figures)
     remembered: Remembered = field(default_factory=Remembered)
-    previews: Turnstile = field(default_factory=Turnstile)
 
     def pipeline(self, name: str) -> Pipeline:
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Order, file_of_order, valid_config
+from penstock.model.errors import Unavailable
 from penstock.model.ids import new_id
 from penstock.model.pipeline import FileRef, Job
 from penstock.store.accounts import Principal
@@ -28,6 +30,15 @@ async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order:
 
 
 async def preview(parts: Parts, job: Job) -> Mapping[str, Any]:
-    ctx = stage_context(parts, StopSign(), parts.settings.preview_seconds, parts.log)
-    async with parts.previews.turn("PREVIEW", "The preview"):
-        return await parts.pipeline(job.pipeline).preview(job, ctx)
+    """PREVIEW_TIMEOUT where it takes longer than a caller should wait."""
+    seconds = parts.settings.preview_seconds
+    ctx = stage_context(parts, StopSign(), seconds, parts.log)
+    try:
+        async with asyncio.timeout(seconds):
+            return await parts.pipeline(job.pipeline).preview(job, ctx)
+    except TimeoutError:
+        raise Unavailable(
+            "PREVIEW_TIMEOUT",
+            f"The preview took longer than {seconds:g} s. Submit the job itself: with the intent"
+            " `check` it writes nothing either.",
+        ) from None

@@ -116,13 +116,12 @@ async def result_pages(
     while after < total:
         last = min(after + width, total)
         async with opened() as conn:
-            page = await store.window(conn, rows, after, last, PAGE_ROWS)
+            page, more = await store.window(conn, rows, after, last, PAGE_ROWS)
         if page:
             found = True
             yield page
-        full = len(page) == PAGE_ROWS
-        after = page[-1]["row_no"] if full else last
-        width = PAGE_ROWS if full else min(width * 2, widest)
+        after = page[-1]["row_no"] if more else last
+        width = PAGE_ROWS if more else min(width * 2, widest)
     if not found:
         yield []
 

@@ -12,6 +12,8 @@ from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
 
 _sql = load("export")
+# Documents on one page of an export; the row that goes beyond it is the last one.
+PAGE_BYTES = 16 * 1024 * 1024
 _PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
 
 
@@ -27,17 +29,25 @@ class Rows:
     bare: bool = False
 
 
-async def window(conn: Connection, rows: Rows, after: int, last: int, most: int) -> list[Any]:
-    """Of the rows after one and up to another, the first so many that are wanted."""
+async def window(
+    conn: Connection, rows: Rows, after: int, last: int, most: int
+) -> tuple[list[Any], bool]:
+    """Of the rows after one and up to another, the first so many that are wanted and that have
+    `PAGE_BYTES` together; and whether there are more of them."""
+    found = await _window(conn, rows, after, last, most)
+    return found, bool(found) and found[-1]["following"] is not None
+
+
+async def _window(conn: Connection, rows: Rows, after: int, last: int, most: int) -> list[Any]:
     if not rows.statuses:
         statement = _sql.cells if rows.bare else _sql.results
-        return await conn.fetch(statement, rows.job_id, after, last, most)
+        return await conn.fetch(statement, rows.job_id, after, last, most, PAGE_BYTES)
     rare = set(rows.statuses) <= _PROBLEMS
     statement = _sql.problems_to_export if rare else _sql.rows_to_export
     # As JSON writes it, as the grid seeks it.
     words = to_json(rows.q.lower())[1:-1] or None
     return await conn.fetch(
-        statement, rows.job_id, after, last, most, list(rows.statuses), rows.code, words
+        statement, rows.job_id, after, last, most, PAGE_BYTES, list(rows.statuses), rows.code, words
     )
 
 

@@ -28,6 +28,8 @@ LAST_ROW = 2**31 - 1
 _TEXT_S, _STATUS_S = 0.05, 0.25
 _ROWS_READ, _ROWS_SEEN = 500, 20_000
 _MOST_RUNNING = 50_000
+# Documents on one page; the row that goes beyond it is the last one.
+PAGE_BYTES = 8 * 1024 * 1024
 
 
 class Key(NamedTuple):
@@ -78,29 +80,34 @@ async def page(
 ) -> Page:
     """``rows``: how many the job has."""
     if wanted == Wanted():
-        found = await conn.fetch(_sql.items_by_row, job_id, after.row_no, size + 1)
-        last = _key(found[size - 1]) if len(found) > size else None
-        return Page(found[:size], last)
+        found = await conn.fetch(_sql.items_by_row, job_id, after.row_no, size, PAGE_BYTES)
+        return Page(found, _key(found[-1]) if _has_more(found) else None)
     until = time.monotonic() + (_TEXT_S if wanted.text is not None else _STATUS_S)
     statuses = sorted(wanted.statuses) or None
-    found, place, last = [], after, after
+    found, place, last, bytes_left = [], after, after, PAGE_BYTES
     while True:
         ask = _ROWS_READ if wanted.finer else size + 1 - len(found)
         step = await _walk(conn, job_id, rows, wanted, place, ask)
         room = size - len(found)
         read = await conn.fetch(
             _sql.items_of_rows, job_id, [key.row_no for key in step.keys], statuses, wanted.code,
-            wanted.text, wanted.since, wanted.until, room + 1,
+            wanted.text, wanted.since, wanted.until, max(room, 1), bytes_left,
         )  # fmt: skip
-        found += read[:room]
-        if read[:room]:
+        if read and not room:
+            # The page is full; this row only shows that there is another one.
+            return Page(found, last)
+        found += read
+        if read:
+            bytes_left -= read[-1]["bytes"]
             # Where it was when it was walked: it may have changed since.
             row_no = found[-1]["row_no"]
             last = next(key for key in step.keys if key.row_no == row_no)
-        if len(read) > room:
+        if _has_more(read):
             return Page(found, last)
         if step.place is None or time.monotonic() > until:
             return Page(found, step.place)
+        if bytes_left <= 0:
+            return Page(found, last)
         place = step.place
 
 
@@ -168,6 +175,11 @@ async def _running(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, a
 def _step(found: Sequence[Any], ask: int) -> _Step:
     keys = [_key(row) for row in found]
     return _Step(keys, keys[-1] if len(keys) >= ask else None)
+
+
+def _has_more(read: Sequence[Any]) -> bool:
+    """Whether a page ended early, at its number of rows or bytes."""
+    return bool(read) and read[-1]["following"] is not None
 
 
 def _key(row: Any) -> Key:

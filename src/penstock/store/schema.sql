@@ -220,7 +220,10 @@ CREATE TABLE job_items (
 
 -- Documents are written once and copied often: every claim and settle writes its item's row anew.
 -- Outside of the row they stay where they are, and packing them costs more than the space is worth.
+-- Pages end at a number of bytes: of what is not packed, the size is known without reading it.
 ALTER TABLE job_items ALTER COLUMN normalized SET STORAGE EXTERNAL;
+ALTER TABLE job_items ALTER COLUMN input SET STORAGE EXTERNAL;
+ALTER TABLE job_items ALTER COLUMN result SET STORAGE EXTERNAL;
 
 CREATE INDEX items_fresh ON job_items (job_id, stage, row_no)
     WHERE status = 'PENDING' AND due_at IS NULL AND group_key IS NULL;

@@ -1,11 +1,20 @@
 -- name: items_by_row
--- The grid: a page of a job's items in row order.
-SELECT i.job_id, i.row_no, i.status, i.stage, i.attempts, i.generation, i.input, i.normalized,
-       i.result, i.error, i.job_type, i.updated_at, i.due_at, i.parent_row, i.key, i.group_key,
-       s.worker AS locked_by, s.claimed_at AS locked_at
-FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
-WHERE i.job_id = $1 AND i.row_no > $2
-ORDER BY i.row_no LIMIT $3
+-- The grid: a page of a job's items in row order, of at most $3 rows and no more than one row beyond
+-- $4 bytes. `following`: the row after it, where there is one.
+SELECT job_id, row_no, status, stage, attempts, generation, input, normalized, result, error,
+       job_type, updated_at, due_at, parent_row, key, group_key, locked_by, locked_at, following
+FROM (
+    SELECT i.*, s.worker AS locked_by, s.claimed_at AS locked_at,
+           lead(i.row_no) OVER (ORDER BY i.row_no) AS following,
+           sum(pg_column_size(i.input) + coalesce(pg_column_size(i.normalized), 0)
+               + coalesce(pg_column_size(i.result), 0))
+               OVER (ORDER BY i.row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
+    WHERE i.job_id = $1 AND i.row_no > $2
+    ORDER BY i.row_no LIMIT $3::integer + 1
+) AS page
+WHERE before IS NULL OR before < $4
+ORDER BY row_no LIMIT $3
 
 -- name: rows_up
 -- Rows of some statuses (NULL: all) in a stretch of the job, first to last. CASE hides the status
@@ -91,17 +100,28 @@ LIMIT $2
 -- name: items_of_rows
 -- Rows in the order given, as the grid shows them: those that still have one of the statuses (NULL:
 -- any) and fit the finer filters: an error code, a text in what came or what became of it, when it
--- changed.
-SELECT i.job_id, i.row_no, i.status, i.stage, i.attempts, i.generation, i.input, i.normalized,
-       i.result, i.error, i.job_type, i.updated_at, i.due_at, i.parent_row, i.key, i.group_key,
-       s.worker AS locked_by, s.claimed_at AS locked_at
-FROM unnest($2::integer[]) WITH ORDINALITY AS wanted (row_no, place)
-JOIN job_items i ON i.job_id = $1 AND i.row_no = wanted.row_no
-LEFT JOIN slices s ON s.id = i.slice_id
-WHERE ($3::text[] IS NULL OR i.status = ANY ($3))
-  AND ($4::text IS NULL OR i.error->>'code' = $4)
-  AND ($5::text IS NULL OR position($5 IN lower(i.input::text)) > 0
-       OR position($5 IN lower(i.result::text)) > 0)
-  AND ($6::timestamptz IS NULL OR i.updated_at >= $6)
-  AND ($7::timestamptz IS NULL OR i.updated_at < $7)
-ORDER BY wanted.place LIMIT $8
+-- changed. At most $8 rows and no more than one row beyond $9 bytes; `bytes`: all up to this row.
+SELECT job_id, row_no, status, stage, attempts, generation, input, normalized, result, error,
+       job_type, updated_at, due_at, parent_row, key, group_key, locked_by, locked_at, following,
+       coalesce(before, 0) + size AS bytes
+FROM (
+    SELECT found.*, lead(row_no) OVER (ORDER BY place) AS following,
+           sum(size) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM (
+        SELECT i.*, s.worker AS locked_by, s.claimed_at AS locked_at, wanted.place,
+               pg_column_size(i.input) + coalesce(pg_column_size(i.normalized), 0)
+                   + coalesce(pg_column_size(i.result), 0) AS size
+        FROM unnest($2::integer[]) WITH ORDINALITY AS wanted (row_no, place)
+        JOIN job_items i ON i.job_id = $1 AND i.row_no = wanted.row_no
+        LEFT JOIN slices s ON s.id = i.slice_id
+        WHERE ($3::text[] IS NULL OR i.status = ANY ($3))
+          AND ($4::text IS NULL OR i.error->>'code' = $4)
+          AND ($5::text IS NULL OR position($5 IN lower(i.input::text)) > 0
+               OR position($5 IN lower(i.result::text)) > 0)
+          AND ($6::timestamptz IS NULL OR i.updated_at >= $6)
+          AND ($7::timestamptz IS NULL OR i.updated_at < $7)
+        ORDER BY wanted.place LIMIT $8::integer + 1
+    ) AS found
+) AS page
+WHERE before IS NULL OR before < $9
+ORDER BY place LIMIT $8
