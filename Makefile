@@ -37,7 +37,8 @@ help: ## Show this
 install: $(BASE) ## Make .venv with Penstock in it
 
 up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
-	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" exec $(BIN)/penstock up
+	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" \
+		PENSTOCK_TEST_PIPELINES="$${PENSTOCK_TEST_PIPELINES:-1}" exec $(BIN)/penstock up
 
 test: lint types chromium ## All checks and all tests but the long ones
 	@echo "== Tests (pytest)"

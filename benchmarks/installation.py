@@ -65,6 +65,7 @@ async def _penstock(command: str, data_dir: Path, more: dict[str, str]) -> Async
         "PENSTOCK_DATA_DIR": str(data_dir),
         "PENSTOCK_PORT": str(port),
         "PENSTOCK_LOG_LEVEL": "warning",
+        "PENSTOCK_TEST_PIPELINES": "1",
         # What is measured is how fast it can be, not how fast one caller may be.
         "PENSTOCK_REQUESTS_PER_SECOND": "0",
         **more,

@@ -60,6 +60,7 @@ class Lab:
     async def bench(self, **settings: Any) -> AsyncIterator[Bench]:
         """A fresh schema with the engine over it, dropped in the end."""
         schema = f"b_{secrets.token_hex(4)}"
+        settings = {"test_pipelines": True, **settings}
         chosen = Settings(data_dir=self.folder / schema, database_schema=schema, **settings)
         setup = await Database(self.dsn, chosen.database_schema, size=1).open()
         async with setup.acquire() as conn:

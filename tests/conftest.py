@@ -31,6 +31,8 @@ structlog.configure(
 # The real ones take a tenth of a second each; how passwords are kept has its own test.
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 passwords._NOBODY = passwords._hash_of_nobody()
+# Read by settings that a test makes without our fixture, and by processes that it starts.
+os.environ["PENSTOCK_TEST_PIPELINES"] = "1"
 # The longest: begun last, one of them would keep everybody waiting.
 _FIRST = ("tests/browser/", "tests/chaos/test_campaign.py", "tests/api/test_schema.py")
 SERVER: pytest.StashKey[tuple[EmbeddedPostgres, Path]] = pytest.StashKey()

@@ -58,6 +58,7 @@ def settings(tmp_path: Path, schema: schemas.Schema) -> Settings:
         shutdown_ms=2000,
         # Tests ask as fast as they can; the limit has its own.
         requests_per_second=0,
+        test_pipelines=True,
     )
 
 

@@ -271,6 +271,11 @@ class Settings(BaseSettings):
     slow_statement_ms: float = Field(
         250, gt=0, description="Statements of the API that take longer are logged, by name."
     )
+    test_pipelines: bool = Field(
+        False,
+        description="Whether jobs of `noop`, made for tests and trials of the engine, and jobs that"
+        " never end may be submitted.",
+    )
     failpoint: str = Field(
         "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
     )

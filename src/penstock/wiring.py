@@ -148,9 +148,9 @@ def sealer_of(settings: Settings) -> Sealer:
     return Sealer(find)
 
 
-def api_database(settings: Settings, api_dsn: str) -> Database:
+def api_database(settings: Settings, api_dsn: str, size: int = 20) -> Database:
     """The API's pool: its role sees nothing without an org."""
     return Database(
-        api_dsn, settings.database_schema, role="penstock_api", name="penstock api", size=20,
+        api_dsn, settings.database_schema, role="penstock_api", name="penstock api", size=size,
         on_statement=SlowLog(get_logger(), settings.slow_statement_ms),
     )  # fmt: skip

@@ -21,6 +21,7 @@ from tests.api.matrix import (
 from tests.api.test_access import plain
 from tests.fixtures import Bench
 
+from penstock.api.work import LIGHT, OPEN, PREVIEW, ROUTES, work_kinds
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -59,6 +60,22 @@ def test_every_route_is_known(app: FastAPI) -> None:
         *("GET /docs", "GET /docs/{name}"),
         "POST /api/session",
     }, "these need no key: is that meant?"
+
+
+def test_every_route_says_what_it_costs(app: FastAPI) -> None:
+    """`CostedRoute` refuses a route without a kind of work; this asks the table itself."""
+    routes = list(routes_of(app))
+    names = {route.name.replace("WEBSOCKET", "WS") for route in routes}
+    assert set(ROUTES) == names, "write it into penstock/api/work.py, or take it out"
+    kinds = {*work_kinds(Settings()), OPEN}
+    assert set(ROUTES.values()) | {PREVIEW} == kinds
+    without_key = {route.name for route in heard_over_http(app) if route.level == "open"}
+    assert {name for name, work in ROUTES.items() if work == OPEN} == without_key
+    # What reads or writes many bytes or rows in one request is not light.
+    heavy = ("export", "preview", "images", "undo", "reprocess", "remap", "kickoff", "files")
+    for name, work in ROUTES.items():
+        last = name.rpartition("/")[2]
+        assert work != LIGHT or last not in heavy, name
 
 
 @pytest.mark.timeout(300)

@@ -9,11 +9,13 @@ from typing import Any
 import httpx2
 import openpyxl
 import pytest
-from penstock.engine.turnstile import Turnstile
+from fastapi import FastAPI
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
 from penstock.api.schemas import FullJob, Preview
+from penstock.guards.concurrency import Work
+from penstock.settings import Settings
 
 GOODS = b"Artikelnr;Bezeichnung;Preis\nA-1;Hammer;9,90\nA-2;;abc\nA-1;Hammer again;1,00\n"
 
@@ -141,11 +143,18 @@ async def test_an_import_is_applied_and_undone(client: httpx2.AsyncClient, bench
         assert await conn.fetchval("SELECT count(*) FROM products") == 0
 
 
+def quick(bench: Bench, seconds: float) -> Settings:
+    return bench.parts.settings.model_copy(update={"preview_seconds": seconds})
+
+
 async def test_previews_wait_for_their_turn_but_not_for_ever(
-    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.AsyncClient, bench: Bench, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One at a time, three in line, the fifth is sent away; who waits too long is told so."""
-    monkeypatch.setitem(bench.parts.__dict__, "previews", Turnstile(1, seconds=1.5))
+    """One at a time, three in line, the fifth is refused; a long wait is refused, too."""
+    turns = app.state.api.turns
+    one_at_a_time = Work("preview", 1, 1, 2, waiting_per_org=3, wait_s=0.5)
+    monkeypatch.setitem(turns._kinds, "preview", one_at_a_time)
+    monkeypatch.setitem(bench.parts.__dict__, "settings", quick(bench, 1.5))
     inside = asyncio.Event()
     leave = asyncio.Event()
 
@@ -164,10 +173,10 @@ async def test_previews_wait_for_their_turn_but_not_for_ever(
     tasks += [asyncio.create_task(asked()) for _ in range(5)]
     answers = await asyncio.gather(*tasks)
     codes = sorted(answer.json()["error"]["code"] for answer in answers)
-    assert codes == ["PREVIEW_BUSY"] * 2 + ["PREVIEW_TIMEOUT"] * 4
+    assert codes == ["PREVIEW_TIMEOUT"] + ["TOO_MANY_AT_ONCE"] * 5
     for answer in answers:
-        if answer.json()["error"]["code"] == "PREVIEW_BUSY":
-            refused(answer, 503, "PREVIEW_BUSY")
+        if answer.json()["error"]["code"] == "TOO_MANY_AT_ONCE":
+            refused(answer, 429, "TOO_MANY_AT_ONCE")
             assert int(answer.headers["retry-after"]) > 0
         else:
             refused(answer, 504, "PREVIEW_TIMEOUT")
@@ -176,7 +185,7 @@ async def test_previews_wait_for_their_turn_but_not_for_ever(
 async def test_a_preview_that_takes_too_long_leaves_no_child_behind(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(bench.parts.__dict__, "previews", Turnstile(1, seconds=0.001))
+    monkeypatch.setitem(bench.parts.__dict__, "settings", quick(bench, 0.001))
     refused(await client.post("/api/jobs/preview", files=file_of(GOODS)), 504, "PREVIEW_TIMEOUT")
     monkeypatch.undo()
     shaped(Preview, await client.post("/api/jobs/preview", files=file_of(GOODS)))

@@ -106,6 +106,7 @@ class House:
             "PENSTOCK_DATABASE_URL": self.owner_dsn,
             "PENSTOCK_DATABASE_SCHEMA": self.schema,
             "PENSTOCK_DATA_DIR": str(self.folder / "data"),
+            "PENSTOCK_TEST_PIPELINES": "1",
             "PENSTOCK_POLL_MS": "50",
             "PENSTOCK_SWEEP_MS": "100",
             "PENSTOCK_LOCK_FLOOR_MS": "1500",

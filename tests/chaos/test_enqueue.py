@@ -39,6 +39,7 @@ class Server:
             "PENSTOCK_DATABASE_URL": self._dsn,
             "PENSTOCK_DATABASE_SCHEMA": self._settings.database_schema,
             "PENSTOCK_DATA_DIR": str(self._settings.data_dir),
+            "PENSTOCK_TEST_PIPELINES": "1",
             "PENSTOCK_PORT": str(self.port),
             "PENSTOCK_FAILPOINT": failpoint,
         }

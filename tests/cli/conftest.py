@@ -30,7 +30,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 def environment(data_dir: Path, **more: str) -> dict[str, str]:
     """Nothing of what the caller of the tests has set for Penstock."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
-    return {**kept, "PYTHONPATH": str(SOURCE), "PENSTOCK_DATA_DIR": str(data_dir), **more}
+    ours = {"PENSTOCK_DATA_DIR": str(data_dir), "PENSTOCK_TEST_PIPELINES": "1"}
+    return {**kept, "PYTHONPATH": str(SOURCE), **ours, **more}
 
 
 @dataclass(frozen=True)

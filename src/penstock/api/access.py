@@ -33,14 +33,16 @@ WAYS_IN = {
 @dataclass(frozen=True)
 class Api:
     """What routes stand on. ``db`` is the API's own role: it sees what a scope lets it see, and all
-    that is read or written for a caller goes through it. ``parts`` is the engine, whose pool is the
-    owner's: a kickoff and what goes on after a request work with it as a worker does, and a refused
-    upload asks it whether any org names its blob."""
+    that is read or written for a caller goes through it. ``export_db`` is the same with sessions of
+    its own, so that exports leave all of ``db``'s to other requests. ``parts`` is the engine, whose
+    pool is the owner's: a kickoff and what goes on after a request work with it as a worker does,
+    and a refused upload asks it whether any org names its blob."""
 
     parts: Parts
     db: Database
     door: Door
     turns: Turns
+    export_db: Database
 
 
 async def _api(request: Request) -> Api:

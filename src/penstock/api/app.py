@@ -109,10 +109,11 @@ def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Dep
         )
 
 
-def create_app(parts: Parts, api_db: Database) -> FastAPI:
-    """``api_db`` must be open and of the role that row-level security binds."""
+def create_app(parts: Parts, api_db: Database, export_db: Database | None = None) -> FastAPI:
+    """Both databases must be open and of the role that row-level security binds."""
     app = routed()
-    app.state.api = Api(parts, api_db, Door(parts.settings, api_db), Turns(parts.settings))
+    door, turns = Door(parts.settings, api_db), Turns(parts.settings)
+    app.state.api = Api(parts, api_db, door, turns, export_db or api_db)
     app.state.live = Live(app.state.api, Tail(api_db, parts.log))
     app.state.pulse = health.Pulse(api_db, parts)
     app.state.pictures = pictures.Pictures(parts)

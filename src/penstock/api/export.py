@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Send
 
 from penstock.api.access import ApiParts, JobId, Reader
 from penstock.api.schemas import ExportQuery
@@ -18,6 +20,8 @@ from penstock.model.errors import BadInput
 from penstock.model.export import Pages
 
 router = APIRouter(tags=["items"])
+_PIECE_BYTES = 64 * 1024
+_PATIENCE_S = 30.0
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _ENDINGS = re.compile(
     r"\.(csv|tsv|txt|xlsx|xlsm|xls|ods|json|ndjson|jsonl|xml|html?)?(\.(gz|zip))?$", re.IGNORECASE
@@ -46,9 +50,26 @@ async def export_job(
     name = f"{_stem(job)} {'results' if query.which == 'all' else query.which}"
     headers = {"Content-Disposition": attachment(name, query.format)}
     body = export_pieces(
-        api.parts, lambda: api.db.scoped(who.scope, readonly=True), job, wanted, pages
+        api.parts, lambda: api.export_db.scoped(who.scope, readonly=True), job, wanted, pages
     )
-    return StreamingResponse(body, headers=headers, media_type=pages.media_type)
+    return FileStream(body, headers=headers, media_type=pages.media_type)
+
+
+class FileStream(StreamingResponse):
+    """A file sent while it is written, to a client that reads it: one that takes less than a piece
+    in `_PATIENCE_S` is cut off, since it holds a turn that others wait for."""
+
+    async def stream_response(self, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
+        async for written in self.body_iterator:
+            content = written.encode() if isinstance(written, str) else written
+            for start in range(0, len(content), _PIECE_BYTES):
+                piece = bytes(content[start : start + _PIECE_BYTES])
+                async with asyncio.timeout(_PATIENCE_S):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def pages_as(format_name: str) -> type[Pages]:

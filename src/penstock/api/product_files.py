@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from penstock.catalog.grid import ALL_COLUMNS, SECTIONS, flatten
-from penstock.engine.results import OpenConnection
+from penstock.engine.results import OpenConnection, in_export_thread
 from penstock.model.export import ExportRow, Pages
 from penstock.store import catalog
 from penstock.store.database import from_json
@@ -29,12 +29,15 @@ async def catalog_pieces(
     after: Any = None
     while True:
         async with opened() as conn:
-            rows, after = await catalog.whole(conn, wanted, after, PAGE_PRODUCTS)
-        if rows:
-            yield await asyncio.to_thread(_page, writer, columns, nested, rows)
+            ids, after = await catalog.next_ids(conn, wanted, after, PAGE_PRODUCTS)
+        left: Sequence[UUID] = ids
+        while left:
+            async with opened() as conn:
+                rows, left = await catalog.whole(conn, left)
+            yield await in_export_thread(_page, writer, columns, nested, rows)
         if after is None:
             break
-    yield await asyncio.to_thread(writer.end)
+    yield await in_export_thread(writer.end)
 
 
 def _page(writer: Pages, columns: Sequence[str], nested: bool, rows: Iterable[Any]) -> bytes:

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from penstock.api.access import ApiParts, Reader, parse_id
 from penstock.api.answers import answer
 from penstock.api.cursors import from_cursor, to_cursor
-from penstock.api.export import EXPORTED, attachment, pages_as
+from penstock.api.export import EXPORTED, FileStream, attachment, pages_as
 from penstock.api.product_files import catalog_pieces
 from penstock.api.product_shapes import (
     FullProduct,
@@ -106,13 +106,13 @@ async def export_products(
     pages = pages_as(query.format)
 
     def opened() -> AbstractAsyncContextManager[Connection]:
-        return api.db.scoped(who.scope, readonly=True)
+        return api.export_db.scoped(who.scope, readonly=True)
 
     async with opened() as conn:
         wanted = await wanted_of(conn, who, query)
     headers = {"Content-Disposition": attachment("products", query.format)}
     body = catalog_pieces(opened, wanted, pages)
-    return StreamingResponse(body, headers=headers, media_type=pages.media_type)
+    return FileStream(body, headers=headers, media_type=pages.media_type)
 
 
 @router.get(

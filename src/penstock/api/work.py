@@ -26,7 +26,7 @@ ROUTES: Mapping[str, str] = {
     for work, routes in {
         OPEN: """
             GET / · GET /health · GET /health/queue · GET /docs · GET /docs/{name}
-            GET /openapi.json · POST /api/session · GET /api/session · DELETE /api/session
+            GET /openapi.json · POST /api/session
         """,
         LIGHT: """
             GET /api/jobs/{job_id} · GET /api/extraction/jobs/{job_id}
@@ -40,7 +40,6 @@ ROUTES: Mapping[str, str] = {
             GET /api/jobs/{job_id}/events · GET /api/events
             GET /api/products/{product_id} · GET /api/products/{product_id}/history
             GET /api/dead-letters/groups · GET /api/dead-letters/{letter_id}
-            POST /api/dead-letters/{letter_id}/reprocess
             POST /api/dead-letters/{letter_id}/discard
             GET /api/bulk · GET /api/bulk/{operation_id} · POST /api/bulk/{operation_id}/abort
             GET /api/queues · POST /api/queues/{lane}/pause · POST /api/queues/{lane}/resume
@@ -50,6 +49,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/users/{user_id}/password
             POST /api/keys · GET /api/keys · DELETE /api/keys/{key_id}
             GET /api/sessions · DELETE /api/sessions · DELETE /api/sessions/{session_id}
+            GET /api/session · DELETE /api/session
             GET /api/org · PATCH /api/org · GET /api/orgs · POST /api/orgs · GET /api/audit
             GET /api/webhooks · POST /api/webhooks · GET /api/webhooks/{webhook_id}
             PATCH /api/webhooks/{webhook_id} · DELETE /api/webhooks/{webhook_id}
@@ -69,7 +69,8 @@ ROUTES: Mapping[str, str] = {
         CHANGE: """
             POST /api/pending/retry · POST /api/jobs/{job_id}/reprocess
             POST /api/jobs/{job_id}/remap · POST /api/jobs/{job_id}/undo
-            POST /api/dead-letters/reprocess · POST /api/dead-letters/discard
+            POST /api/dead-letters/{letter_id}/reprocess · POST /api/dead-letters/reprocess
+            POST /api/dead-letters/discard
             POST /api/bulk · POST /api/products/import/retry-failed
         """,
         PICTURE: "GET /api/products/{product_id}/images/{place}",

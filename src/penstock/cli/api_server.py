@@ -35,9 +35,11 @@ async def serve_api(settings: Settings) -> None:
             settings, session.addresses.owner_dsn, name="api engine", listens=False
         ) as parts,
     ):
-        api_db = await wiring.api_database(settings, session.addresses.api_dsn).open()
+        api_dsn = session.addresses.api_dsn
+        api_db = await wiring.api_database(settings, api_dsn).open()
+        export_db = wiring.api_database(settings, api_dsn, settings.exports_at_once)
         try:
-            app = create_app(parts, api_db)
+            app = create_app(parts, api_db, await export_db.open())
             server = _Server(
                 server_config(app, settings, timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS),
                 app.state.live.tail,
@@ -54,6 +56,7 @@ async def serve_api(settings: Settings) -> None:
                 leading.cancel()
                 await asyncio.gather(leading, return_exceptions=True)
         finally:
+            await export_db.close()
             await api_db.close()
 
 

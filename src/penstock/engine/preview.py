@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.parts import Parts
-from penstock.engine.submit import Order, file_of_order, valid_config
+from penstock.engine.submit import Order, file_of_order, submitted_pipeline, valid_config
 from penstock.model.errors import Unavailable
 from penstock.model.ids import new_id
 from penstock.model.pipeline import FileRef, Job
@@ -18,7 +18,7 @@ from penstock.store.database import Connection
 
 async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order: Order) -> Job:
     """The job as its pipeline would see it; refused where submitting it would be."""
-    pipeline = parts.pipeline(order.pipeline)
+    pipeline = submitted_pipeline(parts, order.pipeline)
     config = valid_config(pipeline, order)
     row = await file_of_order(parts, conn, who, pipeline, order)
     file = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ PAGE_ROWS = 2000
 # Rows whose cells are counted in one statement.
 _MEASURED_AT_ONCE = 20_000
 _WIDEST, _WIDEST_WITH_WORDS = 50_000, 5_000
+_threads = ThreadPoolExecutor(4, thread_name_prefix="export")
 OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
 PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 
@@ -61,9 +63,14 @@ async def export_pieces(
                 columns = export_columns(parts, job, wanted, page, widest)
                 writer = kind(columns)
                 yield writer.head()
-            yield await asyncio.to_thread(_page, writer, wanted, columns, page)
+            yield await in_export_thread(_page, writer, wanted, columns, page)
     if writer is not None:
-        yield await asyncio.to_thread(writer.end)
+        yield await in_export_thread(writer.end)
+
+
+async def in_export_thread(write: Callable[..., bytes], *args: Any) -> bytes:
+    """Exports have threads of their own: those of uploads are never all taken by them."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, write, *args)
 
 
 async def _widest(opened: OpenConnection, job: Any, wanted: Wanted) -> int:

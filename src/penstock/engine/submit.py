@@ -25,6 +25,8 @@ from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.jobs import FINISH, INGEST, NewJob, NewStage
 
+CONFIG_BYTES = 64 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -67,11 +69,11 @@ async def submit(
         known = await replay(conn, key_of, order.idempotency_key, digest)
         if known is not None:
             return Receipt(UUID(orjson.loads(known.body)["jobId"]), known.body, "", replayed=True)
-    pipeline = parts.pipeline(order.pipeline)
-    if pipeline.internal:
-        raise BadInput("INVALID_PARAMETERS", f"Jobs of {pipeline.name} are not submitted.")
+    pipeline = submitted_pipeline(parts, order.pipeline)
     config = valid_config(pipeline, order)
     traits = pipeline.traits(config)
+    if traits.standing and not parts.settings.test_pipelines:
+        raise BadInput("INVALID_CONFIG", "Jobs that never end are not submitted.")
     await require_profile(conn, who.org_id, traits)
     queue = await parts.queue.look(conn)
     delay = None if order.at_once or traits.standing else _verdict(parts, queue, who)
@@ -96,6 +98,22 @@ async def submit(
         accepted = Answer(202, body)
         await remember(conn, key_of, order.idempotency_key, digest, accepted, job.id)
     return Receipt(job.id, body, job.lane)
+
+
+def submitted_pipeline(parts: Parts, name: str) -> Pipeline:
+    """The pipeline of that name, if jobs of it may be submitted here."""
+    allowed = {
+        one.name: one
+        for one in parts.pipelines.values()
+        if not one.internal and (parts.settings.test_pipelines or not one.test_only)
+    }
+    if name not in allowed:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"There is no pipeline {name[:100]!r} to submit jobs to. Known: "
+            f"{', '.join(sorted(allowed))}.",
+        )
+    return allowed[name]
 
 
 async def admit(parts: Parts, conn: Connection, who: Principal) -> None:
@@ -185,8 +203,16 @@ def stages_of(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
 def valid_config(pipeline: Pipeline, order: Order) -> Any:
     if not 0 <= order.priority <= MAX_PRIORITY:
         raise BadInput("INVALID_PARAMETERS", f"priority must be from 0 to {MAX_PRIORITY}.")
+    text = orjson.dumps(order.config)
+    if len(text) > CONFIG_BYTES:
+        raise BadInput(
+            "INVALID_CONFIG",
+            f"The config has {len(text):,} bytes; at most {CONFIG_BYTES:,} are taken. Keep a long"
+            " mapping as a profile, and name it.",
+            limit=CONFIG_BYTES,
+        )
     try:
-        return pipeline.Config.model_validate_json(orjson.dumps(order.config))
+        return pipeline.Config.model_validate_json(text)
     except ValidationError as error:
         unknown = any(one["type"] == "extra_forbidden" for one in error.errors())
         raise BadInput(

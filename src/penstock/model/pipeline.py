@@ -178,6 +178,8 @@ class Pipeline:
     needs_file: ClassVar[bool] = False
     # Made by the system itself; nobody submits a job of it.
     internal: ClassVar[bool] = False
+    # For tests and trials of the engine: submitted only where `PENSTOCK_TEST_PIPELINES` allows it.
+    test_only: ClassVar[bool] = False
     # Stages that need only what an item's checkpoint holds under `brief`: their items come without
     # input, and with that alone. Whole documents are read by who needs them.
     lean: ClassVar[frozenset[str]] = frozenset()

@@ -32,17 +32,21 @@ from penstock.model.pipeline import (
 from penstock.model.ports import Context
 
 ALLOW_CRASH = "PENSTOCK_ALLOW_CRASH"
+MOST_ITEMS = 10_000_000
+MOST_PAYLOAD_BYTES = 256 * 1024 * 1024
 
 
 class NoopConfig(Config):
     items: int = Field(100, ge=0, le=5_000_000)
     inline: bool = Field(True, description="Few items are written by submit itself.")
-    work_ms: float = Field(0, ge=0, description="Sleep per item and stage.")
-    cpu_ms: float = Field(0, ge=0, description="Work in a child process instead, without sleep.")
+    work_ms: float = Field(0, ge=0, le=3_600_000, description="Sleep per item and stage.")
+    cpu_ms: float = Field(
+        0, ge=0, le=600_000, description="Work in a child process instead, without sleep."
+    )
     stages: int = Field(1, ge=1, le=8)
     barrier: bool = Field(False, description="The last stage waits for all items.")
     concurrency: int = Field(1, ge=1, le=1000)
-    groups: int = Field(0, ge=0)
+    groups: int = Field(0, ge=0, le=5_000_000)
     children_per: int = Field(0, ge=0, le=1000, description="Children of each first item.")
     learns: bool = Field(False, description="The first stage waits for the whole ingest.")
     summarizes: bool = Field(False, description="Make a summary at the end.")
@@ -51,13 +55,21 @@ class NoopConfig(Config):
     # Failures and crashes happen in the last stage, so that earlier ones are behind the item.
     fail_every: int = Field(0, ge=0, description="Every nth row fails; 0: none.")
     fail_how: Literal["fail", "retry", "notFound", "skip", "wait", "raise"] = "fail"
-    fail_code: str = "VALIDATION_ERROR"
+    fail_code: str = Field("VALIDATION_ERROR", max_length=64)
     fail_times: int = Field(0, ge=0, description="Succeed after so many failures; 0: never.")
     provider: str = Field("", max_length=50, description="Call this provider, which is not there.")
     domain: str = Field("", max_length=200)
     throttle_every: int = Field(0, ge=0, description="It refuses every nth row at first; 0: none.")
     throttle_ms: int = Field(1000, ge=0, le=60_000, description="… for so long, as Retry-After.")
     crash_row: int | None = Field(None, description="This row kills the process working on it.")
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> NoopConfig:
+        if self.items * (1 + self.children_per) > MOST_ITEMS:
+            raise ValueError(f"at most {MOST_ITEMS:,} items, with their children")
+        if self.items * (1 + self.children_per) * self.payload_bytes > MOST_PAYLOAD_BYTES:
+            raise ValueError(f"at most {MOST_PAYLOAD_BYTES:,} bytes of payload in all")
+        return self
 
     @model_validator(mode="after")
     def _crash_only_where_allowed(self) -> NoopConfig:
@@ -69,6 +81,7 @@ class NoopConfig(Config):
 class Noop(Pipeline):
     name: ClassVar[str] = "noop"
     Config: ClassVar[type[Config]] = NoopConfig
+    test_only: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...] | None] = ("row", "payload")
 
     def stages(self, config: NoopConfig) -> tuple[Stage, ...]:

@@ -17,6 +17,8 @@ from uuid import UUID
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
+# Documents read at once for an export; the product that goes beyond it is the last one.
+EXPORT_BYTES = 16 * 1024 * 1024
 _sql = load("catalog")
 _PATIENCE_S = 0.05
 _FIRST_WINDOW, _WIDEST_WINDOW = 200, 2000
@@ -157,10 +159,10 @@ async def history(
     return await conn.fetch(_sql.product_history, product_id, moment, job_id, most)
 
 
-async def whole(
+async def next_ids(
     conn: Connection, wanted: Wanted, after: Any, most: int
-) -> tuple[list[Any], Any | None]:
-    """The next products that are wanted, whole, out of ``most``, and where to go on (first: None).
+) -> tuple[list[UUID], Any | None]:
+    """The next products that are wanted, out of ``most``, and where to go on (first: None).
     In an order that changes do not disturb: an export takes long, and must miss nothing."""
     if wanted.sku is None and wanted.gtin is None and wanted.job_id is None:
         source, source_id = (wanted.source or "", "") if after is None else after
@@ -170,8 +172,16 @@ async def whole(
     else:
         looked = await _walk(conn, wanted, Place(id=after), most)
     found = await _listed(conn, wanted, [row["id"] for row in looked], most)
-    rows = await conn.fetch(_sql.whole_products, [row["id"] for row in found])
+    ids = [row["id"] for row in found]
     if len(looked) < most:
-        return rows, None
+        return ids, None
     last = looked[-1]
-    return rows, (last["source"], last["source_id"]) if "source" in last else last["id"]
+    return ids, (last["source"], last["source_id"]) if "source" in last else last["id"]
+
+
+async def whole(conn: Connection, ids: Sequence[UUID]) -> tuple[list[Any], Sequence[UUID]]:
+    """The first of these products, whole, as many as fit into `EXPORT_BYTES`, and the others."""
+    rows = await conn.fetch(_sql.whole_products, list(ids), EXPORT_BYTES)
+    # Products that were removed since are in neither.
+    last = ids.index(rows[-1]["id"]) + 1 if rows else len(ids)
+    return rows, ids[last:]

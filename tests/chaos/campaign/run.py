@@ -255,7 +255,9 @@ class Campaign:
 @asynccontextmanager
 async def campaign(plan: Plan, folder: Path, say: Say) -> AsyncIterator[Campaign]:
     """On a server and in a folder of its own."""
-    settings = Settings(data_dir=folder / "data", database_schema="campaign", **_SHORT_LEASES)
+    settings = Settings(
+        data_dir=folder / "data", database_schema="campaign", test_pipelines=True, **_SHORT_LEASES
+    )
     async with EmbeddedPostgres(folder / "server") as server:
         dsn = server.owner_dsn
         db = await Database(dsn, "campaign", name="penstock test", size=4).open()

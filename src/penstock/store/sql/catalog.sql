@@ -22,8 +22,9 @@ WHERE job_id = $1 AND product_id > $2 AND undone_at IS NULL ORDER BY product_id 
 -- name: listed_products
 -- Of these products, in their order, those that pass all that is asked for (NULL: anything).
 SELECT p.id, p.org_id, p.source, p.source_id, p.sku, p.gtin, p.published, p.version, p.job_id, p.row_no,
-       p.created_at, p.updated_at, d.title, d.brand, d.category, d.price, d.availability->>'status' AS stock,
-       d.images->0->>'url' AS image, w.place::integer AS place
+       p.created_at, p.updated_at, left(d.title, 1000) AS title, left(d.brand, 500) AS brand,
+       left(d.category, 500) AS category, d.price, d.availability->>'status' AS stock,
+       left(d.images->0->>'url', 4096) AS image, w.place::integer AS place
 FROM unnest($1::uuid[]) WITH ORDINALITY AS w (id, place)
 JOIN products p ON p.id = w.id
 CROSS JOIN LATERAL jsonb_to_record(p.data)
@@ -75,7 +76,11 @@ WHERE org_id = $1 AND (source, source_id) > ($2, $3) AND ($4::text IS NULL OR so
 ORDER BY source, source_id LIMIT $5
 
 -- name: whole_products
--- Products in the order given.
-SELECT p.id, p.data, p.published, p.updated_at
-FROM unnest($1::uuid[]) WITH ORDINALITY AS w (id, place) JOIN products p ON p.id = w.id
-ORDER BY w.place
+-- Products in the order given, no more than one of them beyond $2 bytes.
+SELECT id, data, published, updated_at FROM (
+    SELECT p.id, p.data, p.published, p.updated_at, w.place, sum(pg_column_size(p.data))
+               OVER (ORDER BY w.place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM unnest($1::uuid[]) WITH ORDINALITY AS w (id, place) JOIN products p ON p.id = w.id
+) AS found
+WHERE before IS NULL OR before < $2
+ORDER BY place
