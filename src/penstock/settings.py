@@ -268,6 +268,12 @@ class Settings(BaseSettings):
     )
 
     # For operators and tests
+    loop_limit_ms: int = Field(
+        30_000,
+        ge=1000,
+        description="A worker or API process whose event loop does not turn for so long ends, and"
+        " is started again.",
+    )
     slow_statement_ms: float = Field(
         250, gt=0, description="Statements of the API that take longer are logged, by name."
     )

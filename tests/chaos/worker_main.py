@@ -8,7 +8,7 @@ import sys
 
 from tests.chaos.journal import noop_of_this_process
 
-from penstock.cli.process import SECONDS_TO_CLOSE, on_stop
+from penstock.cli.process import SECONDS_TO_CLOSE, on_stop, watch_loop
 from penstock.engine.worker import Worker
 from penstock.logs import configure_logging
 from penstock.pipelines import PIPELINES
@@ -29,7 +29,8 @@ async def work() -> None:
         engine_parts(settings, dsn, name=name, pipelines=pipelines) as parts,
         Worker(parts, Served(lanes.split(",") if lanes else None)) as worker,
     ):
-        on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE)
+        watchdog = watch_loop(settings)
+        on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE, watchdog)
         print(worker.id, flush=True)
         await worker.run()
 

@@ -14,7 +14,7 @@ from penstock import wiring
 from penstock.api.app import create_app
 from penstock.api.server import server_config
 from penstock.api.tail import Tail
-from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop
+from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop, watch_loop
 from penstock.cli.session import opened
 from penstock.engine.leader import Leader
 from penstock.logs import get_logger
@@ -29,6 +29,7 @@ _SECONDS_FOR_REQUESTS = 5
 async def serve_api(settings: Settings) -> None:
     begin_process(settings)
     require_free_port(settings.host, settings.port)
+    watchdog = watch_loop(settings)
     async with (
         opened(settings) as session,
         wiring.engine_parts(
@@ -44,7 +45,7 @@ async def serve_api(settings: Settings) -> None:
                 server_config(app, settings, timeout_graceful_shutdown=_SECONDS_FOR_REQUESTS),
                 app.state.live.tail,
             )
-            on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE)
+            on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE, watchdog)
             url = base_url(settings.host, settings.port)
             get_logger().info("api serves", url=url)
             # An installation may have no worker for a while; the services run all the same.

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 
+from penstock.guards.watchdog import LoopWatchdog
 from penstock.logs import configure_logging, get_logger
 from penstock.settings import Settings
 from penstock.supervisor.children import watch_parent
@@ -24,20 +25,28 @@ def begin_process(settings: Settings) -> None:
     logging.basicConfig(handlers=[_ToOurs()], level=logging.WARNING, force=True)
 
 
-def on_stop(stop: Callable[[], None], most_seconds: float) -> None:
+def watch_loop(settings: Settings) -> LoopWatchdog:
+    """From here on a loop that stands still is logged, and ends the process after the limit."""
+    return LoopWatchdog(get_logger(), limit_s=settings.loop_limit_ms / 1000).start()
+
+
+def on_stop(stop: Callable[[], None], most_seconds: float, watchdog: LoopWatchdog) -> None:
     """Every SIGTERM or SIGINT calls ``stop``. Whatever then hangs (a database that is away, a stage
-    that will not be cancelled), the process is gone ``most_seconds`` after the first."""
+    that will not be cancelled, the loop itself), the process is gone ``most_seconds`` after the
+    first."""
     loop = asyncio.get_running_loop()
     last_resort = threading.Timer(most_seconds, _leave, [most_seconds])
     last_resort.daemon = True
 
-    def stop_in_time() -> None:
+    def stop_in_time(number: int, frame: object) -> None:
         if not last_resort.is_alive():
             last_resort.start()
-        stop()
+            watchdog.end_within(most_seconds)
+        loop.call_soon_threadsafe(stop)
 
+    # Not `loop.add_signal_handler`: its handlers run when the loop turns, and it may not.
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop_in_time)
+        signal.signal(number, stop_in_time)
 
 
 def _leave(seconds: float) -> None:

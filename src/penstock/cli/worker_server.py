@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from penstock import wiring
 from penstock.cli.errors import USAGE, CliError
-from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop
+from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop, watch_loop
 from penstock.cli.session import opened
 from penstock.engine.worker import Worker
 from penstock.model.fairness import SHARED_LANES, lane_pattern
@@ -39,12 +39,13 @@ def served_by(
 
 async def serve_worker(settings: Settings, served: Served) -> None:
     begin_process(settings)
+    watchdog = watch_loop(settings)
     async with (
         opened(settings) as session,
         wiring.engine_parts(settings, session.addresses.owner_dsn, name="worker") as parts,
         Worker(parts, served) as worker,
     ):
-        on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE)
+        on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE, watchdog)
         parts.log.info("worker serves", worker=worker.id, slots=settings.worker_slots)
         await worker.run()
         parts.log.info("worker is stopping", worker=worker.id)
