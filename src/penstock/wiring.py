@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from penstock.store.slow import SlowLog
 from penstock.supervisor.connect import connect_or_start
 
 _CHILD_CPU_SECONDS = 600
+_PICTURE_SECONDS = 5
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,18 @@ async def engine_parts(
         owner_dsn, settings.database_schema, name=f"penstock {name}", size=settings.worker_slots + 3
     ).open()
     # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
-    children = ChildPool(
-        settings.child_memory_bytes, _CHILD_CPU_SECONDS, streams=settings.worker_slots, calls=2
-    )
+    pools = _ChildPools(
+        work=ChildPool(
+            settings.child_memory_bytes, _CHILD_CPU_SECONDS, streams=settings.worker_slots, calls=2
+        ),
+        previews=ChildPool(
+            settings.child_memory_bytes, math.ceil(settings.preview_seconds / 2),
+            calls=settings.previews_at_once, wall_seconds=settings.preview_seconds,
+        ),
+        pictures=ChildPool(
+            settings.child_memory_bytes, _PICTURE_SECONDS, calls=2, wall_seconds=_PICTURE_SECONDS
+        ),
+    )  # fmt: skip
     fetcher = Fetcher(settings.fetch_exempt)
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
@@ -104,7 +115,9 @@ async def engine_parts(
             db=db,
             pipelines=pipelines or {one.name: one for one in PIPELINES},
             blobs=LocalBlobs(settings.blob_dir),
-            children=children,
+            children=pools.work,
+            preview_children=pools.previews,
+            picture_children=pools.pictures,
             broker=broker,
             calls=Governor(settings.call_bounds),
             fetch=fetcher,
@@ -117,8 +130,21 @@ async def engine_parts(
     finally:
         await broker.close()
         await fetcher.close()
-        await children.close()
+        await pools.close()
         await db.close()
+
+
+@dataclass(frozen=True)
+class _ChildPools:
+    """Children start when they are first needed: a worker never starts one for pictures."""
+
+    work: ChildPool
+    previews: ChildPool
+    pictures: ChildPool
+
+    async def close(self) -> None:
+        for pool in (self.work, self.previews, self.pictures):
+            await pool.close()
 
 
 def _hide_password(dsn: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from starlette.responses import Response
 from penstock.api.access import Api, address_of
 from penstock.api.answers import strict_json
 from penstock.api.bodies import content_type, json_object, strictly
+from penstock.api.disconnect import while_connected
 from penstock.api.errors import invalid
 from penstock.api.forms import FILE, Form, received_form
 from penstock.api.links import fetched_from
@@ -57,8 +58,12 @@ async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any
             if upload is not None:
                 await keep_upload(api.parts, conn, who, upload, order.ip)
             job = await prepare_preview(api.parts, conn, who, order)
-    await api.turns.exchange(request, PREVIEW, who)
-    found = await preview(api.parts, job)
+
+    async def look() -> Mapping[str, Any]:
+        await api.turns.exchange(request, PREVIEW, who)
+        return await preview(api.parts, job)
+
+    found = await while_connected(request, look())
     return {"fileId": None if job.file is None else str(job.file.id), **found}
 
 

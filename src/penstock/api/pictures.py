@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -15,11 +16,20 @@ from pydantic import Field
 
 from penstock import __version__
 from penstock.api.access import ApiParts, Reader
+from penstock.api.disconnect import while_connected
 from penstock.api.products import ProductId, no_such_product
 from penstock.api.schemas import Shape
 from penstock.engine.parts import Parts
 from penstock.formats.pictures import MEDIA_TYPE, shrink
-from penstock.model.errors import BadInput, ChildCrashed, NotThere, PenstockError, Unavailable
+from penstock.guards.fair_slots import FairSlots
+from penstock.model.errors import (
+    BadInput,
+    ChildCrashed,
+    NotThere,
+    PenstockError,
+    PermanentError,
+    Unavailable,
+)
 from penstock.model.fetching import FetchLimits, FetchRequest
 from penstock.store import catalog
 from penstock.store.database import from_json
@@ -32,7 +42,9 @@ _BOXES: dict[PictureSize, int] = {"small": 96, "large": 960}
 LIMITS = FetchLimits(most_bytes=10 * 1024 * 1024, total_ms=10_000, silent_ms=5_000)
 _ASKED = {"Accept": "image/*", "User-Agent": f"Penstock-Pictures/{__version__}"}
 _AT_ONCE = 6
+_AT_ONCE_PER_ORG = 4
 _MOST_IN_LINE = 200
+_MOST_IN_LINE_PER_ORG = 100
 _BUSY_RETRY_MS = 2000
 _MOST_FAILURES = 1000
 _FAILED_FOR_S = 300.0
@@ -43,6 +55,15 @@ _SENT = {
 }
 
 
+@dataclass
+class _Fetching:
+    """A picture that is being fetched, and how many requests wait for it."""
+
+    org_id: int
+    task: asyncio.Task[None]
+    waiting: int = 0
+
+
 class Pictures:
     """Each fetched once, however many look, and then kept. What failed is not tried again for some
     minutes: a page of products would ask a broken server for fifty pictures at a time."""
@@ -50,8 +71,8 @@ class Pictures:
     def __init__(self, parts: Parts, clock: Callable[[], float] = time.monotonic) -> None:
         self._parts = parts
         self._clock = clock
-        self._places = asyncio.Semaphore(_AT_ONCE)
-        self._under_way: dict[str, asyncio.Task[None]] = {}
+        self._places = FairSlots(_AT_ONCE, _AT_ONCE_PER_ORG)
+        self._under_way: dict[str, _Fetching] = {}
         self._failed: OrderedDict[str, tuple[float, PenstockError]] = OrderedDict()
 
     async def get(self, org_id: int, url: str, size: PictureSize) -> bytes:
@@ -60,34 +81,47 @@ class Pictures:
         kept = self._parts.blobs.pictures
         found = await kept.get(f"{name}.{size}")
         if found is None:
-            await self._obtain(name, url)
+            await self._obtain(org_id, name, url)
             found = await kept.get(f"{name}.{size}")
         if found is None:
             raise Unavailable("PICTURE_UNAVAILABLE", "The picture was lost. Ask for it again.")
         return found
 
-    async def _obtain(self, name: str, url: str) -> None:
+    async def _obtain(self, org_id: int, name: str, url: str) -> None:
         at, failure = self._failed.get(name, (0.0, None))
         if failure is not None and self._clock() - at < _FAILED_FOR_S:
             raise failure.with_traceback(None)
-        task = self._under_way.get(name)
-        if task is None:
-            if len(self._under_way) >= _MOST_IN_LINE:
-                raise Unavailable(
-                    "PICTURE_BUSY",
-                    "More pictures are asked for than can be fetched. Try again.",
-                    retry_after_ms=_BUSY_RETRY_MS,
-                )
-            task = self._under_way[name] = asyncio.create_task(self._fetch(name, url))
+        fetching = self._under_way.get(name)
+        if fetching is None:
+            self._refuse_a_long_line(org_id)
+            task = asyncio.create_task(self._fetch(org_id, name, url))
+            fetching = self._under_way[name] = _Fetching(org_id, task)
             task.add_done_callback(lambda ended: self._ended(name, ended))
-        # Who turns away takes nobody else's picture along.
-        await asyncio.shield(task)
+        fetching.waiting += 1
+        try:
+            # A client that leaves must not cancel the fetch for other clients.
+            await asyncio.shield(fetching.task)
+        finally:
+            fetching.waiting -= 1
+            if not fetching.waiting and not fetching.task.done():
+                # Forgotten at once: a new request must not join a fetch that is being cancelled.
+                del self._under_way[name]
+                fetching.task.cancel()
+
+    def _refuse_a_long_line(self, org_id: int) -> None:
+        own = sum(one.org_id == org_id for one in self._under_way.values())
+        if len(self._under_way) >= _MOST_IN_LINE or own >= _MOST_IN_LINE_PER_ORG:
+            raise Unavailable(
+                "PICTURE_BUSY",
+                "More pictures are asked for than can be fetched. Try again.",
+                retry_after_ms=_BUSY_RETRY_MS,
+            )
 
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
-        del self._under_way[name]
-        self._failed.pop(name, None)
         if task.cancelled():
             return
+        self._under_way.pop(name, None)
+        self._failed.pop(name, None)
         failure = task.exception()
         if isinstance(failure, PenstockError):
             # Without the frames it came through, which hold what was fetched.
@@ -96,14 +130,21 @@ class Pictures:
             while len(self._failed) > _MOST_FAILURES:
                 self._failed.popitem(last=False)
 
-    async def _fetch(self, name: str, url: str) -> None:
-        async with self._places:
+    async def _fetch(self, org_id: int, name: str, url: str) -> None:
+        async with self._places.slot(org_id):
             content = await self._content(url)
+            children = self._parts.picture_children.for_owner(org_id)
             try:
-                made = await self._parts.children.call(shrink, content, list(_BOXES.values()))
+                made = await children.call(shrink, content, list(_BOXES.values()))
             except ChildCrashed as error:
                 raise BadInput(
                     "PICTURE_UNREADABLE", "The picture is more than its decoder can take."
+                ) from error
+            except PermanentError as error:
+                if error.code != "TOO_SLOW":
+                    raise
+                raise BadInput(
+                    "PICTURE_UNREADABLE", "The picture takes too long to decode."
                 ) from error
         for size, picture in zip(_BOXES, made, strict=True):
             await self._parts.blobs.pictures.put(f"{name}.{size}", picture)
@@ -152,7 +193,8 @@ async def show_picture(
         row = await catalog.get(conn, product_id)
     if row is None:
         raise no_such_product()
-    picture = await pictures.get(row["org_id"], _url(from_json(row["data"]), place), query.size)
+    url = _url(from_json(row["data"]), place)
+    picture = await while_connected(request, pictures.get(row["org_id"], url, query.size))
     headers = {**_SENT, "ETag": f'"{hashlib.sha256(picture).hexdigest()[:24]}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)

@@ -70,7 +70,8 @@ async def names_once_fixed(
             job["id"], job["org_id"], job["pipeline"], config, None, from_json(job["header"]),
             from_json(job["context"]) or {},
         )  # fmt: skip
-        (outcome,) = await parts.children.call(first.cpu, [Item(seen, 1, after)])
+        children = parts.preview_children.for_owner(job["org_id"])
+        (outcome,) = await children.call(first.cpu, [Item(seen, 1, after)])
     except (PenstockError, ChildCrashed):
         return ()
     return [

@@ -28,7 +28,10 @@ class Parts:
     db: Database
     pipelines: Mapping[str, Pipeline]
     blobs: Blobs
+    # One pool per purpose: slow work of one must not make the others wait.
     children: Children
+    preview_children: Children
+    picture_children: Children
     broker: Broker
     calls: Calls
     fetch: Fetch

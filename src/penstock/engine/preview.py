@@ -9,7 +9,7 @@ from typing import Any
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Order, file_of_order, submitted_pipeline, valid_config
-from penstock.model.errors import Unavailable
+from penstock.model.errors import BadInput, ChildCrashed, Unavailable
 from penstock.model.ids import new_id
 from penstock.model.pipeline import FileRef, Job
 from penstock.store.accounts import Principal
@@ -33,6 +33,7 @@ async def preview(parts: Parts, job: Job) -> Mapping[str, Any]:
     """PREVIEW_TIMEOUT where it takes longer than a caller should wait."""
     seconds = parts.settings.preview_seconds
     ctx = stage_context(parts, StopSign(), seconds, parts.log)
+    ctx.children = parts.preview_children.for_owner(job.org_id)
     try:
         async with asyncio.timeout(seconds):
             return await parts.pipeline(job.pipeline).preview(job, ctx)
@@ -42,3 +43,5 @@ async def preview(parts: Parts, job: Job) -> Mapping[str, Any]:
             f"The preview took longer than {seconds:g} s. Submit the job itself: with the intent"
             " `check` it writes nothing either.",
         ) from None
+    except ChildCrashed as error:
+        raise BadInput("FILE_CORRUPT", f"The file cannot be read: {error}.") from error

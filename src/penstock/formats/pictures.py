@@ -6,6 +6,7 @@ Made for a child process: a decoder is a parser of foreign bytes like any other.
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +21,12 @@ MEDIA_TYPE = "image/webp"
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
 # Decoded they take four bytes each; a file of some kilobytes can claim billions of them.
 MOST_PIXELS = 40_000_000
+# Cameras and programs write about ten; each scan of a progressive JPEG decodes all of its pixels.
+MOST_SCANS = 100
 _QUALITY = 82
+_SCAN, _END, _STANDALONE = 0xDA, 0xD9, {0x01, *range(0xD0, 0xD9)}
+# Behind a scan's header: what is neither a stuffed byte nor a restart marker is the next marker.
+_NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
@@ -29,6 +35,8 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
     # Whoever only names this function need not load a decoder.
     from PIL import Image, ImageOps
 
+    if count_scans(content) > MOST_SCANS:
+        raise _unreadable(f"has more than {MOST_SCANS} scans")
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
@@ -47,6 +55,25 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
                 "is no picture that can be shown: not a JPEG, PNG, WebP, GIF or AVIF, or a broken"
                 " one"
             ) from error
+
+
+def count_scans(content: bytes) -> int:
+    """Scans of a JPEG, counted without decoding; 0 for other formats. Stops beyond the bound."""
+    if not content.startswith(b"\xff\xd8"):
+        return 0
+    scans, at = 0, 2
+    while scans <= MOST_SCANS:
+        found = _NEXT_MARKER.search(content, at)
+        if found is None:
+            break
+        kind, at = content[found.end() - 1], found.end()
+        if kind == _END:
+            break
+        if kind not in _STANDALONE:
+            # The segment's length includes the two bytes that state it.
+            at += max(2, int.from_bytes(content[at : at + 2], "big"))
+        scans += kind == _SCAN
+    return scans
 
 
 def _fitting(image: Picture, box: int) -> bytes:

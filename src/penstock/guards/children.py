@@ -16,13 +16,14 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterator
 from typing import Any
 
 import psutil
 
 from penstock.guards.child import CALL, END, ERROR, FRAME, MORE, STOP, STREAM, frame
-from penstock.model.errors import ChildCrashed, PermanentError, Unforeseen
+from penstock.guards.fair_slots import FairSlots
+from penstock.model.errors import ChildCrashed, PermanentError
 
 USES_PER_CHILD = 10_000
 # A share of the memory bound: above it, what the last call left behind would burden the next.
@@ -52,23 +53,37 @@ class ChildPool:
         self._resident_bytes = RESIDENT_SHARE * memory_bytes
         self._cpu_seconds = cpu_seconds
         self._wall_seconds = wall_seconds
-        self._streams = asyncio.Semaphore(streams)
-        self._calls = asyncio.Semaphore(calls)
+        self._streams = FairSlots(streams)
+        self._calls = FairSlots(calls)
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._closed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """What the function answers; an exception of it is raised here."""
-        async with self._calls, self._borrowed() as child:
-            await child.request(CALL, function, args)
-            return (await child.receive())[1]
+        return await self.call_for(None, function, args)
 
-    async def stream(
+    def stream(
         self, function: Callable[..., Iterator[Any]], *args: Any
     ) -> AsyncGenerator[Any, None]:
         """The values of a generator. Close it when leaving early, so that the child is free."""
-        async with self._streams, self._borrowed() as child:
+        return self.stream_for(None, function, args)
+
+    def for_owner(self, owner: Hashable) -> OwnedChildren:
+        """The same children, shared fairly among owners: none of them can hold all."""
+        return OwnedChildren(self, owner)
+
+    async def call_for(
+        self, owner: Hashable, function: Callable[..., Any], args: tuple[Any, ...]
+    ) -> Any:
+        async with self._calls.slot(owner), self._borrowed() as child:
+            await child.request(CALL, function, args)
+            return (await child.receive())[1]
+
+    async def stream_for(
+        self, owner: Hashable, function: Callable[..., Iterator[Any]], args: tuple[Any, ...]
+    ) -> AsyncGenerator[Any, None]:
+        async with self._streams.slot(owner), self._borrowed() as child:
             await child.request(STREAM, function, args)
             # One value is fetched while the consumer works on the one before.
             coming = asyncio.create_task(child.receive())
@@ -129,6 +144,25 @@ class ChildPool:
             self._idle.append(child)
 
 
+class OwnedChildren:
+    """A pool's children as one owner, such as an org, may use them."""
+
+    def __init__(self, pool: ChildPool, owner: Hashable) -> None:
+        self._pool = pool
+        self._owner = owner
+
+    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        return await self._pool.call_for(self._owner, function, args)
+
+    def stream(
+        self, function: Callable[..., Iterator[Any]], *args: Any
+    ) -> AsyncGenerator[Any, None]:
+        return self._pool.stream_for(self._owner, function, args)
+
+    def for_owner(self, owner: Hashable) -> OwnedChildren:
+        return OwnedChildren(self._pool, owner)
+
+
 class _Child:
     """One process and the line to it. ``busy`` until its last answer to a request is here."""
 
@@ -172,8 +206,9 @@ class _Child:
                 kind, length = FRAME.unpack(await self._exactly(FRAME.size))
                 content = await self._exactly(length)
         except TimeoutError:
-            raise Unforeseen(
-                "INTERNAL_ERROR", f"A child process gave no answer in {self._wall_seconds:g} s"
+            # Permanent: another try would occupy another child for as long.
+            raise PermanentError(
+                "TOO_SLOW", f"The work took more than {self._wall_seconds:g} s"
             ) from None
         except (ConnectionError, EOFError):
             raise await self._why_it_died() from None

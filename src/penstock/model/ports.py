@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Hashable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date
@@ -84,6 +92,7 @@ class Children(Protocol):
     def stream(
         self, function: Callable[..., Iterator[Any]], *args: Any
     ) -> AsyncGenerator[Any, None]: ...
+    def for_owner(self, owner: Hashable) -> Children: ...
 
 
 class Broker(Protocol):
