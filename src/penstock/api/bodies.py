@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, TypeVar, get_args
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -13,11 +13,14 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.api.answers import strict_json
-from penstock.api.errors import invalid
+from penstock.api.errors import invalid, unknown_field
 from penstock.model.errors import BadInput, TransientError
 
 Order = TypeVar("Order", bound=BaseModel)
 JSON_BYTES = 1024 * 1024
+# What a caller may send before it is known who it is.
+ANONYMOUS_BYTES = 4096
+LONGEST_FIELD = 100
 # A body has this long to begin, and then must come at this pace: a trickle holds things up for
 # everyone. Slower than any line people still use.
 PATIENCE_SECONDS = 30.0
@@ -97,18 +100,33 @@ def _inlined(schema: Any, known: dict[str, Any]) -> Any:
     return {name: _inlined(part, known) for name, part in schema.items()}
 
 
-async def order_of(request: Request, kind: type[Order]) -> Order:
+async def order_of(request: Request, kind: type[Order], most_bytes: int = JSON_BYTES) -> Order:
     """The body as what is asked for with it; no body asks for nothing in particular."""
-    body = await _whole(request)
+    body = await _whole(request, most_bytes)
     return strictly(kind, _object(body) if body.strip() else {})
 
 
 def strictly(kind: type[Order], given: dict[str, object]) -> Order:
     """As the document has it: no number is a yes or a no, and no text a number."""
+    # Validation would collect each of them, which takes long for a body of nothing else.
+    _refuse_unknown(kind, given)
     try:
         return kind.model_validate_json(orjson.dumps(given), strict=True)
     except ValidationError as error:
         raise invalid(error.errors(include_url=False)) from error
+
+
+def _refuse_unknown(kind: type[BaseModel], given: Mapping[str, object], place: str = "") -> None:
+    """The first field that the model, or a model inside of it, does not have."""
+    fields = {field.alias or name: field for name, field in kind.model_fields.items()}
+    for name, value in given.items():
+        if name not in fields:
+            raise unknown_field(place + name[:LONGEST_FIELD])
+        if isinstance(value, dict):
+            annotation = fields[name].annotation
+            for inner in (annotation, *get_args(annotation)):
+                if isinstance(inner, type) and issubclass(inner, BaseModel):
+                    _refuse_unknown(inner, value, f"{place}{name}.")
 
 
 async def json_object(request: Request) -> dict[str, object]:
@@ -124,19 +142,19 @@ async def read_text(request: Request) -> str:
         raise BadInput("INVALID_PARAMETERS", "The body is not UTF-8.") from error
 
 
-async def _whole(request: Request) -> bytes:
+async def _whole(request: Request, most_bytes: int = JSON_BYTES) -> bytes:
     too_large = BadInput(
         "BODY_TOO_LARGE",
-        f"The body is larger than {JSON_BYTES:,} bytes. Rows belong into a file: upload it, and"
+        f"The body is larger than {most_bytes:,} bytes. Rows belong into a file: upload it, and"
         " name it in the body.",
-        limit=JSON_BYTES,
+        limit=most_bytes,
     )
-    if declared_length(request) > JSON_BYTES:
+    if declared_length(request) > most_bytes:
         raise too_large
     body = bytearray()
     async for piece in paced(request):
         body += piece
-        if len(body) > JSON_BYTES:
+        if len(body) > most_bytes:
             raise too_large
     return bytes(body)
 

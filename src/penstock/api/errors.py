@@ -65,6 +65,7 @@ STATUSES = {
 # What else goes wrong is either the input's fault or may pass.
 _PERMANENT, _TRANSIENT = 422, 503
 _RETRY_SECONDS = 5
+MOST_PROBLEMS = 20
 _PARAMETER = re.compile(r"\{[^}]+\}")
 # PostgreSQL cannot even start where its log of changes has no room for another segment.
 _LEAST_DISK_BYTES = 32 * 1024 * 1024
@@ -122,14 +123,14 @@ def invalid(problems: Sequence[Any]) -> BadInput:
             # Ours already say what is wrong, and need no such introduction.
             "message": str(one["msg"]).removeprefix("Value error, "),
         }
-        for one in problems
+        for one in problems[:MOST_PROBLEMS]
     ]
-    for one, told in zip(problems, shown, strict=True):
+    for one in problems:
         if one["type"] == "extra_forbidden":
-            return unknown_field(told["field"])
+            return unknown_field(".".join(str(part) for part in one["loc"])[:300])
     first = shown[0]
     where = f"{first['field']}: " if first["field"] else ""
-    return BadInput("INVALID_PARAMETERS", f"{where}{first['message']}", problems=shown[:20])
+    return BadInput("INVALID_PARAMETERS", f"{where}{first['message']}", problems=shown)
 
 
 def unknown_field(name: str) -> BadInput:

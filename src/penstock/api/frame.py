@@ -33,6 +33,10 @@ SAFE_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+MOST_PARAMETERS = 200
+# Set in a request's state once its caller is known.
+KNOWN_CALLER = "known_caller"
+_READ_ANYWAY_BYTES = 64 * 1024
 # A year. Only where the request came over TLS, here or at a proxy that is trusted.
 _HSTS = "max-age=31536000"
 
@@ -49,20 +53,27 @@ class Frame:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get("x-request-id", "")
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
         request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
-        scope.setdefault("state", {})["request_id"] = request_id
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
         started = False
 
         async def framed(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                self._add_headers(MutableHeaders(scope=message), scope, request_id)
+                own = MutableHeaders(scope=message)
+                self._add_headers(own, scope, request_id)
+                if not state.get(KNOWN_CALLER) and _sends_much(headers):
+                    # The server would go on reading what nobody is going to look at.
+                    own["Connection"] = "close"
             await send(message)
 
         try:
-            version_of(Headers(scope=scope).get(HEADER))
+            version_of(headers.get(HEADER))
+            _check_query(scope["query_string"])
         except BadInput as refused:
             await problem(Request(scope), refused)(scope, receive, framed)
             return
@@ -95,3 +106,19 @@ class Frame:
             going = self._deprecated.get(operation_id(scope["route"]))
             for name, value in going.headers().items() if going is not None else ():
                 headers[name] = value
+
+
+def _sends_much(headers: Headers) -> bool:
+    """Whether a body may come that is larger than what is read without knowing the caller."""
+    if "transfer-encoding" in headers:
+        return True
+    length = headers.get("content-length", "0")
+    return len(length) > 6 or not length.isdecimal() or int(length) > _READ_ANYWAY_BYTES
+
+
+def _check_query(query: bytes) -> None:
+    """Each parameter costs as much as a field of a body, and there are never many."""
+    if query.count(b"&") >= MOST_PARAMETERS:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"The address has more than {MOST_PARAMETERS} parameters."
+        )

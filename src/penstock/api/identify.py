@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
+from penstock.api.frame import KNOWN_CALLER
 from penstock.api.limits import Buckets
 from penstock.engine.sign_in import network_of
 from penstock.model.errors import NotAllowed
@@ -42,6 +43,7 @@ class Door:
     async def identify(self, asked: HTTPConnection) -> Principal:
         """Who makes this request, which counts as one."""
         who = await self._find(asked, self._idle_seconds)
+        asked.scope.setdefault("state", {})[KNOWN_CALLER] = True
         self.charge(who)
         return who
 

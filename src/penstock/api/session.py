@@ -10,7 +10,7 @@ from pydantic import Field
 
 from penstock.api.access import Api, ApiParts, Reader, address_of
 from penstock.api.answers import answer
-from penstock.api.bodies import body_of, content_type, order_of
+from penstock.api.bodies import ANONYMOUS_BYTES, body_of, content_type, order_of
 from penstock.api.identify import COOKIE, csrf_token
 from penstock.api.schemas import Shape
 from penstock.engine import people
@@ -62,7 +62,7 @@ async def create_session(request: Request, api: ApiParts) -> Response:
     if content_type(request)[0] != "application/json":
         # A form of another site could send anything else without asking us first.
         raise BadInput("UNSUPPORTED_TYPE", "Send application/json.")
-    order = await order_of(request, SignInOrder)
+    order = await order_of(request, SignInOrder, ANONYMOUS_BYTES)
     agent = request.headers.get("user-agent", "")
     caller = Caller(address_of(request), agent)
     signed = await sign_in(api.parts.settings, api.db, order.email, order.password, caller)
