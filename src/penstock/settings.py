@@ -72,8 +72,9 @@ class Settings(BaseSettings):
     streams_per_org: int = Field(100, ge=1, description="… for one org.")
     streams_per_key: int = Field(20, ge=1, description="… for one key or session.")
     trusted_proxies: Texts = Field(
-        ("127.0.0.1", "::1"),
-        description="Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
+        (),
+        description="Addresses and networks of reverse proxies, whose `X-Forwarded-For` and"
+        " `X-Forwarded-Proto` are believed (`127.0.0.1,::1` for one on the same machine); none.",
     )
     cors_origins: Texts = Field(
         (), description="Web origins whose pages may call the API (`https://app.example`); none."
@@ -248,11 +249,25 @@ class Settings(BaseSettings):
         480, gt=0, description="How long a session lives without being used."
     )
     session_hours: float = Field(168, gt=0, description="How long a session lives at most.")
-    sign_in_failures_account: int = Field(
-        20, ge=1, le=100, description="Failed tries to sign in per account and hour."
+    sign_in_failures: int = Field(
+        20,
+        ge=1,
+        le=1000,
+        description="Failed tries to sign in to one account from one network (/24, IPv6 /48) in"
+        " an hour.",
     )
-    sign_in_failures_address: int = Field(
-        100, ge=1, le=100_000, description="… and per address; wrong API keys are counted apart."
+    sign_in_failures_account: int = Field(
+        200,
+        ge=1,
+        le=100_000,
+        description="… to one account from all networks together; those that have signed in to it"
+        " before are not bound by this.",
+    )
+    sign_in_failures_network: int = Field(
+        100,
+        ge=1,
+        le=100_000,
+        description="… from one network to all accounts; wrong API keys are counted apart.",
     )
     requests_per_second: float = Field(
         50,

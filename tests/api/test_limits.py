@@ -13,7 +13,7 @@ from penstock.settings import Settings
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     return settings.model_copy(
-        update={"requests_per_second": 0.5, "requests_burst": 5, "sign_in_failures_address": 8}
+        update={"requests_per_second": 0.5, "requests_burst": 5, "sign_in_failures_network": 8}
     )
 
 

@@ -33,8 +33,8 @@ def failures_of_address() -> int:
 @pytest.fixture
 def settings(settings: Settings, failures_of_address: int) -> Settings:
     limits = {
-        "sign_in_failures_account": 5,
-        "sign_in_failures_address": failures_of_address,
+        "sign_in_failures": 5,
+        "sign_in_failures_network": failures_of_address,
     }
     return settings.model_copy(update=limits)
 

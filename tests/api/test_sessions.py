@@ -14,7 +14,7 @@ from penstock.store.database import Database
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"sign_in_failures_account": 3})
+    return settings.model_copy(update={"sign_in_failures": 3})
 
 
 async def open_sessions(client: httpx2.AsyncClient, **query: object) -> SessionPage:

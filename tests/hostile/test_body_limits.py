@@ -17,7 +17,7 @@ from penstock.api.errors import MOST_PROBLEMS
 from penstock.api.frame import MOST_PARAMETERS
 from penstock.model.errors import BadInput
 
-UNKNOWN = {f"field{number:05}": 1 for number in range(60_000)}
+UNKNOWN: dict[str, object] = {f"field{number:05}": 1 for number in range(60_000)}
 
 
 async def exchange(port: int, *pieces: bytes) -> bytes:

@@ -88,8 +88,13 @@ SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_ran
 FROM webhook_endpoints w, generate_series(1, 400) n;
 INSERT INTO audit (org_id, user_id, action, target)
 SELECT 1 + n % 50, 1 + n % 50, 'job.' || n % 40, 'job:' || n FROM generate_series(1, 20000) n;
-INSERT INTO sign_in_tries (subject)
-SELECT decode(md5((n % 500)::text), 'hex') FROM generate_series(1, 10000) n;
+INSERT INTO sign_in_tries (account, network)
+SELECT decode(md5((n % 500)::text), 'hex'), decode(md5((n % 700)::text), 'hex')
+FROM generate_series(1, 10000) n;
+INSERT INTO sign_in_networks (account, network, at)
+SELECT decode(md5((n % 500)::text), 'hex'), decode(md5(n::text), 'hex'),
+       now() - n * interval '1 hour'
+FROM generate_series(1, 10000) n;
 ANALYZE;
 """
 

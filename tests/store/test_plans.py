@@ -119,9 +119,14 @@ HOT += [
     ("audits.of_user", {"audit_of_user"}),
     ("audits.of_action", {"audit_of_action"}),
     ("audits.of_target", {"audit_of_target"}),
-    ("sessions.wait_for_try", {"sign_in_tries_recent"}),
+    ("sessions.wait_for_pair", {"sign_in_tries_"}),
+    ("sessions.wait_for_account", {"sign_in_tries_account"}),
+    ("sessions.wait_for_network", {"sign_in_tries_network"}),
+    ("sessions.knows_network", {"sign_in_networks_pkey"}),
+    ("sessions.forget_networks", {"sign_in_networks_age", "Tid Scan"}),
     ("sessions.forget_tries", {"sign_in_tries_age"}),
-    ("sessions.forgive_tries", {"sign_in_tries_recent", "sign_in_tries_pkey"}),
+    ("sessions.forgive_pair", {"sign_in_tries_"}),
+    ("sessions.forgive_account", {"sign_in_tries_account"}),
     ("sessions.forget_sessions", {"sessions_age", "sessions_pkey"}),
     ("sweep.forget_keys", {"idempotency_keys_age", "Tid Scan"}),
     ("uploads.expired_uploads", {"uploads_expiry", "uploads_pkey"}),
@@ -169,7 +174,7 @@ HOT += [
     ("outbox.rested_streams", {"jobs_depth", "webhook_streams_pkey"}),
 ]
 LARGE = (
-    *("audit", "sign_in_tries", "users", "passwords", "api_keys", "sessions"),
+    *("audit", "sign_in_tries", "sign_in_networks", "users", "passwords", "api_keys", "sessions"),
     *("files", "uploads", "idempotency_keys", "bulk_operations", "profiles", "rates"),
     *("job_errors", "webhook_streams"),
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
@@ -184,7 +189,6 @@ WHOLE = {
     "people.has_other_admin": {"users"},
     "sessions.has_admin_with_password": {"users"},
     # Only ever run by the owner and for admins, from whom no other org's rows are hidden.
-    "accounts.find_user": {"users"},
     "uploads.expired_uploads": {"uploads"},
 }
 # What a tenant's row-level security makes of a statement.

@@ -44,7 +44,7 @@ TENANT_TABLES = {
         "installation",
         "clock",
     ),
-    *("bulk_operations", "passwords", "sessions", "sign_in_tries"),
+    *("bulk_operations", "passwords", "sessions", "sign_in_tries", "sign_in_networks"),
     *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "webhook_cursor"),
 }
 

@@ -37,7 +37,7 @@ class Door:
             for times in (1, 2, 4)
         )
         # Half of them at once, the other half over the hour: never more than all in any hour.
-        failures = settings.sign_in_failures_address / 2
+        failures = settings.sign_in_failures_network / 2
         self._wrong_keys = Buckets(failures / _HOUR, failures)
 
     async def identify(self, asked: HTTPConnection) -> Principal:
@@ -75,9 +75,8 @@ class Door:
         async with self._db.acquire() as conn:
             found = await principal_of(conn, key.strip())
         if found is None:
-            ip = address_of(asked)
             self._wrong_keys.take(
-                "socket" if ip is None else network_of(ip), "Too many requests with a wrong key."
+                network_of(address_of(asked)), "Too many requests with a wrong key."
             )
             raise _nobody()
         return found

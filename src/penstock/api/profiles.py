@@ -99,7 +99,7 @@ async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name)
     if kind == TOML:
         profile = catalog.from_toml(await read_text(request))
     elif kind == "application/json":
-        profile = catalog.from_input({**await json_object(request), "name": name})
+        profile = catalog.from_input({"name": name, **await json_object(request)})
     else:
         raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
     body: dict[str, Any] = catalog.to_json(to_save(profile))

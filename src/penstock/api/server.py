@@ -34,6 +34,7 @@ def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
         log_config=None,
         lifespan="off",
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=list(settings.trusted_proxies),
         ws_max_size=MESSAGE_BYTES,
         ws_max_queue=_MESSAGES_WAITING,

@@ -63,6 +63,7 @@ async def create_session(request: Request, api: ApiParts) -> Response:
         # A form of another site could send anything else without asking us first.
         raise BadInput("UNSUPPORTED_TYPE", "Send application/json.")
     order = await order_of(request, SignInOrder, ANONYMOUS_BYTES)
+    _notice_unknown_proxy(request, api)
     agent = request.headers.get("user-agent", "")
     caller = Caller(address_of(request), agent)
     signed = await sign_in(api.parts.settings, api.db, order.email, order.password, caller)
@@ -87,6 +88,20 @@ async def delete_session(request: Request, api: ApiParts, who: Reader) -> Respon
     response = Response(status_code=204)
     _set_cookie(request, response, "", 0)
     return response
+
+
+def _notice_unknown_proxy(request: Request, api: Api) -> None:
+    """Behind a proxy that is not named, all callers have its address, and one caller's failed tries
+    count against all. Said once."""
+    state = request.app.state
+    if "x-forwarded-for" in request.headers and not api.parts.settings.trusted_proxies:
+        if not getattr(state, "noticed_proxy", False):
+            api.parts.log.warning(
+                "X-Forwarded-For is ignored: if a proxy of yours sends it, name the proxy in"
+                " PENSTOCK_TRUSTED_PROXIES",
+                peer=address_of(request),
+            )
+        state.noticed_proxy = True
 
 
 async def _end_the_one_before(request: Request, api: Api) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from penstock.cli import shown
 from penstock.cli.accounts import Email, Org, Role, require_address
+from penstock.model.emails import fold_email
 
 if TYPE_CHECKING:
     from penstock.cli.connection import Penstock
@@ -35,9 +36,9 @@ def create_user(
     password = asyncio.run(_create_user(email, org, role, _read(password_file)))
     made = {"password": password} if password else {}
     if json:
-        shown.as_json({"email": email.lower(), "org": org, "role": role, **made})
+        shown.as_json({"email": fold_email(email), "org": org, "role": role, **made})
         return
-    print(f"User {email.lower()} is there, {role} of {org}.")
+    print(f"User {fold_email(email)} is there, {role} of {org}.")
     _show_password(password)
 
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from penstock.model.emails import fold_email
 from penstock.model.errors import BadInput, RateLimited
 
 SHORTEST, LONGEST = 12, 256
@@ -51,8 +52,8 @@ def require_good(password: str, email: str) -> None:
             "WEAK_PASSWORD", f"A password has {SHORTEST} to {LONGEST} characters.",
             shortest=SHORTEST, longest=LONGEST,
         )  # fmt: skip
-    name, _, _ = email.lower().partition("@")
-    if password.lower() in (email.lower(), name) or len(set(password)) < 5:
+    name, _, _ = fold_email(email).partition("@")
+    if fold_email(password) in (fold_email(email), name) or len(set(password)) < 5:
         raise BadInput("WEAK_PASSWORD", "That password is too easy to guess. Take another one.")
 
 

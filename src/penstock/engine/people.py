@@ -84,7 +84,7 @@ async def reset_password(conn: Connection, asker: Asker, user_id: int, hashed: s
     user = await _existing(conn, user_id)
     await sessions.set_password(conn, user_id, user["org_id"], hashed)
     await sessions.end_sessions_of(conn, user_id)
-    await sessions.forgive(conn, sessions.Try(), account_of(user["email"]))
+    await sessions.forgive_account(conn, account_of(user["email"]))
     await _audit(conn, asker, user, "reset_password")
     return user
 

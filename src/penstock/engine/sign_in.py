@@ -8,12 +8,13 @@ import ipaddress
 from dataclasses import dataclass
 
 from penstock.engine import passwords
+from penstock.model.emails import fold_email
 from penstock.model.errors import NotAllowed, RateLimited
 from penstock.settings import Settings
 from penstock.store import accounts, sessions
 from penstock.store.accounts import Principal
 from penstock.store.database import Database
-from penstock.store.sessions import Lifetime, Try
+from penstock.store.sessions import Lifetime, TryLimits, TrySubject
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ async def sign_in(
     assert known is not None
     fresh = await passwords.hash_password(password) if passwords.is_outdated(known.hash) else None
     async with db.acquire() as conn:
-        await sessions.forgive(conn, tried, account_of(email))
+        await sessions.forgive(conn, tried)
     who = known.who
     lifetime = Lifetime(settings.session_idle_minutes * 60, settings.session_hours * 3600)
     async with db.scoped(who.scope) as conn:
@@ -59,44 +60,52 @@ async def sign_in(
 async def confirm(
     settings: Settings, db: Database, who: Principal, password: str, caller: Caller
 ) -> None:
-    """The one who asks must know the password, for what a borrowed session must not do."""
-    tried = await _begin_try(settings, db, who.email, caller)
+    """The one who asks must know the password, for what a borrowed session must not do. Strangers'
+    tries on the account do not count here."""
+    tried = await _begin_try(settings, db, who.email, caller, signed_in=True)
     async with db.acquire() as conn:
         known = await sessions.password_of(conn, who.email)
     if not await passwords.matches(password, None if known is None else known.hash):
         raise NotAllowed("WRONG_PASSWORD", "The password is not the one you have now.")
     async with db.acquire() as conn:
-        await sessions.forgive(conn, tried, account_of(who.email))
+        await sessions.forgive(conn, tried)
 
 
-async def _begin_try(settings: Settings, db: Database, email: str, caller: Caller) -> Try:
-    most = {account_of(email): settings.sign_in_failures_account}
-    if caller.ip is not None:
-        most[_subject("address", network_of(caller.ip))] = settings.sign_in_failures_address
+async def _begin_try(
+    settings: Settings, db: Database, email: str, caller: Caller, *, signed_in: bool = False
+) -> TrySubject:
+    tried = TrySubject(account_of(email), _subject("network", network_of(caller.ip)))
+    limits = TryLimits(
+        settings.sign_in_failures,
+        None if signed_in else settings.sign_in_failures_account,
+        # Callers over a socket file share one name, but are not one network.
+        None if caller.ip is None else settings.sign_in_failures_network,
+    )
     async with db.transaction() as conn:
-        tried = await sessions.begin_try(conn, most)
-    if tried.wait_ms:
+        wait_ms = await sessions.begin_try(conn, tried, limits)
+    if wait_ms:
         raise RateLimited(
             "RATE_LIMITED",
             "Too many failed tries to sign in. Try again later.",
-            retry_after_ms=tried.wait_ms,
+            retry_after_ms=wait_ms,
         )
     return tried
 
 
-def network_of(ip: str) -> str:
-    """Whoever has one IPv6 address has 2^64 of them."""
+def network_of(ip: str | None) -> str:
+    """The network whose addresses one party can usually choose from: a /24, or a /48 of IPv6."""
+    if ip is None:
+        return "local"
     address = ipaddress.ip_address(ip)
-    if address.version == 4:
-        return ip
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    bits = 24 if address.version == 4 else 48
+    return str(ipaddress.ip_network((address, bits), strict=False))
 
 
 def account_of(email: str) -> bytes:
-    return _subject("account", email.lower())
+    return _subject("account", fold_email(email))
 
 
 def _subject(kind: str, name: str) -> bytes:
-    return hashlib.sha256(f"{kind}:{name}".encode()).digest()
+    return hashlib.sha256(f"{kind}:{name}".encode("utf-8", "surrogatepass")).digest()

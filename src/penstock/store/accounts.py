@@ -12,6 +12,7 @@ from uuid import UUID
 
 import asyncpg
 
+from penstock.model.emails import fold_email
 from penstock.model.errors import BadInput, NotThere
 from penstock.model.fairness import PLAN_WEIGHTS
 from penstock.store.database import Connection, Scope, to_json
@@ -103,11 +104,11 @@ async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> An
 
 async def find_user(conn: Connection, email: str) -> Any:
     """The user of that address, however it is spelled; None for nobody."""
-    return await conn.fetchrow(_sql.find_user, email)
+    return await conn.fetchrow(_sql.find_user, fold_email(email))
 
 
 async def add_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
-    return await conn.fetchrow(_sql.add_user, org_id, email.lower(), role)
+    return await conn.fetchrow(_sql.add_user, org_id, fold_email(email), role)
 
 
 async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> Any:

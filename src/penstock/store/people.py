@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.model.emails import fold_email
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
@@ -17,7 +18,8 @@ async def get(conn: Connection, user_id: int) -> Any:
 async def listed(
     conn: Connection, after: int, org: str | None, email: str | None, limit: int
 ) -> list[Any]:
-    return await conn.fetch(_sql.list_users, after, org, email, limit)
+    folded = None if email is None else fold_email(email)
+    return await conn.fetch(_sql.list_users, after, org, folded, limit)
 
 
 async def set_role(conn: Connection, user_id: int, role: str) -> None:

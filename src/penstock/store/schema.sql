@@ -779,7 +779,6 @@ CREATE FUNCTION current_actor() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
     RETURN nullif(current_setting('penstock.user', true), '')::bigint;
 
 -- Addresses are compared without regard to case.
-CREATE INDEX users_email ON users (lower(email));
 
 -- Apart from the users, so that whoever may read users reads no hash.
 CREATE TABLE passwords (
@@ -806,16 +805,28 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_user ON sessions (user_id);
 CREATE INDEX sessions_age ON sessions (idle_until);
 
--- Failed tries to sign in of the last hour, by account and by address, both as hashes: what is
+-- Failed tries to sign in of the last hour, by account and by network, both as hashes: what is
 -- typed into the wrong field may be a password.
 CREATE TABLE sign_in_tries (
     id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    subject bytea NOT NULL,
-    at      timestamptz NOT NULL DEFAULT now()
+    account bytea NOT NULL,
+    at      timestamptz NOT NULL DEFAULT now(),
+    network bytea NOT NULL
 );
 
-CREATE INDEX sign_in_tries_recent ON sign_in_tries (subject, at DESC);
+CREATE INDEX sign_in_tries_account ON sign_in_tries (account, at DESC);
 CREATE INDEX sign_in_tries_age ON sign_in_tries (at);
+CREATE INDEX sign_in_tries_network ON sign_in_tries (network, at DESC);
+
+-- Networks from which an account was signed in to: others' failed tries do not shut them out.
+CREATE TABLE sign_in_networks (
+    account bytea NOT NULL,
+    network bytea NOT NULL,
+    at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (account, network)
+);
+
+CREATE INDEX sign_in_networks_age ON sign_in_networks (at);
 
 CREATE INDEX api_keys_user ON api_keys (user_id, id);
 
@@ -827,6 +838,7 @@ CREATE INDEX audit_of_action ON audit (action, id DESC);
 ALTER TABLE passwords ENABLE ROW LEVEL SECURITY;
 ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE sign_in_tries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_networks ENABLE ROW LEVEL SECURITY;
 
 -- Of keys, passwords and sessions everyone has their own, whether or not the org shares its jobs.
 CREATE POLICY own_rows ON api_keys TO penstock_api
@@ -839,6 +851,7 @@ CREATE POLICY all_orgs ON passwords TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON sessions TO penstock_admin USING (true);
 -- Counted before anyone is known.
 CREATE POLICY everyone ON sign_in_tries TO penstock_api USING (true);
+CREATE POLICY everyone ON sign_in_networks TO penstock_api USING (true);
 -- An admin who resets a password forgives the tries with the old one.
 CREATE POLICY all_orgs ON sign_in_tries TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON virtual_clock FOR SELECT TO penstock_admin USING (true);
@@ -851,7 +864,8 @@ GRANT SELECT (user_id, org_id, changed_at), INSERT (user_id, org_id, hash),
 GRANT SELECT (id, org_id, user_id, ip, agent, created_at, seen_at, idle_until, expires_at),
     INSERT (id, org_id, user_id, hash, ip, agent, idle_until, expires_at), DELETE
     ON sessions TO penstock_api, penstock_admin;
-GRANT SELECT, INSERT (subject), DELETE ON sign_in_tries TO penstock_api;
+GRANT SELECT, INSERT (account, network), DELETE ON sign_in_tries TO penstock_api;
+GRANT SELECT, INSERT (account, network), UPDATE (at) ON sign_in_networks TO penstock_api;
 GRANT SELECT, DELETE ON sign_in_tries TO penstock_admin;
 GRANT INSERT (org_id, email, role), UPDATE (role, disabled_at) ON users TO penstock_admin;
 GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs) ON orgs
@@ -892,8 +906,7 @@ CREATE FUNCTION password_of(address text)
 BEGIN ATOMIC
     SELECT u.id, o.id, u.email, u.role, o.name, o.plan, o.shared_jobs, p.hash
     FROM users u JOIN orgs o ON o.id = u.org_id JOIN passwords p ON p.user_id = u.id
-    WHERE lower(u.email) = lower(address) AND u.disabled_at IS NULL
-    ORDER BY u.email = address DESC, u.id LIMIT 1;
+    WHERE u.email = address AND u.disabled_at IS NULL;
 END;
 
 CREATE FUNCTION touch_key(key_hash bytea) RETURNS void LANGUAGE sql VOLATILE SECURITY DEFINER

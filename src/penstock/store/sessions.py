@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from penstock.model.emails import fold_email
 from penstock.model.ids import new_id
 from penstock.store.accounts import Principal, hash_key, principal_from
 from penstock.store.database import Connection
@@ -69,7 +69,7 @@ async def end_sessions_of(conn: Connection, user_id: int, but: UUID | None = Non
 
 
 async def password_of(conn: Connection, email: str) -> KnownPassword | None:
-    row = await conn.fetchrow(_sql.password, email)
+    row = await conn.fetchrow(_sql.password, fold_email(email))
     return None if row is None else KnownPassword(principal_from(row), row["hash"])
 
 
@@ -82,31 +82,54 @@ async def some_admin_can_sign_in(conn: Connection) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
-    """One try to sign in: its rows, or how long to wait for it."""
+class TrySubject:
+    """Which account is tried, and from which network; both as hashes."""
 
-    ids: Sequence[int] = ()
-    wait_ms: int = 0
+    account: bytes
+    network: bytes
 
 
-async def begin_try(conn: Connection, most_by_subject: dict[bytes, int]) -> Try:
-    """Count a try against each subject, unless one of them has no more left in this hour."""
-    for subject in sorted(most_by_subject):
+@dataclass(frozen=True, slots=True)
+class TryLimits:
+    """Failures in an hour: of a network on an account, on an account in all, of a network in all.
+    None is no limit."""
+
+    pair: int
+    account: int | None
+    network: int | None
+
+
+async def begin_try(conn: Connection, tried: TrySubject, limits: TryLimits) -> int:
+    """Count a try, and return 0; or how many milliseconds to wait until one is allowed. A network
+    that has signed in to the account before is not bound by the account's total."""
+    for subject in sorted({tried.account, tried.network}):
         await conn.execute(_sql.lock_tries, subject)
-    for subject, most in most_by_subject.items():
-        wait_ms = await conn.fetchval(_sql.wait_for_try, subject, most - 1)
-        if wait_ms is not None:
-            return Try(wait_ms=max(1, int(wait_ms)))
-    rows = await conn.fetch(_sql.add_tries, list(most_by_subject))
-    return Try([row["id"] for row in rows])
+    waits = [await conn.fetchval(_sql.wait_for_pair, tried.account, tried.network, limits.pair - 1)]
+    known = await conn.fetchval(_sql.knows_network, tried.account, tried.network)
+    if limits.account is not None and not known:
+        waits.append(await conn.fetchval(_sql.wait_for_account, tried.account, limits.account - 1))
+    if limits.network is not None:
+        waits.append(await conn.fetchval(_sql.wait_for_network, tried.network, limits.network - 1))
+    needed = [max(1, int(wait)) for wait in waits if wait is not None]
+    if not needed:
+        await conn.execute(_sql.add_try, tried.account, tried.network)
+    return max(needed, default=0)
 
 
-async def forgive(conn: Connection, tried: Try, account: bytes) -> None:
-    """This try was none, and those before on the account do not count."""
-    await conn.execute(_sql.forgive_tries, list(tried.ids), account)
+async def forgive(conn: Connection, tried: TrySubject) -> None:
+    """It was the right password: this try and those before it from the same network do not count.
+    Those of other networks do; they may be an attacker's."""
+    await conn.execute(_sql.forgive_pair, tried.account, tried.network)
+    await conn.execute(_sql.know_network, tried.account, tried.network)
+
+
+async def forgive_account(conn: Connection, account: bytes) -> None:
+    """No try on this account counts any more."""
+    await conn.execute(_sql.forgive_account, account)
 
 
 async def forget_ended(conn: Connection) -> None:
-    """What has ended, and tries too old to count."""
+    """What has ended, tries too old to count, and networks not seen for long."""
     await conn.execute(_sql.forget_sessions)
     await conn.execute(_sql.forget_tries)
+    await conn.execute(_sql.forget_networks)

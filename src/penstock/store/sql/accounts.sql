@@ -32,9 +32,8 @@ RETURNING id, name, plan, weight, max_slices, shared_jobs, created_at
 INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock WHERE pool = ''
 
 -- name: find_user
--- A user by e-mail, in whatever case it is written.
-SELECT id, org_id, email, role, created_at, disabled_at FROM users
-WHERE lower(email) = lower($1) ORDER BY email = $1 DESC, id LIMIT 1
+-- A user by the folded e-mail address.
+SELECT id, org_id, email, role, created_at, disabled_at FROM users WHERE email = $1
 
 -- name: add_user
 -- A person or program of an org.

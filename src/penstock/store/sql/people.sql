@@ -11,7 +11,7 @@ SELECT u.id, u.org_id, u.email, u.role, o.name AS org, u.created_at, u.disabled_
        p.changed_at AS password_changed_at
 FROM users u JOIN orgs o ON o.id = u.org_id LEFT JOIN passwords p ON p.user_id = u.id
 WHERE u.id > $1 AND ($2::text IS NULL OR o.name = $2)
-  AND ($3::text IS NULL OR lower(u.email) = lower($3))
+  AND ($3::text IS NULL OR u.email = $3)
 ORDER BY u.id LIMIT $4
 
 -- name: set_role

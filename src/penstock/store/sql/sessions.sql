@@ -45,24 +45,48 @@ SELECT EXISTS (SELECT FROM users u JOIN passwords p ON p.user_id = u.id
                WHERE u.role = 'admin' AND u.disabled_at IS NULL)
 
 -- name: lock_tries
--- Tries on one account, or of one address, are counted one after the other.
+-- Tries on one account, or of one network, are counted one after the other.
 SELECT pg_advisory_xact_lock(hashtextextended(
     'penstock.try:' || current_schema() || ':' || encode($1, 'hex'), 0))
 
--- name: wait_for_try
--- How long until one more try is allowed: until the $2-th last is an hour old.
+-- name: wait_for_pair
+-- How long until a network may try this account again: until its $3-th last try is an hour old.
 SELECT extract(epoch FROM at + interval '1 hour' - now()) * 1000 AS wait_ms
-FROM sign_in_tries WHERE subject = $1 AND at > now() - interval '1 hour'
+FROM sign_in_tries WHERE account = $1 AND network = $2 AND at > now() - interval '1 hour'
+ORDER BY at DESC OFFSET $3 LIMIT 1
+
+-- name: wait_for_account
+-- The same for tries on an account from any network.
+SELECT extract(epoch FROM at + interval '1 hour' - now()) * 1000 AS wait_ms
+FROM sign_in_tries WHERE account = $1 AND at > now() - interval '1 hour'
 ORDER BY at DESC OFFSET $2 LIMIT 1
 
--- name: add_tries
--- Counted before the password is looked at, so that many at once are not more than one by one.
-INSERT INTO sign_in_tries (subject) SELECT unnest($1::bytea[]) RETURNING id
+-- name: wait_for_network
+-- The same for tries of a network on any account.
+SELECT extract(epoch FROM at + interval '1 hour' - now()) * 1000 AS wait_ms
+FROM sign_in_tries WHERE network = $1 AND at > now() - interval '1 hour'
+ORDER BY at DESC OFFSET $2 LIMIT 1
 
--- name: forgive_tries
--- It was the right password: this try was none, and those before on the account do not matter.
-DELETE FROM sign_in_tries WHERE id = ANY (
-    $1::bigint[] || ARRAY(SELECT id FROM sign_in_tries WHERE subject = $2))
+-- name: knows_network
+-- Whether this account was signed in to from this network before.
+SELECT EXISTS (SELECT FROM sign_in_networks WHERE account = $1 AND network = $2)
+
+-- name: add_try
+-- Counted before the password is looked at, so that many at once are not more than one by one.
+INSERT INTO sign_in_tries (account, network) VALUES ($1, $2)
+
+-- name: forgive_pair
+-- The right password: earlier failures from the same network do not count.
+DELETE FROM sign_in_tries WHERE account = $1 AND network = $2
+
+-- name: know_network
+-- Remember where an account was signed in to.
+INSERT INTO sign_in_networks (account, network) VALUES ($1, $2)
+ON CONFLICT (account, network) DO UPDATE SET at = now()
+
+-- name: forgive_account
+-- A new password: failures with the old one do not count, wherever they came from.
+DELETE FROM sign_in_tries WHERE account = $1
 
 -- name: forget_sessions
 -- Sessions that have ended, some at a time. One that has expired is used no more, and so goes, too.
@@ -73,3 +97,9 @@ DELETE FROM sessions WHERE id = ANY (ARRAY(
 -- Tries that count no more, some at a time.
 DELETE FROM sign_in_tries WHERE id = ANY (ARRAY(
     SELECT id FROM sign_in_tries WHERE at < now() - interval '1 hour' ORDER BY at LIMIT 5000))
+
+-- name: forget_networks
+-- Networks that were not signed in from for half a year, some at a time.
+DELETE FROM sign_in_networks WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM sign_in_networks WHERE at < now() - interval '180 days' ORDER BY at
+    LIMIT 1000))
