@@ -20,6 +20,7 @@ from pydantic_settings import (
 from penstock.model.addresses import Exempt, parse_exempt
 from penstock.model.backpressure import Levels
 from penstock.model.governor import CallBounds
+from penstock.model.quota import Quota
 from penstock.settings_sources import PREFIX, Sources
 
 MEBIBYTE = 1024 * 1024
@@ -169,6 +170,23 @@ class Settings(BaseSettings):
 
     exports_at_once: int = Field(
         3, ge=2, le=64, description="Exports an API process writes at once; an org gets one less."
+    )
+
+    # What an org may keep
+    quota_file_bytes: int = Field(
+        100 * 1024 * MEBIBYTE, ge=0, description="Files of one org, in bytes; 0: any amount."
+    )
+    quota_rows: int = Field(100_000_000, ge=0, description="Rows of one org's jobs; 0: any number.")
+    quota_row_bytes: int = Field(
+        200 * 1024 * MEBIBYTE, ge=0, description="… in bytes, as they were read; 0: any amount."
+    )
+    disk_reserve_bytes: int = Field(
+        512 * MEBIBYTE,
+        ge=0,
+        description="Room on the data folder's disk below which no file and no job is taken.",
+    )
+    max_row_bytes: int = Field(
+        4 * MEBIBYTE, ge=1024, description="Largest row, with all its cells, as JSON."
     )
 
     # What leaves: suppliers' servers, receivers of webhooks
@@ -327,6 +345,12 @@ class Settings(BaseSettings):
     @property
     def fetch_exempt(self) -> tuple[Exempt, ...]:
         return parse_exempt(self.fetch_allow)
+
+    @property
+    def quota(self) -> Quota:
+        return Quota(
+            self.quota_file_bytes or None, self.quota_rows or None, self.quota_row_bytes or None
+        )
 
     @property
     def depth_levels(self) -> Levels:

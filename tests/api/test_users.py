@@ -11,6 +11,7 @@ from tests.api.signing import sign_in, try_to_sign_in
 
 from penstock.api.account_shapes import (
     AuditPage,
+    FullOrg,
     NewPassword,
     NewUserShape,
     OrgPage,
@@ -200,7 +201,7 @@ async def test_an_org_shares_its_jobs_when_an_admin_says_so(
     colleague = await caller(email="colleague@acme")
     order = {"pipeline": "noop", "config": {"items": 1}}
     assert (await colleague.post("/api/jobs", json=order)).status_code == 202
-    assert shaped(OrgShape, await client.get("/api/org")).shared_jobs is False
+    assert shaped(FullOrg, await client.get("/api/org")).shared_jobs is False
     change = {"sharedJobs": True}
     refused(await client.patch("/api/org", json=change), 403, "INSUFFICIENT_PERMISSIONS")
     refused(await client.get("/api/org", params={"org": "house"}), 403, "INSUFFICIENT_PERMISSIONS")

@@ -21,6 +21,7 @@ INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key
 SELECT gen_random_uuid(), org_id, id, 'a.csv', 'text/csv', repeat('0', 64), 1, 'blob' || id,
        now() - id * interval '1 minute'
 FROM users;
+INSERT INTO org_usage (org_id, rows) SELECT id, 1 FROM orgs;
 INSERT INTO uploads (id, org_id, user_id, name, media_type, length, expires_at)
 SELECT id, org_id, user_id, name, media_type, 1, created_at FROM files;
 INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, response, created_at)

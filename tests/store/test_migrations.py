@@ -37,6 +37,12 @@ async def structure(conn: Connection, schema: str) -> list[str]:
     return [re.sub(rf"\b{schema}\b", "S", row[0]) for row in rows]
 
 
+def test_every_migration_has_its_own_number() -> None:
+    folder = resources.files("penstock.store").joinpath("migrations")
+    numbers = sorted(one.name[:4] for one in folder.iterdir() if one.name.endswith(".sql"))
+    assert numbers == [f"{number:04}" for number in range(1, len(numbers) + 1)]
+
+
 async def test_a_second_run_changes_nothing(db: Database) -> None:
     async with db.acquire() as conn:
         before = await structure(conn, db.schema)

@@ -19,6 +19,7 @@ TENANT_TABLES = {
     *(
         "orgs",
         "org_time",
+        "org_usage",
         "virtual_clock",
         "users",
         "api_keys",

@@ -11,6 +11,7 @@ from pydantic import Field, StrictBool, StrictInt
 from penstock.api.answers import stored
 from penstock.api.schemas import Moment, Shape
 from penstock.engine.passwords import LONGEST, SHORTEST
+from penstock.model.quota import Quota, Usage
 from penstock.store.accounts import Principal
 
 Role = Literal["admin", "member", "viewer"]
@@ -155,6 +156,23 @@ class OrgShape(Shape):
     created_at: datetime
 
 
+class Kept(Shape):
+    used: int
+    quota: int | None = Field(description="Null: any amount.")
+
+
+class Storage(Shape):
+    """What the org keeps, and may keep."""
+
+    file_bytes: Kept
+    rows: Kept = Field(description="Rows of its jobs.")
+    row_bytes: Kept = Field(description="… as they were read.")
+
+
+class FullOrg(OrgShape):
+    storage: Storage
+
+
 class OrgPage(Shape):
     items: list[OrgShape]
 
@@ -256,6 +274,14 @@ def audit_shape(row: Any) -> dict[str, Any]:
         "ip": row["ip"],
         "before": stored(row["before"]),
         "after": stored(row["after"]),
+    }
+
+
+def storage_shape(used: Usage, quota: Quota) -> dict[str, Any]:
+    return {
+        "fileBytes": {"used": used.file_bytes, "quota": quota.file_bytes},
+        "rows": {"used": used.rows, "quota": quota.rows},
+        "rowBytes": {"used": used.row_bytes, "quota": quota.row_bytes},
     }
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 _JSON_BODY = ("INVALID_JSON", "BODY_TOO_LARGE", "UNKNOWN_FIELD", "INVALID_PARAMETERS")
-_FORM = ("BAD_MULTIPART", "FILE_TOO_LARGE", "BAD_FILENAME", "BLOB_UNAVAILABLE")
+_QUOTA = "STORAGE_QUOTA_EXCEEDED"
+_FORM = (_QUOTA, "BAD_MULTIPART", "FILE_TOO_LARGE", "BAD_FILENAME", "BLOB_UNAVAILABLE")
 _BODY = ("BODY_INCOMPLETE", "REQUEST_TIMEOUT")
 _KEYED = ("INVALID_IDEMPOTENCY_KEY", "IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_MISMATCH")
 
@@ -24,10 +25,10 @@ _NO_SEAL = "SECRET_KEY_MISSING"
 _STATE = ("INVALID_STATE",)
 # By operation id.
 OWN: dict[str, tuple[str, ...]] = {
-    "beginUpload": (*_TUS, *_PIECE, "BAD_FILENAME"),
+    "beginUpload": (*_TUS, *_PIECE, "BAD_FILENAME", _QUOTA),
     "askOffset": (*_TUS, "BLOB_UNAVAILABLE"),
     "showUpload": ("UPLOAD_BUSY", "UNSUPPORTED_TYPE", "BLOB_UNAVAILABLE"),
-    "continueUpload": (*_TUS, *_PIECE),
+    "continueUpload": (*_TUS, *_PIECE, _QUOTA),
     "giveUpUpload": _TUS,
     "createJob": (*_JOB, *_URL),
     "previewJob": (*_JOB, *_URL, "PREVIEW_TIMEOUT"),
@@ -122,6 +123,7 @@ MEANINGS = {
     "SECRET_KEY_MISSING": "This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.",
     "SERVER_BUSY": "The server does as much of this kind as it can. Try again.",
     "STORAGE_FULL": "The server's disk is full.",
+    "STORAGE_QUOTA_EXCEEDED": "The org has no room for another file, or too many open uploads.",
     "TOO_MANY_AT_ONCE": "Too much of this kind is under way for you or your org already.",
     "UNKNOWN_FIELD": "There is no field or parameter of this name.",
     "UNSUPPORTED_TUS_VERSION": "`Tus-Resumable` must be 1.0.0.",

@@ -61,6 +61,7 @@ STATUSES = {
     "PICTURE_UNAVAILABLE": 502,
     "PREVIEW_TIMEOUT": 504,
     "STORAGE_FULL": 507,
+    "STORAGE_QUOTA_EXCEEDED": 507,
 }
 # What else goes wrong is either the input's fault or may pass.
 _PERMANENT, _TRANSIENT = 422, 503

@@ -8,31 +8,36 @@ from fastapi import APIRouter, Query, Request, Response
 
 from penstock.api.access import Admin, ApiParts, Reader, address_of
 from penstock.api.account_shapes import (
+    FullOrg,
     OrgChange,
     OrgOrder,
     OrgPage,
     OrgQuery,
     OrgShape,
     org_shape,
+    storage_shape,
 )
 from penstock.api.answers import answer
 from penstock.api.bodies import body_of, order_of
 from penstock.api.once import IdempotencyKey, once
 from penstock.model.errors import NotAllowed, PermanentError
-from penstock.store import accounts
+from penstock.store import accounts, usage
 from penstock.store.database import Connection
 
 router = APIRouter(tags=["accounts"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": OrgShape}}
 
 
-@router.get("/org", summary="Show your org", responses=_ONE)
+@router.get("/org", summary="Show your org", responses={200: {"model": FullOrg}})
 async def show_org(api: ApiParts, who: Reader, query: Annotated[OrgQuery, Query()]) -> Response:
-    """Its plan, and whether members see each other's jobs."""
+    """Its plan, whether members see each other's jobs, and what it keeps."""
     if query.org not in ("", who.org) and who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins see other orgs.")
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        return answer(org_shape(await accounts.find_org(conn, query.org or who.org)))
+        org = await accounts.find_org(conn, query.org or who.org)
+        used = await usage.get(conn, org["id"])
+    storage = storage_shape(used, api.parts.settings.quota)
+    return answer({**org_shape(org), "storage": storage})
 
 
 @router.patch("/org", summary="Change an org", responses=_ONE, openapi_extra=body_of(OrgChange))

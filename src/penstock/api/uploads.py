@@ -24,7 +24,7 @@ from penstock.engine import resumable
 from penstock.engine.people import Asker
 from penstock.model.errors import BadInput, PermanentError, file_too_large
 from penstock.model.ids import new_id
-from penstock.store import uploads
+from penstock.store import uploads, usage
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
@@ -134,6 +134,7 @@ async def begin_upload(
     adds_up = _adds_up(checksum)
 
     async def act(conn: Connection) -> Response:
+        await usage.require_room(conn, who.org_id, whole, api.parts.settings.quota)
         upload_id = new_id()
         expires_at = await uploads.add(
             conn, upload_id, who.org_id, who.user_id, name=name, media_type=declared[:200],

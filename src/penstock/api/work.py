@@ -13,6 +13,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from penstock.guards.concurrency import ConcurrencyGate, Turn, Work
+from penstock.guards.disk import DiskReserve
 from penstock.settings import Settings
 from penstock.store.accounts import Principal
 
@@ -30,7 +31,7 @@ ROUTES: Mapping[str, str] = {
         """,
         LIGHT: """
             GET /api/jobs/{job_id} · GET /api/extraction/jobs/{job_id}
-            OPTIONS /api/uploads · POST /api/uploads · HEAD /api/uploads/{upload_id}
+            OPTIONS /api/uploads · HEAD /api/uploads/{upload_id}
             GET /api/uploads/{upload_id} · DELETE /api/uploads/{upload_id}
             POST /api/jobs/{job_id}/pause · POST /api/jobs/{job_id}/resume
             POST /api/jobs/{job_id}/cancel · POST /api/jobs/{job_id}/priority
@@ -64,7 +65,7 @@ ROUTES: Mapping[str, str] = {
         """,
         UPLOAD: """
             POST /api/jobs · POST /api/extraction/jobs · POST /api/files
-            PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
+            POST /api/uploads · PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
         """,
         CHANGE: """
             POST /api/pending/retry · POST /api/jobs/{job_id}/reprocess
@@ -116,8 +117,11 @@ class Turns:
     def __init__(self, settings: Settings) -> None:
         self.gate = ConcurrencyGate()
         self._kinds = work_kinds(settings)
+        self._disk = DiskReserve(settings.data_dir, settings.disk_reserve_bytes)
 
     async def enter(self, work: str, who: Principal) -> Turn:
+        if work == UPLOAD:
+            self._disk.require()
         return await self.gate.enter(self._kinds[work], who.user_id, who.org_id)
 
     async def enter_stream(self, who: Principal) -> Turn:

@@ -17,10 +17,10 @@ from penstock.engine.parts import Parts
 from penstock.engine.recall import look_up
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.adaptive import IngestSizer
-from penstock.model.errors import BadInput
+from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import RowBatch, Traits
 from penstock.store import ingest as stored
-from penstock.store import jobs, recall, slices
+from penstock.store import jobs, recall, slices, usage
 from penstock.store.database import from_json, to_json
 from penstock.store.recall import Source
 
@@ -146,10 +146,12 @@ class Ingest:
                 bytes_read=size * last // source.total, bytes_total=size, header=source.header,
                 worker=self._worker,
             )  # fmt: skip
+            await self._count(conn, last - after, round(row_bytes * (last - after)))
             self._parts.failpoints.reach("recall_before_commit")
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]
+        self._require_bounded(inputs)
         tries = 0
         while True:
             timer = Timer()
@@ -175,6 +177,17 @@ class Ingest:
                     rows, self._sizer.rows, self._sizer.latency_ms or 0.0, pool_wait
                 )
                 return
+
+    def _require_bounded(self, inputs: Sequence[str]) -> None:
+        most = self._parts.settings.max_row_bytes
+        largest = max(map(len, inputs), default=0)
+        if largest > most:
+            raise PermanentError(
+                "ROW_TOO_LARGE",
+                f"A row has {largest:,} bytes with all its cells; at most {most:,} are taken"
+                " (PENSTOCK_MAX_ROW_BYTES). Is the file one record that should be many?",
+                limit=most,
+            )
 
     async def _store_once(self, batch: RowBatch, inputs: Sequence[str]) -> float:
         """One batch in one transaction; answers how long the pool made it wait.
@@ -204,9 +217,14 @@ class Ingest:
                 grouped=any(row.group is not None for row in batch.rows),
                 ready=not self._traits.learns, worker=self._worker,
             )  # fmt: skip
+            await self._count(conn, len(inputs), sum(map(len, inputs)))
         if not self._traits.learns:
             await self._wake(written.lanes)
         return pool_wait
+
+    async def _count(self, conn: Any, rows: int, size: int) -> None:
+        """With what the org keeps; last, since other ingests of the org wait for that row."""
+        await usage.add_rows(conn, self._row["org_id"], rows, size, self._parts.settings.quota)
 
     async def _end(self, learned: Any, source: Source | None = None) -> None:
         async with self._parts.db.transaction() as conn:

@@ -9,7 +9,7 @@ from uuid import UUID
 from penstock.engine.parts import Parts
 from penstock.model.errors import Unavailable
 from penstock.model.ports import StoredBlob
-from penstock.store import accounts, jobs
+from penstock.store import accounts, jobs, usage
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
 
@@ -29,7 +29,9 @@ class Upload:
 async def keep_upload(
     parts: Parts, conn: Connection, who: Principal, upload: Upload, ip: str | None = None
 ) -> datetime:
-    """Write the upload's row, audited; from the commit on the file is kept."""
+    """Write the upload's row, audited and within the org's quota; from the commit on the file is
+    kept."""
+    await usage.add_file(conn, who.org_id, upload.blob.size, parts.settings.quota)
     created_at = await jobs.add_file(
         conn,
         file_id=upload.id,

@@ -1061,3 +1061,20 @@ GRANT SELECT, INSERT, UPDATE (finished_at), DELETE ON uploads TO penstock_api, p
 
 -- Jobs that an operation is reopening: few at a time, and looked for often.
 CREATE INDEX jobs_reopening ON jobs (id) WHERE reopening IS NOT NULL;
+
+-- What each org keeps, kept up to date with every file and batch of rows: quotas are checked against
+-- it, and counting would take longer the more there is.
+CREATE TABLE org_usage (
+    org_id     bigint PRIMARY KEY REFERENCES orgs,
+    file_bytes bigint NOT NULL DEFAULT 0,
+    rows       bigint NOT NULL DEFAULT 0,
+    row_bytes  bigint NOT NULL DEFAULT 0
+);
+
+ALTER TABLE org_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON org_usage TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON org_usage TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON org_usage TO penstock_api, penstock_admin;
+
+-- Of each org few are open at a time; each new one looks how many.
+CREATE INDEX uploads_open ON uploads (org_id) WHERE finished_at IS NULL;

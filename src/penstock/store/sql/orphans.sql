@@ -14,10 +14,16 @@ SELECT id FROM files WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOC
 
 -- name: drop_files
 -- Uploads that no job uses, under their locks; answers the blobs they were kept in.
-DELETE FROM files f WHERE f.id = ANY ($1::uuid[])
-  AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.file_id = f.id)
-  AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.file_id = f.id)
-RETURNING f.blob_key
+WITH gone AS (
+    DELETE FROM files f WHERE f.id = ANY ($1::uuid[])
+      AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.file_id = f.id)
+      AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.file_id = f.id)
+    RETURNING f.blob_key, f.org_id, f.size
+), freed AS (
+    UPDATE org_usage u SET file_bytes = greatest(0, u.file_bytes - g.size)
+    FROM (SELECT org_id, sum(size) AS size FROM gone GROUP BY org_id) AS g WHERE u.org_id = g.org_id
+)
+SELECT blob_key FROM gone
 
 -- name: unnamed_blobs
 -- Which of these blobs no upload is kept in.
