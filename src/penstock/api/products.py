@@ -144,10 +144,10 @@ async def show_history(
         moment, job_id = from_cursor(query.after, this_list, datetime, UUID)
         before = (moment, job_id)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await catalog.history(conn, product_id, before, query.page_size + 1)
-        if not rows and await catalog.get(conn, product_id) is None:
+        page, more = await catalog.history(conn, product_id, before, query.page_size)
+        if not page and await catalog.get(conn, product_id) is None:
             raise no_such_product()
-    page, following = rows[: query.page_size], None
-    if len(rows) > len(page):
+    following = None
+    if more:
         following = to_cursor(this_list, page[-1]["changed_at"], str(page[-1]["job_id"]))
     return answer({"items": [change(row) for row in page], "next": following})

@@ -19,6 +19,7 @@ from penstock.store.queries import load
 
 # Documents read at once for an export; the product that goes beyond it is the last one.
 EXPORT_BYTES = 16 * 1024 * 1024
+_CHANGES_AT_ONCE = 7
 _sql = load("catalog")
 _PATIENCE_S = 0.05
 _FIRST_WINDOW, _WIDEST_WINDOW = 200, 2000
@@ -153,10 +154,20 @@ async def get(conn: Connection, product_id: UUID) -> Any:
 
 async def history(
     conn: Connection, product_id: UUID, before: tuple[datetime, UUID] | None, most: int
-) -> list[Any]:
-    """What jobs did to a product, the latest first, also to one that is no longer there."""
-    moment, job_id = before or (FAR_AHEAD, FIRST_ID)
-    return await conn.fetch(_sql.product_history, product_id, moment, job_id, most)
+) -> tuple[list[Any], bool]:
+    """What jobs did to a product, the latest first, also to one that is no longer there; and
+    whether there may be more. Fewer than ``most`` where their documents are large."""
+    place, size = before or (FAR_AHEAD, FIRST_ID), 0
+    found: list[Any] = []
+    while size < EXPORT_BYTES:
+        ask = min(_CHANGES_AT_ONCE, most + 1 - len(found))
+        rows = await conn.fetch(_sql.product_history, product_id, *place, ask)
+        found += rows
+        if len(rows) < ask or len(found) > most:
+            return found[:most], len(found) > most
+        size += sum(len(row["before"] or "") + len(row["after"] or "") for row in rows)
+        place = rows[-1]["changed_at"], rows[-1]["job_id"]
+    return found, True
 
 
 async def next_ids(

@@ -29,6 +29,9 @@ _NEWEST, _OLDEST = UUID(int=2**128 - 1), UUID(int=0)
 _CLOCKS = timedelta(days=1)
 _LOOKED_AT = 2000
 _PATIENCE_S = 0.25
+# Jobs read by one statement, and what their documents may have before a page ends early.
+_JOBS_AT_ONCE = 50
+_PAGE_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,22 @@ async def list_jobs(
             continue
         else:
             following = found["place"]
-        return await conn.fetch(_sql.listed_jobs, ids[:size]), following
+        return await _whole(conn, ids[:size], following)
+
+
+async def _whole(
+    conn: Connection, ids: Sequence[UUID], following: UUID | None
+) -> tuple[list[Any], UUID | None]:
+    """The jobs of a page; it ends early where their configs and summaries are large."""
+    rows: list[Any] = []
+    size = 0
+    for first in range(0, len(ids), _JOBS_AT_ONCE):
+        if size > _PAGE_BYTES:
+            return rows, rows[-1]["id"]
+        some = await conn.fetch(_sql.listed_jobs, ids[first : first + _JOBS_AT_ONCE])
+        rows += some
+        size += sum(len(row["config"]) + len(row["summary"] or "") for row in some)
+    return rows, following
 
 
 async def table_of(conn: Connection, job_id: UUID) -> Any:

@@ -31,8 +31,8 @@ async def require_room(conn: Connection, org_id: int, length: int, quota: Quota)
     if row["uploads"] >= MOST_OPEN_UPLOADS:
         raise BadInput(
             QUOTA,
-            f"There are {MOST_OPEN_UPLOADS} uploads of yours that are not whole. Finish or delete some of"
-            " them, or wait until they expire.",
+            f"There are {MOST_OPEN_UPLOADS} of your uploads are not whole. Finish or delete some"
+            " of them, or wait until they expire.",
         )
     used = (await get(conn, org_id)).file_bytes + row["bytes"]
     if quota.file_bytes is not None and used + length > quota.file_bytes:
