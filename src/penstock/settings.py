@@ -19,6 +19,7 @@ from pydantic_settings import (
 
 from penstock.model.addresses import Exempt, parse_exempt
 from penstock.model.backpressure import Levels
+from penstock.model.fetching import FetchPurpose
 from penstock.model.governor import CallBounds
 from penstock.model.quota import Quota
 from penstock.settings_sources import PREFIX, Sources
@@ -34,6 +35,9 @@ def _split(given: Any) -> Any:
 
 
 Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+
+# The setting that lists the addresses allowed for each purpose of a fetch.
+FETCH_LISTS = {FetchPurpose.FILE: "fetch_allow", FetchPurpose.WEBHOOK: "webhook_allow"}
 
 
 class Settings(BaseSettings):
@@ -192,9 +196,13 @@ class Settings(BaseSettings):
     # What leaves: suppliers' servers, receivers of webhooks
     fetch_allow: str = Field(
         "",
-        description="Hosts and networks a fetch may reach though they are not public: names, "
-        "addresses or networks, with commas in between, each with or without a port "
-        "(`hooks.internal,10.1.0.0/16,127.0.0.1:8080`).",
+        description="Hosts and networks that files by URL and pictures may come from though they"
+        " are not public: names, addresses or networks, with commas in between, each with or"
+        " without a port (`files.internal,10.1.0.0/16,127.0.0.1:8080`). What they answer can be"
+        " read by every member. This server's own addresses must be named one by one.",
+    )
+    webhook_allow: str = Field(
+        "", description="The same for receivers of webhooks (`hooks.internal,10.1.0.0/16`)."
     )
 
     webhook_timeout_ms: int = Field(
@@ -336,15 +344,14 @@ class Settings(BaseSettings):
                 raise ValueError(f"PENSTOCK_{low.upper()} must not exceed PENSTOCK_{high.upper()}")
         return self
 
-    @field_validator("fetch_allow")
+    @field_validator(*FETCH_LISTS.values())
     @classmethod
     def _readable(cls, value: str) -> str:
         parse_exempt(value)
         return value
 
-    @property
-    def fetch_exempt(self) -> tuple[Exempt, ...]:
-        return parse_exempt(self.fetch_allow)
+    def fetch_exempt(self, purpose: FetchPurpose) -> tuple[Exempt, ...]:
+        return parse_exempt(getattr(self, FETCH_LISTS[purpose]))
 
     @property
     def quota(self) -> Quota:

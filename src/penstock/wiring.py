@@ -20,6 +20,7 @@ from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
+from penstock.model.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
 from penstock.model.redaction import remember
 from penstock.pipelines import PIPELINES
@@ -106,7 +107,7 @@ async def engine_parts(
             settings.child_memory_bytes, _PICTURE_SECONDS, calls=2, wall_seconds=_PICTURE_SECONDS
         ),
     )  # fmt: skip
-    fetcher = Fetcher(settings.fetch_exempt)
+    fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
         await broker.start()
@@ -120,7 +121,7 @@ async def engine_parts(
             picture_children=pools.pictures,
             broker=broker,
             calls=Governor(settings.call_bounds),
-            fetch=fetcher,
+            fetchers=fetchers,
             sealer=sealer_of(settings),
             log=log,
             failpoints=Failpoints(settings.failpoint),
@@ -129,7 +130,8 @@ async def engine_parts(
         )
     finally:
         await broker.close()
-        await fetcher.close()
+        for fetcher in fetchers.values():
+            await fetcher.close()
         await pools.close()
         await db.close()
 

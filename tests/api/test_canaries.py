@@ -24,6 +24,7 @@ from penstock.engine.services import run_service
 from penstock.guards.sealing import Sealer, new_key
 from penstock.logs import configure_logging, get_logger
 from penstock.model.errors import PermanentError, Unavailable
+from penstock.model.fetching import FetchPurpose
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits, each
 from penstock.model.ports import Context
@@ -114,7 +115,7 @@ def canaries(owner_dsn: str) -> Canaries:
 def settings(settings: Settings, canaries: Canaries, owner_dsn: str) -> Settings:
     return settings.model_copy(
         update={
-            "fetch_allow": "127.0.0.0/8",
+            "webhook_allow": "127.0.0.0/8",
             "secret_key": SecretStr(canaries.secrets["seal_key"]),
             "database_url": SecretStr(owner_dsn),
         }
@@ -243,15 +244,16 @@ async def leak_in_webhooks(
     await client.post(f"/api/webhooks/{endpoint}/test")
     await tell(bench.parts)
     await bench.work()
-    right, fetch = bench.parts.sealer, bench.parts.fetch
+    right, fetchers = bench.parts.sealer, bench.parts.fetchers
     object.__setattr__(bench.parts, "sealer", Sealer(lambda: PASSWORD))
     await all_due(bench.parts)
     await bench.work()
     object.__setattr__(bench.parts, "sealer", right)
-    object.__setattr__(bench.parts, "fetch", LeakyFetch(canaries))
+    leaky = {purpose: LeakyFetch(canaries) for purpose in FetchPurpose}
+    object.__setattr__(bench.parts, "fetchers", leaky)
     await all_due(bench.parts)
     await bench.work()
-    object.__setattr__(bench.parts, "fetch", fetch)
+    object.__setattr__(bench.parts, "fetchers", fetchers)
     for one in (await client.get(f"/api/webhooks/{endpoint}/deliveries")).json()["items"]:
         shown = (await client.get(f"/api/webhooks/deliveries/{one['id']}")).json()
         assert shown["tries"] == 2

@@ -30,6 +30,7 @@ from penstock.store.database import Database
 def settings(settings: Settings) -> Settings:
     loose = {
         "fetch_allow": "127.0.0.0/8",
+        "webhook_allow": "127.0.0.0/8",
         "sign_in_failures_network": 100_000,
         "global_pending": True,
     }

@@ -20,7 +20,7 @@ from penstock.api import pictures
 from penstock.api.pictures import Pictures
 from penstock.guards.fetch import Fetcher
 from penstock.model.errors import PenstockError
-from penstock.model.fetching import FetchLimits
+from penstock.model.fetching import FetchLimits, FetchPurpose
 from penstock.settings import Settings
 
 CLAIMED = "Content-Type: image/png\r\n"
@@ -122,7 +122,7 @@ async def test_no_picture_is_fetched_from_a_private_address(
 async def test_no_hostile_url_reaches_the_canary(bench: Bench) -> None:
     """Whatever stands in a catalog."""
     fetcher = Fetcher()
-    strict = Pictures(replace(bench.parts, fetch=fetcher))
+    strict = Pictures(replace(bench.parts, fetchers={FetchPurpose.FILE: fetcher}))
     async with serving(answering(body=png())) as canary:
         for url in hostile_urls(canary.port):
             with pytest.raises(PenstockError):

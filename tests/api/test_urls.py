@@ -18,6 +18,7 @@ from penstock.api.app import create_app
 from penstock.engine.parts import Parts
 from penstock.guards.fetch import Fetcher
 from penstock.model.addresses import parse_exempt
+from penstock.model.fetching import FetchPurpose
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -31,7 +32,10 @@ async def near(
     """A caller of a server that may fetch from this machine, and waits for half a second."""
     fetcher = Fetcher(parse_exempt("127.0.0.1/32"))
     settings = parts.settings.model_copy(update={"import_url_ms": 500})
-    app = create_app(replace(parts, settings=settings, fetch=fetcher), api_db)
+    app = create_app(
+        replace(parts, settings=settings, fetchers={**parts.fetchers, FetchPurpose.FILE: fetcher}),
+        api_db,
+    )
     yield client_of(app, client.headers["authorization"].removeprefix("Bearer "))
     await fetcher.close()
 

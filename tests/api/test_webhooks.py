@@ -27,7 +27,7 @@ from penstock.store.database import Database
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"fetch_allow": "127.0.0.0/8"})
+    return settings.model_copy(update={"webhook_allow": "127.0.0.0/8"})
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ class House:
             "PENSTOCK_LOCK_CAP_MS": "3000",
             "PENSTOCK_GLOBAL_PENDING": "true",
             "PENSTOCK_FETCH_ALLOW": "127.0.0.1/32",
+            "PENSTOCK_WEBHOOK_ALLOW": "127.0.0.1/32",
             "PENSTOCK_SECRET_KEY": self.secret_key,
             "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
         }

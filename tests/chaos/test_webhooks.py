@@ -19,7 +19,7 @@ from penstock.settings import Settings
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"fetch_allow": "127.0.0.0/8"})
+    return settings.model_copy(update={"webhook_allow": "127.0.0.0/8"})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from penstock.guards.sealing import new_key
 
 def made_here(cli: Cli) -> Any:
     made = cli.json("webhooks", "create", "http://127.0.0.1:9/hook", "--event", "job.*",
-                    PENSTOCK_FETCH_ALLOW="127.0.0.1")  # fmt: skip
+                    PENSTOCK_WEBHOOK_ALLOW="127.0.0.1")  # fmt: skip
     assert made["secret"].startswith("whsec_")
     return made
 
@@ -49,7 +49,7 @@ def test_keys_are_rotated(cli: Cli) -> None:
     old, fresh = cli("secrets", "new-key").stdout.strip(), new_key()
     by_folder = made_here(cli)
     made = cli.json("webhooks", "create", "http://127.0.0.1:9/", PENSTOCK_SECRET_KEY=old,
-                    PENSTOCK_FETCH_ALLOW="127.0.0.1")  # fmt: skip
+                    PENSTOCK_WEBHOOK_ALLOW="127.0.0.1")  # fmt: skip
     # It sealed what other tests of this module made, too.
     folder = (cli.data_dir / "secret.key").read_text().strip()
     both = f"{fresh},{old},{folder}"

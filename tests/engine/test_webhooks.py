@@ -36,7 +36,7 @@ from penstock.store.database import from_json
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"fetch_allow": "127.0.0.0/8", "webhook_timeout_ms": 2000})
+    return settings.model_copy(update={"webhook_allow": "127.0.0.0/8", "webhook_timeout_ms": 2000})
 
 
 @pytest.fixture

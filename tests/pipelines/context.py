@@ -17,6 +17,7 @@ from penstock.blobs.local import LocalBlobs
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
+from penstock.model.fetching import FetchPurpose
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
 from penstock.model.ports import (
@@ -25,7 +26,7 @@ from penstock.model.ports import (
     Calls,
     Catalog,
     Children,
-    Fetch,
+    Fetchers,
     KnownProduct,
     Log,
     Missing,
@@ -131,7 +132,9 @@ class TrialContext:
     limits: Mapping[str, int] = field(default_factory=lambda: dict(LIMITS))
 
     governor: Calls = field(default_factory=Governor)
-    fetch: Fetch = field(default_factory=Fetcher)
+    fetchers: Fetchers = field(
+        default_factory=lambda: {purpose: Fetcher() for purpose in FetchPurpose}
+    )
     receivers: Receivers = field(default_factory=TrialReceivers)
 
     def time_is_up(self) -> bool:

@@ -30,7 +30,7 @@ from penstock.model.errors import (
     PermanentError,
     Unavailable,
 )
-from penstock.model.fetching import FetchLimits, FetchRequest
+from penstock.model.fetching import FetchLimits, FetchPurpose, FetchRequest
 from penstock.store import catalog
 from penstock.store.database import from_json
 
@@ -150,8 +150,9 @@ class Pictures:
             await self._parts.blobs.pictures.put(f"{name}.{size}", picture)
 
     async def _content(self, url: str) -> bytes:
+        fetcher = self._parts.fetchers[FetchPurpose.FILE]
         try:
-            answer = await self._parts.fetch.fetch(FetchRequest(url, headers=_ASKED, limits=LIMITS))
+            answer = await fetcher.fetch(FetchRequest(url, headers=_ASKED, limits=LIMITS))
         except Unavailable as error:
             raise Unavailable("PICTURE_UNAVAILABLE", error.message) from error
         if answer.status != 200:

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from penstock.engine.parts import Parts
-from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetch, Log, Receivers
+from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetchers, Log, Receivers
 from penstock.store.products import StoredCatalog
 from penstock.store.webhooks import StoredReceivers
 
@@ -38,7 +38,7 @@ class StageContext:
     blobs: Blobs
     children: Children
     catalog: Catalog
-    fetch: Fetch
+    fetchers: Fetchers
     receivers: Receivers
     item_timeout_ms: int
     limits: Mapping[str, int]
@@ -76,7 +76,7 @@ def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> Sta
         blobs=parts.blobs,
         children=parts.children,
         catalog=StoredCatalog(parts.db),
-        fetch=parts.fetch,
+        fetchers=parts.fetchers,
         receivers=StoredReceivers(parts.db, parts.sealer),
         item_timeout_ms=settings.item_timeout_ms,
         limits={

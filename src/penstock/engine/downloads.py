@@ -17,7 +17,7 @@ from penstock.model.errors import (
     TransientError,
     file_too_large,
 )
-from penstock.model.fetching import Answered, FetchLimits, FetchRequest, Streamed
+from penstock.model.fetching import Answered, FetchLimits, FetchPurpose, FetchRequest, Streamed
 from penstock.model.ports import StoredBlob
 from penstock.model.text_encodings import is_text_encoding
 
@@ -50,7 +50,7 @@ async def download(parts: Parts, url: str) -> Download:
         limits=FetchLimits(most_bytes=limit, total_ms=parts.settings.import_url_ms),
     )  # fmt: skip
     try:
-        async with parts.fetch.stream(asked) as answer:
+        async with parts.fetchers[FetchPurpose.FILE].stream(asked) as answer:
             host = urlsplit(answer.url).hostname or ""
             if not 200 <= answer.status < 300:
                 raise _refusal(answer, host)

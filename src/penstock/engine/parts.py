@@ -15,7 +15,7 @@ from penstock.engine.queue_glance import QueueGlance
 from penstock.engine.remembered import Remembered
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import FileRef, Job, Pipeline
-from penstock.model.ports import Blobs, Broker, Calls, Children, Fetch, Log, Sealer
+from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 
@@ -34,7 +34,7 @@ class Parts:
     picture_children: Children
     broker: Broker
     calls: Calls
-    fetch: Fetch
+    fetchers: Fetchers
     sealer: Sealer
     log: Log
     failpoints: Failpoints = field(default_factory=Failpoints)

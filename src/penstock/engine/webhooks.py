@@ -10,6 +10,7 @@ from uuid import UUID
 from penstock.engine import reprocess
 from penstock.engine.parts import Parts
 from penstock.model.errors import BadInput, NotThere, PermanentError
+from penstock.model.fetching import FetchPurpose
 from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
 from penstock.model.states import TERMINAL_ITEM_STATUSES
@@ -64,7 +65,7 @@ async def checked(parts: Parts, wanted: Wanted) -> Checked:
     """Refuse what cannot be. Before any transaction, since names may take long to resolve."""
     events = None if wanted.events is None else checked_filters(wanted.events)
     if wanted.url is not None:
-        await parts.fetch.check(wanted.url)
+        await parts.fetchers[FetchPurpose.WEBHOOK].check(wanted.url)
     return Checked(wanted.url, wanted.description, events, wanted.enabled)
 
 

@@ -16,6 +16,7 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Container,
     Iterable,
     Sequence,
 )
@@ -25,6 +26,7 @@ from typing import Any
 import httpcore2
 
 from penstock.guards.inflate import ACCEPTED, Inflater
+from penstock.guards.interfaces import own_addresses
 from penstock.guards.urls import Target, follow, parse_url, refuse
 from penstock.model.addresses import Address, Exempt, objection
 from penstock.model.errors import PermanentError, Unavailable
@@ -52,8 +54,11 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
     """Connections to vetted addresses alone. The pool asks it for every connection it makes, so
     that nothing reaches the network past it."""
 
-    def __init__(self, exempt: tuple[Exempt, ...], resolver: Resolve) -> None:
+    def __init__(
+        self, exempt: tuple[Exempt, ...], resolver: Resolve, own: Callable[[], Container[Address]]
+    ) -> None:
         self._exempt = exempt
+        self._own = own
         self._resolve = resolver
         self._inner = httpcore2.AnyIOBackend()
 
@@ -72,7 +77,7 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
         return [str(address) for address in addresses]
 
     def admit(self, host: str, address: Address, port: int) -> None:
-        why = objection(self._exempt, host, address, port)
+        why = objection(self._exempt, host, address, port, self._own())
         if why is not None:
             refuse(why)
 
@@ -107,7 +112,7 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
 
 
 class Fetcher:
-    """Implements `model.ports.Fetch`. One per process."""
+    """Implements `model.ports.Fetch`. One per process and purpose."""
 
     def __init__(
         self,
@@ -115,8 +120,9 @@ class Fetcher:
         *,
         resolver: Resolve = resolve,
         tls: ssl.SSLContext | None = None,
+        own: Callable[[], Container[Address]] = own_addresses,
     ) -> None:
-        self._backend = _VettedBackend(exempt, resolver)
+        self._backend = _VettedBackend(exempt, resolver, own)
         self._tls = tls
         self._made: httpcore2.AsyncConnectionPool | None = None
 

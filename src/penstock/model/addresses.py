@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -95,6 +95,13 @@ class Exempt:
             return host == self.host
         return address.version == self.network.version and address in self.network
 
+    def names(self, address: Address) -> bool:
+        """Whether it means just this address, by name or by number. Any network of loopback
+        addresses means this machine."""
+        if self.network is None or self.network.num_addresses == 1:
+            return True
+        return address.is_loopback and self.network.is_loopback
+
 
 def parse_exempt(text: str) -> tuple[Exempt, ...]:
     """From a list like ``hooks.internal, 10.1.0.0/16, 127.0.0.1:8080, [::1]:8080``; a ValueError
@@ -123,10 +130,21 @@ def _exempt(text: str) -> Exempt:
     return Exempt(name, None, port)
 
 
-def objection(exempt: Iterable[Exempt], host: str, address: Address, port: int) -> str | None:
-    """Why this address of the host must not be reached; None if it may."""
-    if any(one.covers(host, address, port) for one in exempt):
+def objection(
+    exempt: Iterable[Exempt],
+    host: str,
+    address: Address,
+    port: int,
+    own: Container[Address] = frozenset(),
+) -> str | None:
+    """Why this address of the host must not be reached; None if it may. ``own`` are the addresses
+    of this machine, public or not: other services of it are not meant for strangers, so a network
+    around them does not allow them."""
+    covering = [one for one in exempt if one.covers(host, address, port)]
+    if covering and (address not in own or any(one.names(address) for one in covering)):
         return None
     if not is_public(address):
         return "its host is not on the public internet"
+    if address in own:
+        return "its host is this server itself"
     return None if is_usual(port) else f"port {port} is not"

@@ -7,10 +7,19 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from enum import StrEnum
 
 _MEBIBYTE = 1024 * 1024
 _LONGEST_WAIT_MS = 24 * 3_600_000
 _SECONDS = re.compile(r"[0-9]{1,9}")
+
+
+class FetchPurpose(StrEnum):
+    """What is fetched. Each purpose has its own list of addresses that are allowed besides public
+    ones: callers can read what answers a fetched file, but not what answers a webhook."""
+
+    FILE = "file"  # files of jobs, pictures of products
+    WEBHOOK = "webhook"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from penstock.model.fetching import Fetched, FetchRequest, Streamed
+from penstock.model.fetching import Fetched, FetchPurpose, FetchRequest, Streamed
 from penstock.model.governor import CallLimit
 from penstock.model.webhooks import Receiver
 
@@ -216,6 +216,9 @@ class Fetch(Protocol):
         """Refuse a URL that no fetch would be allowed to ask."""
 
 
+Fetchers = Mapping[FetchPurpose, Fetch]
+
+
 class Sealer(Protocol):
     """Secrets of others, sealed before they are stored. ``owner`` is sealed in with each."""
 
@@ -237,7 +240,7 @@ class Context(Protocol):
     blobs: Blobs
     children: Children
     catalog: Catalog
-    fetch: Fetch
+    fetchers: Fetchers
     receivers: Receivers
     batch_rows: int
     item_timeout_ms: int

@@ -19,7 +19,7 @@ import orjson
 from penstock import __version__
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError, PenstockError, PermanentError
-from penstock.model.fetching import Fetched, FetchLimits, FetchRequest
+from penstock.model.fetching import Fetched, FetchLimits, FetchPurpose, FetchRequest
 from penstock.model.outcomes import Done, Fail, Outcome, Retry, Skip
 from penstock.model.pipeline import (
     Config,
@@ -116,7 +116,7 @@ async def _deliver(item: Item, ctx: Context, receivers: Mapping[UUID, Receiver])
         return retry_of(receiver.locked)
     began = time.monotonic()
     try:
-        answer = await ctx.fetch.fetch(_request(delivery, receiver, ctx))
+        answer = await ctx.fetchers[FetchPurpose.WEBHOOK].fetch(_request(delivery, receiver, ctx))
     except Exception as error:
         if not isinstance(error, PenstockError):
             ctx.log.error("a webhook could not be sent", error=repr(error))
