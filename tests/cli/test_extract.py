@@ -19,7 +19,8 @@ from tests.cli.conftest import Cli
 
 TABLE = "sku,title,price\n1, Hammer ,9.90\n2,=Nail,5\n"
 FIELDS = {
-    "jobId", "state", "total", "valid", "invalid", "duplicates", "new", "existing", "mapping",
+    "jobId", "state", "total", "valid", "invalid", "duplicates", "new", "existing", "held",
+    "linked", "mapping",
     "output", "seconds",
 }  # fmt: skip
 

@@ -104,7 +104,7 @@ async def test_rows_of_one_name_in_one_slice_write_one_after_the_other(
     tried: Tried, script: Scripted
 ) -> None:
     async def work(item: Item, stage: int, ctx: Context) -> Outcome:
-        found = await ctx.catalog.find(item.job.org_id, "test", ["id-1"], [], [])
+        found = (await ctx.catalog.find(item.job.org_id, "test", ["id-1"], [], [])).products
         version = found[0].version if found else None
         return Done({}, effects=[product(1, version, row=item.row_no)])
 

@@ -10,7 +10,13 @@ from penstock.store.database import from_json
 GOODS = b"SKU;Title;Price\nA-1;Hammer;9.90 EUR\nA-2;Nail;1.00 EUR\n"
 
 
-async def test_the_same_products_under_another_source_are_unchanged(bench: Bench) -> None:
+async def share_by_sku(bench: Bench) -> None:
+    async with bench.parts.db.transaction() as conn:
+        await conn.execute("UPDATE orgs SET catalog_key = 'sku'")
+
+
+async def test_products_shared_by_sku_are_unchanged_under_another_source(bench: Bench) -> None:
+    await share_by_sku(bench)
     first = await run_file(bench, GOODS, intent="merge", source="acme")
     assert first["summary"]["new"] == 2
     for intent in ("check", "merge", "replace"):
@@ -23,6 +29,7 @@ async def test_the_same_products_under_another_source_are_unchanged(bench: Bench
 
 
 async def test_only_what_will_be_written_is_told_as_a_change(bench: Bench) -> None:
+    await share_by_sku(bench)
     await run_file(bench, b"Id;SKU;Title\n77;A-1;Hammer\n", intent="merge", source="acme")
     changed = b"Id;SKU;Title\n99;A-1;Mallet\n"
     job = await run_file(bench, changed, intent="merge")

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from penstock.blobs.local import LocalBlobs
+from penstock.catalog.matching import names_of
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
@@ -27,13 +28,13 @@ from penstock.model.ports import (
     Catalog,
     Children,
     Fetchers,
-    KnownProduct,
     Log,
     Missing,
     Receivers,
     Tally,
     Winner,
 )
+from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.model.webhooks import Receiver
 
 LIMITS = {
@@ -58,18 +59,37 @@ class TrialCatalog:
     profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     worth: list[tuple[date, str, Decimal]] = field(default_factory=list)
     states: dict[str, int] = field(default_factory=dict)
+    catalog_key: str | None = None
+    files: list[str] = field(default_factory=list)
 
     async def find(
         self, org_id: int, source: str, source_ids: Sequence[str], skus: Sequence[str],
         gtins: Sequence[str],
-    ) -> Sequence[KnownProduct]:  # fmt: skip
-        return [
+    ) -> FoundProducts:  # fmt: skip
+        """All that share a name, of whatever source: more than the database would give."""
+        found = [
             one
             for one in self.products
             if (one.source == source and one.source_id in source_ids)
             or one.sku in skus
             or one.gtin in gtins
         ]
+        return FoundProducts(found, self.catalog_key)
+
+    async def link_candidates(
+        self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
+    ) -> Sequence[LinkCandidate]:
+        known = [(one, names_of(one.data).maker) for one in self.products]
+        return [
+            LinkCandidate(
+                one.id, one.source, one.source_id, one.sku, one.gtin, maker, one.data.get("title")
+            )
+            for one, maker in known
+            if one.source != source and (one.gtin in gtins or maker in makers)
+        ]
+
+    async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
+        return self.files
 
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str], most: int

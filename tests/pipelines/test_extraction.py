@@ -28,7 +28,7 @@ from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Shown, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import KnownProduct
+from penstock.model.products import KnownProduct
 from penstock.pipelines.extraction import Extraction, ExtractionConfig
 
 PIPELINE = Extraction()

@@ -156,6 +156,8 @@ HOT += [
         "products.find_products",
         {"products_org_id_source_source_id_key", "products_sku", "products_gtin", "products_pkey"},
     ),
+    ("products.find_links", {"products_gtin", "products_maker"}),
+    ("products.files_of_source", {"products_org_id_source_source_id_key", "jobs_pkey"}),
     ("products.forget_row_keys", {"job_keys_pkey"}),
     ("products.rows_by_key", {"job_keys_found"}),
     ("products.first_of_key", {"job_keys_found"}),

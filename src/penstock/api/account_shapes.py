@@ -153,6 +153,10 @@ class OrgShape(Shape):
     weight: int = Field(description="Its share of the workers, beside the others'.")
     max_slices: int | None = Field(description="Null: as many as any org.")
     shared_jobs: bool = Field(description="Whether members see each other's jobs.")
+    catalog_key: Literal["sku", "gtin"] | None = Field(
+        description="By which products of all sources are one; null: rows match inside their own"
+        " source, and links to other sources are only proposed."
+    )
     created_at: datetime
 
 
@@ -195,6 +199,9 @@ class OrgChange(Shape):
     plan: Plan | None = None
     max_slices: Annotated[StrictInt, Field(ge=0, le=10_000)] | None = Field(
         None, description="Running slices it may hold; 0: as many as any org."
+    )
+    catalog_key: Literal["sku", "gtin", "none"] | None = Field(
+        None, description="By which products of all sources are one; `none` keeps sources apart."
     )
 
 
@@ -292,5 +299,6 @@ def org_shape(row: Any) -> dict[str, Any]:
         "weight": row["weight"],
         "maxSlices": row["max_slices"],
         "sharedJobs": row["shared_jobs"],
+        "catalogKey": row["catalog_key"],
         "createdAt": row["created_at"],
     }

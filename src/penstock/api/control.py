@@ -76,8 +76,9 @@ async def set_priority(request: Request, api: ApiParts, who: Writer, job_id: Job
 )
 async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
     """As a new generation, each in the stage in which it ended. A job that ended is queued again;
-    one that failed or was cancelled goes on with all that was left undone. Of a large job the
-    answer is 202, and `operationId` goes on."""
+    one that failed or was cancelled goes on with all that was left undone. With `accept`, rows
+    that were held back as a question are written. Of a large job the answer is 202, and
+    `operationId` goes on."""
     selection = (await order_of(request, ReprocessOrder)).selection()
     async with api.db.scoped(who.scope) as conn:
         await load_job(conn, job_id)

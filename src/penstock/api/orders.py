@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from penstock.api.schemas import FullJob, Moment, Priority, Shape, ShownState
 from penstock.model.bulk import BulkAction, JobFilter
+from penstock.model.held import HELD_CODES
 from penstock.model.reprocess import Selection
 
 MOST_ROWS_NAMED = 5000
@@ -51,14 +52,28 @@ class ReprocessOrder(Shape):
     from_start: bool = Field(
         False, description="From the first stage, not the one in which the item ended."
     )
+    accept: bool = Field(
+        False,
+        description="Write rows that were held back (`PRICE_CHANGE_HELD`, `GTIN_CHANGE_HELD`): of"
+        " these `itemIds` or `codes`, or all of the job.",
+    )
 
     @model_validator(mode="after")
     def _says_which(self) -> ReprocessOrder:
         if self.scope == "job" and self.item_ids:
             raise ValueError("itemIds go with the scope `items`")
+        if self.accept:
+            self._accepts_only_held()
+            return self
         if self.scope == "items" and not (self.item_ids or self.statuses or self.codes):
             raise ValueError("the scope `items` needs itemIds, statuses or codes")
         return self
+
+    def _accepts_only_held(self) -> None:
+        if self.from_start or self.statuses:
+            raise ValueError("accept goes with itemIds and codes alone")
+        if not set(self.codes) <= set(HELD_CODES):
+            raise ValueError(f"accept takes rows held back by {' or '.join(HELD_CODES)}")
 
     def selection(self) -> Selection:
         scope = self.scope or ("items" if self.item_ids else "job")

@@ -30,7 +30,8 @@ _ONE: dict[int | str, dict[str, Any]] = {200: {"model": OrgShape}}
 
 @router.get("/org", summary="Show your org", responses={200: {"model": FullOrg}})
 async def show_org(api: ApiParts, who: Reader, query: Annotated[OrgQuery, Query()]) -> Response:
-    """Its plan, whether members see each other's jobs, and what it keeps."""
+    """Its plan, whether members see each other's jobs, by which key its sources share products, and
+    what it keeps."""
     if query.org not in ("", who.org) and who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins see other orgs.")
     async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -49,7 +50,7 @@ async def change_org(
     async with api.db.scoped(who.scope) as conn:
         changed = await accounts.set_org(
             conn, query.org or who.org, order.plan, order.max_slices, order.shared_jobs,
-            by_user=who.user_id, ip=address_of(request),
+            order.catalog_key, by_user=who.user_id, ip=address_of(request),
         )  # fmt: skip
     return answer(org_shape(changed))
 

@@ -82,9 +82,21 @@ class Origin(Shape):
     row_no: int
 
 
+class ProposedLink(Shape):
+    """A product of another source that may be the same one. Nothing is written by it."""
+
+    product_id: UUID
+    source: str
+    source_id: str
+    sku: str | None
+    title: str | None
+    by: Literal["gtin", "mpn"] = Field(description="The same GTIN, or the same brand and MPN.")
+
+
 class FullProduct(ListedProduct):
     product: dict[str, Any] = Field(description="The normalised product; see docs/product.md.")
     lineage: dict[str, Origin] = Field(description="Of each field, where its value came from.")
+    links: list[ProposedLink] = Field(description="At most five.")
 
 
 class HistoryQuery(Shape):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -28,10 +28,12 @@ from penstock.api.product_shapes import (
     listed,
 )
 from penstock.catalog.gtin import match_key
+from penstock.catalog.matching import Candidates, Link, Match, names_of
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.store import accounts, catalog
 from penstock.store.accounts import Principal
-from penstock.store.database import Connection
+from penstock.store.database import Connection, from_json
+from penstock.store.products import find_links
 
 router = APIRouter(tags=["products"])
 
@@ -120,12 +122,25 @@ async def export_products(
 )
 async def show_product(api: ApiParts, who: Reader, product_id: ProductId) -> Response:
     """The whole normalised product, and of each field where its value came from: column, raw text,
-    rule, how sure that rule is, and the row of the job that brought it."""
+    rule, how sure that rule is, and the row of the job that brought it. `links` are products of
+    other sources that may be the same."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         row = await catalog.get(conn, product_id)
-    if row is None:
-        raise no_such_product()
-    return answer(full(row))
+        if row is None:
+            raise no_such_product()
+        links = await _links_of(conn, row)
+    return answer(full(row) | {"links": [link.as_json() for link in links]})
+
+
+async def _links_of(conn: Connection, row: Any) -> list[Link]:
+    """As they are today, not as they were when a job last looked."""
+    names = names_of(from_json(row["data"]))._replace(gtin=row["gtin"])
+    gtins = [names.gtin] if names.gtin else []
+    makers = [names.maker] if names.maker else []
+    if not gtins and not makers:
+        return []
+    found = await find_links(conn, row["org_id"], row["source"], gtins, makers)
+    return Candidates(row["source"], (), None, found).links(names, Match())
 
 
 @router.get(

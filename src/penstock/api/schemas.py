@@ -527,6 +527,7 @@ class ProfileShape(Shape):
     contract: Literal["evolve", "freeze", "discard_row", "discard_value"] = "evolve"
     winner: Literal["first", "last", "most_complete"] = "first"
     key: Literal["sku", "gtin", "sourceId"] = "sku"
+    price_guard: float = Field(50, description="Percent; 0: prices may change unasked.")
 
 
 class ListedProfile(ProfileShape):
@@ -565,9 +566,17 @@ class PreviewRow(Shape):
     result: dict[str, Any] | None
     problems: list[dict[str, Any]]
     match: str | None = Field(
-        description="`new`, `changed`, `unchanged`, `duplicate`, `part` of another's product."
+        description="`new`, `changed`, `unchanged`, `duplicate`, `part` of another's product, or"
+        " `held`: written only once it is accepted."
     )
     changes: list[dict[str, Any]]
+    links: list[dict[str, Any]] = Field(
+        description="Products of other sources that may be the same: productId, source, sourceId,"
+        " sku, title, `by` gtin or mpn."
+    )
+    held: dict[str, Any] | None = Field(
+        description="Why it would be held back: code, message, field, before, after."
+    )
     duplicate_of: int | None = None
     part_of: int | None = None
 
@@ -579,6 +588,8 @@ class Preview(Shape):
     rows_sampled: int
     rows_estimated: int
     profile: dict[str, Any]
+    source: str = Field(description="Rows are compared with the products of this source.")
+    warnings: list[dict[str, str]] = Field(description="What holds for all rows: code, message.")
     mapping: list[dict[str, Any]] = Field(description="Each column: target, confidence, samples.")
     notes: list[str]
     columns: list[str] = Field(description="Columns of the results, in order.")

@@ -49,6 +49,11 @@ def match_key(digits: str) -> str:
     return digits.zfill(14)
 
 
+def is_in_store(key: str) -> bool:
+    """Whether a `match_key` is a number that each shop gives out itself."""
+    return key[1] == "2" or key[1:3] in ("02", "04")
+
+
 def read_gtin(text: str) -> Normalised:
     """The number as text, in the length it is printed in."""
     if text.isdecimal() and _DIGITS.fullmatch(text) and _adds_up(text):
@@ -140,7 +145,7 @@ def _checked(
     problems: tuple[Problem, ...] = ()
     if repaired:
         problems = (problem("GTIN_REPAIRED", value=text, one=digits),)
-    if len(digits) != 8 and (full[1] == "2" or full[1:3] in ("02", "04")):
+    if is_in_store(full):
         problems = (*problems, problem("GTIN_IN_STORE", value=digits))
     return Normalised(digits, rule, confidence, problems)
 

@@ -14,6 +14,7 @@ from penstock.catalog.dates import DateOrder
 from penstock.catalog.fields import full_target, kind_of
 from penstock.catalog.mapping import Proposal
 from penstock.catalog.numbers import DecimalStyle
+from penstock.catalog.price_guard import DEFAULT_LIMIT
 from penstock.catalog.profile_input import (
     MOST_COLUMNS,
     Contract,
@@ -60,6 +61,8 @@ class Profile:
     contract: Contract = "evolve"
     winner: Winner = "first"
     key: Key = "sku"
+    # Percent by which a known product's price may change unasked; 0: any change.
+    price_guard: float = DEFAULT_LIMIT
 
     def __post_init__(self) -> None:
         _check(self)
@@ -85,7 +88,7 @@ class Profile:
 
 _PLAIN = (
     "source", "fingerprint", "decimal", "dates", "currency", "weight_unit", "length_unit",
-    "required", "contract", "winner", "key",
+    "required", "contract", "winner", "key", "price_guard",
 )  # fmt: skip
 _RULE_FIELDS = tuple(ColumnRule.__dataclass_fields__)
 
@@ -115,6 +118,8 @@ def from_json(read: Mapping[str, Any]) -> Profile:
     check_types(values)
     columns = values.get("columns", {})
     values["columns"] = {header: _rule(header, rule) for header, rule in columns.items()}
+    if values.get("price_guard", DEFAULT_LIMIT) is None:
+        values["price_guard"] = 0.0
     if values.get("required") is not None:
         values["required"] = tuple(values["required"])
     return Profile(**values)
@@ -136,6 +141,9 @@ def to_json(profile: Profile) -> dict[str, Any]:
     shown["required"] = None if profile.required is None else list(profile.required)
     shown["rules"] = None if profile.rules is None else dict(profile.rules)
     shown["columns"] = {header: _rule_json(rule) for header, rule in profile.columns.items()}
+    if profile.price_guard == DEFAULT_LIMIT:
+        # A worker of the version before does not know it.
+        del shown["price_guard"]
     return shown
 
 

@@ -77,6 +77,9 @@ class ProfileInput(_Strict):
     contract: Contract = "evolve"
     winner: Winner = "first"
     key: Key = "sku"
+    price_guard: float | None = Field(
+        50, ge=0, le=100_000, description="Percent a known price may change unasked; 0: any change."
+    )
 
 
 def unusable(what: str) -> BadInput:

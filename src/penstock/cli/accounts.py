@@ -24,6 +24,12 @@ class Plan(StrEnum):
     TRIAL = "trial"
 
 
+class CatalogKey(StrEnum):
+    SKU = "sku"
+    GTIN = "gtin"
+    NONE = "none"
+
+
 class Role(StrEnum):
     ADMIN = "admin"
     MEMBER = "member"
@@ -72,10 +78,18 @@ def set_org(
         bool | None,
         typer.Option("--shared-jobs/--own-jobs", help="Whether members see each other's jobs."),
     ] = None,
+    catalog_key: Annotated[
+        CatalogKey | None,
+        typer.Option(
+            help="By which products of all sources are one; none: each source keeps its own."
+        ),
+    ] = None,
     json: shown.Json = False,
 ) -> None:
     """Change an org. Jobs that wait already stay in their lane."""
-    org = asyncio.run(_set_org(name, plan, max_slices, shared_jobs))
+    change = {"plan": plan, "maxSlices": max_slices, "sharedJobs": shared_jobs,
+              "catalogKey": catalog_key}  # fmt: skip
+    org = asyncio.run(_set_org(name, change))
     if json:
         shown.as_json(org)
     else:
@@ -87,6 +101,7 @@ def set_org(
                 ("Weight", org["weight"]),
                 ("Most slices", org["maxSlices"] or "as any org"),
                 ("Jobs are", openness),
+                ("Catalog key", org["catalogKey"] or "none: each source keeps its own products"),
             ]
         )
 
@@ -107,17 +122,14 @@ async def _list_orgs() -> list[dict[str, str]]:
             for org in found]  # fmt: skip
 
 
-async def _set_org(
-    name: str, plan: Plan | None, max_slices: int | None, shared_jobs: bool | None
-) -> dict[str, Any]:
+async def _set_org(name: str, change: dict[str, Any]) -> dict[str, Any]:
     from penstock.cli.connection import connected
 
-    change = {"plan": plan, "maxSlices": max_slices, "sharedJobs": shared_jobs}
     async with connected() as penstock:
         org = await penstock.client.call(
             "PATCH", "/api/org", params={"org": name}, body=_given(change)
         )
-    names = ("plan", "weight", "maxSlices", "sharedJobs")
+    names = ("plan", "weight", "maxSlices", "sharedJobs", "catalogKey")
     return {"org": org["name"], **{one: org[one] for one in names}}
 
 

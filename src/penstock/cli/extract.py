@@ -41,6 +41,13 @@ ProfileName = Annotated[str, typer.Option(help="A saved profile, by name.", show
 Sheet = Annotated[
     str, typer.Option(help="Sheet of a workbook, by name or number.", show_default=False)
 ]
+SourceName = Annotated[
+    str,
+    typer.Option(
+        "--source", show_default=False,
+        help="The supplier or system the products are from; rows match its products only.",
+    ),
+]  # fmt: skip
 Errors = Annotated[
     Path | None,
     typer.Option(metavar="OUT", help="Where a list of all problems goes: csv, xlsx, json."),
@@ -56,6 +63,7 @@ def extract(
     mapping: Mapping = None,
     profile: ProfileName = "",
     sheet: Sheet = "",
+    source: SourceName = "",
     intent: Annotated[
         Intent | None, typer.Option(help="What may be written to the catalog; else only checked.")
     ] = None,
@@ -67,7 +75,8 @@ def extract(
 
     A URL is fetched first, from public addresses only (PENSTOCK_FETCH_ALLOW names others).
 
-    Exit code 0: every row is valid; 3: some rows failed; 1: the file could not be worked through.
+    Exit code 0: every row is valid; 3: some rows failed or were held back; 1: the file could not be
+    worked through.
     """
     import uvloop
 
@@ -76,7 +85,9 @@ def extract(
     from penstock.cli.jobs import ending_code
     from penstock.cli.results import pages_for
 
-    asked = asked_config(config, mapping or [], profile=profile, sheet=sheet, intent=intent)
+    asked = asked_config(
+        config, mapping or [], profile=profile, sheet=sheet, source=source, intent=intent
+    )
     if errors is not None:
         pages_for(errors)
     wish = Wish(file, _output(file, output, json), asked, quiet, errors)
@@ -91,7 +102,7 @@ def extract(
     if done.interrupted:
         shown.note("penstock: Interrupted; the job was cancelled and nothing was written.")
         raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(ending_code(done.state, done.counts["invalid"] or 0))
+    raise typer.Exit(ending_code(done.state, done.undone))
 
 
 def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:

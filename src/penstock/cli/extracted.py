@@ -9,7 +9,7 @@ from uuid import UUID
 from penstock.cli.results import Written
 from penstock.store.database import from_json
 
-_COUNTS = ("total", "valid", "invalid", "duplicates", "new", "existing")
+_COUNTS = ("total", "valid", "invalid", "duplicates", "new", "existing", "held", "linked")
 _ADVICE = {
     "UNSUPPORTED_TYPE": "Save it as CSV and try again.",
     "FILE_TOO_LARGE": "Split it, or raise PENSTOCK_MAX_FILE_BYTES.",
@@ -30,6 +30,14 @@ class Extracted:
     seconds: float = 0.0
     error: dict[str, Any] | None = None
     interrupted: bool = False
+    # Only checked: nothing was to be written.
+    checked: bool = False
+
+    @property
+    def undone(self) -> int:
+        """Rows that failed or wait to be accepted."""
+        held = 0 if self.checked else self.counts["held"]
+        return (self.counts["invalid"] or 0) + (held or 0)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -54,8 +62,23 @@ class Extracted:
             f"{self.seconds:.1f} s, {rate:,.0f} rows/s",
             *([f"Fields: {mapped}"] if mapped else []),
             *self.written.problems,
+            *self._questions(),
             f"Clean rows: {self.written.place}   Job: {self.job_id}",
         ]
+
+    def _questions(self) -> list[str]:
+        told = []
+        held = self.counts["held"]
+        if held and self.checked:
+            told.append(f"{held:,} rows would be held back: their price or GTIN changes too much")
+        elif held:
+            told.append(
+                f"{held:,} rows were held back; see them with `penstock items list {self.job_id} "
+                f"--status SKIPPED` and write them with `penstock jobs accept {self.job_id}`"
+            )
+        if linked := self.counts["linked"]:
+            told.append(f"{linked:,} rows may be products that another source has, too")
+        return told
 
     def problem(self) -> str:
         error = self.error or {}
@@ -74,7 +97,9 @@ def outcome_of(row: Any) -> Extracted:
         # jsonb keeps no order; people know their columns by it.
         mapping = {column: mapping[column] for column in _header(row) if column in mapping}
     counts = {name: summary.get(name) for name in _COUNTS}
-    return Extracted(row["state"], row["id"], counts, mapping, error=error)
+    intent = (from_json(row["config"]) or {}).get("intent", "check")
+    checked = intent == "check"
+    return Extracted(row["state"], row["id"], counts, mapping, error=error, checked=checked)
 
 
 def _header(row: Any) -> list[str]:

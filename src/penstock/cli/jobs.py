@@ -211,6 +211,33 @@ def reprocess(
     print(f"reopened {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
 
 
+@app.command("accept")
+def accept(
+    job_id: JobId,
+    code: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Only rows held back by this code, else all."),
+    ] = None,
+    row: Annotated[
+        list[int] | None, typer.Option(min=1, help="Only this row; several times for several.")
+    ] = None,
+    json: shown.Json = False,
+) -> None:
+    """Write rows that were held back as a question, as after a large change of price.
+
+    `penstock items list JOB --code PRICE_CHANGE_HELD` shows them.
+    """
+    from penstock.cli.job_control import reprocessed
+
+    selection = {"accept": True, "itemIds": sorted(set(row or ())), "codes": code or []}
+    made = asyncio.run(reprocessed(job_id, selection))
+    if json:
+        shown.as_json(made)
+        return
+    left_out = f", left out {made['leftOut']:,}" if made["leftOut"] else ""
+    print(f"accepted {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
+
+
 @app.command("retry-failed")
 def retry_failed(
     since: Annotated[

@@ -7,7 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli import shown
-from penstock.cli.extract import ConfigText, Mapping, ProfileName, Sheet, asked_config
+from penstock.cli.extract import (
+    ConfigText,
+    Mapping,
+    ProfileName,
+    Sheet,
+    SourceName,
+    asked_config,
+)
 
 
 def preview(
@@ -18,6 +25,7 @@ def preview(
     mapping: Mapping = None,
     profile: ProfileName = "",
     sheet: Sheet = "",
+    source: SourceName = "",
     json: shown.Json = False,
 ) -> None:
     """Look at a file before it is imported: nothing is written."""
@@ -25,7 +33,7 @@ def preview(
 
     from penstock.cli.extraction import look_at
 
-    asked = asked_config(config, mapping or [], profile=profile, sheet=sheet)
+    asked = asked_config(config, mapping or [], profile=profile, sheet=sheet, source=source)
     found = uvloop.run(look_at(file, asked))
     if json:
         shown.as_json(found)
@@ -46,10 +54,13 @@ def _show(found: dict[str, Any]) -> None:
             ("File", ", ".join(str(one) for one in told if one)),
             ("Rows", f"{about}{found['rowsEstimated']:,}"),
             ("Profile", _profile(found["profile"])),
+            ("Source", found["source"]),
             ("First rows", f"{summary['valid']} valid, {summary['invalid']} invalid"),
             ("Catalog", f"{summary['new']} new, {summary['changed']} changed, "
                         f"{summary['unchanged']} unchanged"
-                        + (f", {summary['part']} parts of others" if summary["part"] else "")),
+                        + (f", {summary['part']} parts of others" if summary["part"] else "")
+                        + (f", {summary['held']} held back" if summary["held"] else "")
+                        + (f", {summary['linked']} linked" if summary["linked"] else "")),
             ("Duplicates", summary["duplicatesEstimate"]),
         ]
     )  # fmt: skip

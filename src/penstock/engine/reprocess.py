@@ -84,7 +84,7 @@ async def begin(
     _refuse(job, selection)
     meant = selection.in_state(job["state"])
     # What ended early goes on even if no item does: its ingest or its summary may be missing.
-    takes_up = selection.whole_job and job["state"] in {JobState.FAILED, JobState.CANCELLED}
+    takes_up = meant.whole_job and job["state"] in {JobState.FAILED, JobState.CANCELLED}
     most = meant.most(job)
     if meant.codes:
         most = min(most, await store.count_codes(conn, job_id, meant.codes))
@@ -159,7 +159,7 @@ def _refuse(job: Any, selection: Selection) -> None:
 async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Judged) -> None:
     await store.reopen_items(
         conn, job_id, judged.taken,
-        from_start=meant.from_start, reset_attempts=meant.reset_attempts,
+        from_start=meant.from_start, reset_attempts=meant.reset_attempts, accept=meant.accept,
     )  # fmt: skip
 
 

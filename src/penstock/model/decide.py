@@ -92,7 +92,7 @@ def decide(
             delay = policy.not_found.delay_ms(runs, chance)
             return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error, measured=True)
         case Skip(reason=reason, result=result, code=code, normalized=known):
-            why = ItemError(code, reason)
+            why = ItemError(code, reason, outcome.column, details=dict(outcome.details))
             return to(
                 ItemStatus.SKIPPED, stage, attempts, error=why, result=result, normalized=known
             )

@@ -86,12 +86,15 @@ class NotFound(_Carries):
 
 @dataclass(frozen=True, slots=True)
 class Skip(_Carries):
-    """Nothing to do for this item, and why."""
+    """Nothing to do for this item, and why; with ``column`` and ``details`` where a person has to
+    decide."""
 
     reason: str
     result: Shown | None = None
     code: str = "SKIPPED"
     normalized: Mapping[str, Any] | None = None
+    column: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from uuid import UUID
 
 from penstock.model.fetching import Fetched, FetchPurpose, FetchRequest, Streamed
 from penstock.model.governor import CallLimit
+from penstock.model.products import FoundProducts, LinkCandidate
 from penstock.model.webhooks import Receiver
 
 
@@ -104,20 +105,6 @@ class Broker(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class KnownProduct:
-    """A product of the catalog as a stage sees it."""
-
-    id: UUID
-    source: str
-    source_id: str
-    sku: str | None
-    gtin: str | None
-    version: int
-    published: bool
-    data: Mapping[str, Any]
-
-
 Winner = Literal["first", "last", "most_complete"]
 
 
@@ -127,6 +114,8 @@ class Tally:
 
     states: Mapping[str, int]
     problems: Mapping[str, Sequence[Mapping[str, Any]]]
+    # Rows with proposed links to products of other sources.
+    linked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +137,17 @@ class Catalog(Protocol):
         source_ids: Sequence[str],
         skus: Sequence[str],
         gtins: Sequence[str],
-    ) -> Sequence[KnownProduct]: ...
+    ) -> FoundProducts:
+        """Products of this source by any of their names; of all sources by the org's catalog
+        key."""
+
+    async def link_candidates(
+        self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
+    ) -> Sequence[LinkCandidate]:
+        """Products of the org's other sources with one of these GTINs or makers' numbers."""
+
+    async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
+        """Names of some of the files that products of a source were last written from."""
 
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str], most: int

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
+from penstock.model.held import HELD_CODES
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus, JobState
 
@@ -27,7 +28,8 @@ class Selection:
     ``whole_job`` takes up a job that ended early, with all that its end left undone.
 
     ``reset_attempts`` gives each item all its tries again; without, one that has used them up is
-    left out. ``skipped_by_end`` keeps out what a stage skipped on purpose.
+    left out. ``skipped_by_end`` keeps out what a stage skipped on purpose. ``accept`` takes rows
+    that were held back, and lets them pass what held them.
     """
 
     whole_job: bool = True
@@ -37,9 +39,15 @@ class Selection:
     reset_attempts: bool = True
     from_start: bool = False
     skipped_by_end: bool = False
+    accept: bool = False
 
     def in_state(self, state: str) -> Selection:
         """With the statuses that are meant where none were named, for a job in ``state``."""
+        if self.accept:
+            codes = self.codes or HELD_CODES
+            return replace(
+                self, whole_job=False, statuses=(ItemStatus.SKIPPED,), codes=codes, from_start=False
+            )
         if self.statuses:
             return self
         ended_early = state in {JobState.FAILED, JobState.CANCELLED}
@@ -85,6 +93,8 @@ class Selection:
             said["fromStart"] = True
         if self.skipped_by_end:
             said["skippedByEnd"] = True
+        if self.accept:
+            said["accept"] = True
         return said
 
     @staticmethod
@@ -97,6 +107,7 @@ class Selection:
             reset_attempts=said.get("resetAttempts", True),
             from_start=said.get("fromStart", False),
             skipped_by_end=said.get("skippedByEnd", False),
+            accept=said.get("accept", False),
         )
 
 

@@ -25,20 +25,22 @@ from penstock.model.ports import Context
 from penstock.pipelines import preview as looking
 from penstock.pipelines.file_rows import ReadingConfig, batches_of_file, what_was_read
 from penstock.pipelines.product_alone import alone, find_alike
-from penstock.pipelines.product_match import apply, match, source_of
+from penstock.pipelines.product_judge import source_of
+from penstock.pipelines.product_match import apply, match
 from penstock.pipelines.product_missing import missing_of, why_not_unpublish
 from penstock.pipelines.product_plan import (
     check_mapping,
     choose_profile,
     learnt,
     same_plan,
+    source_warnings,
     today,
 )
 from penstock.pipelines.product_rows import GROUP, extract
 from penstock.pipelines.product_summary import summary_of
 
 # Counted up whenever the same file would become other products: older results are not used again.
-_RESULTS = 3
+_RESULTS = 4
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
@@ -61,6 +63,14 @@ class ExtractionConfig(ReadingConfig):
     contract: Contract | None = None
     winner: Winner | None = None
     key: Key | None = None
+    price_guard: float | None = Field(
+        None,
+        ge=0,
+        le=100_000,
+        description="A price of a known product that changes by more percent than this, or by a"
+        " factor near 10, 100 or 1000, is held back until it is accepted; 0 switches that off."
+        " Without it, as the profile says: 50.",
+    )
     missing: Literal["report", "unpublish"] | None = Field(
         None, description="Products of the same source that the file lacks: told, or unpublished."
     )
@@ -135,8 +145,8 @@ class Extraction(Pipeline):
         return learnt if alike is None else learnt | {AS_READ: alike}
 
     def cache_key(self, config: ExtractionConfig) -> str:
-        """The intent decides nothing before the second stage."""
-        asked = config.model_dump(mode="json", exclude={"intent"})
+        """Intent and price guard decide nothing before the second stage."""
+        asked = config.model_dump(mode="json", exclude={"intent", "price_guard"})
         said = f"{__version__}:{_RESULTS}:{orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)!r}"
         return sha256(said.encode()).hexdigest()
 
@@ -156,7 +166,9 @@ class Extraction(Pipeline):
         rates = await ctx.catalog.rates(job.config.base_currency, today())
         base = job.config.base_currency
         reading = cursor.get("reading", {})
-        return learnt(header, stats, profile, proposal, origin, rates, base, reading)
+        found = learnt(header, stats, profile, proposal, origin, rates, base, reading)
+        found["warnings"] += await source_warnings(job, profile, ctx)
+        return found
 
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
         if job.config.missing is None:

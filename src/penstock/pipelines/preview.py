@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.catalog.columns import ColumnStats, add_rows, gather
 from penstock.catalog.dedupe import Duplicates
+from penstock.catalog.matching import Candidates, names_of
 from penstock.catalog.variants import Member, group
 from penstock.formats.reading import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
@@ -15,9 +16,17 @@ from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context
-from penstock.pipelines.product_match import UNNAMED, compared, find_known
-from penstock.pipelines.product_plan import choose_profile, learnt, plan_of, profile_of, today
-from penstock.pipelines.product_rows import GROUP, extract, names_of
+from penstock.pipelines.product_judge import HELD, find_candidates, judge, source_of
+from penstock.pipelines.product_match import UNNAMED
+from penstock.pipelines.product_plan import (
+    choose_profile,
+    learnt,
+    plan_of,
+    profile_of,
+    source_warnings,
+    today,
+)
+from penstock.pipelines.product_rows import GROUP, extract
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000
@@ -76,6 +85,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         head["header"], stats, profile, proposal, origin, rates, job.config.base_currency,
         head["detected"],
     )  # fmt: skip
+    context["warnings"] += await source_warnings(job, profile, ctx)
     looked_at = replace(job, header=head["header"], context=context)
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
@@ -87,6 +97,8 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         "rowsSampled": head["sampled"],
         "rowsEstimated": rows_in_all,
         "profile": {"name": profile.name, "version": profile.version, "from": origin},
+        "source": source_of(looked_at),
+        "warnings": context["warnings"],
         "mapping": context["mapping"],
         "notes": [*context["notes"], *(one["message"] for one in context["warnings"])],
         "columns": context["columns"],
@@ -107,7 +119,7 @@ async def _rows(
 ) -> list[dict[str, Any]]:
     documents = [dict(outcome.normalized or {}) for outcome in outcomes]
     products = [one["product"] for one in documents if "product" in one]
-    known = await find_known(job, [names_of(one) for one in products], ctx)
+    candidates = await find_candidates(job, [names_of(one) for one in products], ctx)
     advanced = {
         number: one
         for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1)
@@ -129,24 +141,36 @@ async def _rows(
             "problems": one.get("problems", []),
             "match": None,
             "changes": [],
+            "links": [],
+            "held": None,
         }
         if number in parents:
             row |= {"match": "part", "partOf": parents[number]}
         elif number in doubled:
             row |= {"match": "duplicate", "duplicateOf": doubled[number]}
         elif number in advanced:
-            names = names_of(one["product"])
-            existing = known.of(names)
-            state, changes = compared(job, one["product"], existing)
-            row |= {"match": state, "changes": changes}
-            if (
-                names.id is None
-                and existing is None
-                and job.config.intent not in ("check", "update")
-            ):
-                row |= {"verdict": "invalid", "problems": [*row["problems"], _UNNAMED]}
+            row |= _judged(job, one, candidates, row["problems"])
         rows.append(row)
     return rows
+
+
+def _judged(
+    job: Job, document: Mapping[str, Any], candidates: Candidates, problems: Sequence[Any]
+) -> dict[str, Any]:
+    """As the stages judge it."""
+    names = names_of(document["product"])
+    match = candidates.match(names)
+    judged = judge(job, names, match, candidates.links(names, match), document)
+    told: dict[str, Any] = {
+        "match": judged.state,
+        "changes": judged.changes,
+        "links": [link.as_json() for link in judged.links],
+        "held": None if judged.held is None else judged.held.as_json(),
+    }
+    unnamed = names.id is None and judged.existing is None
+    if unnamed and job.config.intent not in ("check", "update"):
+        told |= {"verdict": "invalid", "problems": [*problems, _UNNAMED]}
+    return told
 
 
 def _parents(job: Job, documents: Mapping[int, Mapping[str, Any]]) -> dict[int, int]:
@@ -186,11 +210,12 @@ def _summary(
     }
     states = {
         state: sum(row["match"] == state for row in rows)
-        for state in ("new", "changed", "unchanged", "duplicate", "part")
+        for state in ("new", "changed", "unchanged", "duplicate", "part", HELD)
     }
     return {
         **counts,
         **states,
+        "linked": sum(bool(row["links"]) for row in rows),
         "problems": codes,
         "duplicatesEstimate": _doubles(stats, job, estimated),
     }

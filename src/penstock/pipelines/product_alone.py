@@ -12,12 +12,13 @@ from string import ascii_letters, digits
 from typing import Any
 
 from penstock.catalog.dedupe import same_key
+from penstock.catalog.matching import Names
 from penstock.catalog.plan import Plan
 from penstock.catalog.profile import Profile
 from penstock.model.pipeline import AS_READ, Item, Job
 from penstock.model.ports import Context
 from penstock.pipelines.product_plan import plan_of
-from penstock.pipelines.product_rows import GROUP, Names
+from penstock.pipelines.product_rows import GROUP
 
 # With more of them than this, or than so large a share, waiting costs less than telling them apart.
 _MOST_ALIKE = 20_000

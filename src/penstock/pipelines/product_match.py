@@ -2,53 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
-from penstock.catalog.dedupe import Change, diff, same_key
-from penstock.catalog.grid import MATCH, flatten, merged
+from penstock.catalog.dedupe import same_key
+from penstock.catalog.grid import MATCH, flatten
+from penstock.catalog.matching import Names, names_of
 from penstock.catalog.variants import Member, group
 from penstock.model.effects import LONGEST_NAME, UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.json_text import from_json
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Context, KnownProduct
+from penstock.model.ports import Context
+from penstock.pipelines.product_judge import (
+    Judged,
+    find_candidates,
+    judge,
+    source_of,
+    written_over,
+)
 from penstock.pipelines.product_plan import plan_of, profile_of
-from penstock.pipelines.product_rows import BRIEF, DEFAULT_SOURCE, GROUP, Names, names_of, own_names
+from penstock.pipelines.product_rows import GROUP, own_names
 
-_MOST_CHANGES = 50
 # Rows of one product; more are no variants but a column that means something else.
 MOST_VARIANTS = 1000
 _CROWDED = 0
 UNNAMED = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
-
-
-class Judged(NamedTuple):
-    """How a row's product compares with the catalog. ``document`` is None where the item's own
-    checkpoint stands as it is: a product that is new and whole needs no second look."""
-
-    names: Names
-    state: str = "new"
-    changes: Sequence[Mapping[str, Any]] = ()
-    existing: KnownProduct | None = None
-    document: Mapping[str, Any] | None = None
-
-    def shown(self) -> Added:
-        return Added({MATCH: self.state})
-
-    def normalized(self) -> Mapping[str, Any] | None:
-        """What is known of the row now; None where that is what was known before."""
-        if self.document is None:
-            return None
-        # Whoever looks at the row next has to read all of it.
-        kept = {name: one for name, one in self.document.items() if name not in (MATCH, BRIEF)}
-        if self.existing is None:
-            return kept
-        told = {"state": self.state, "productId": str(self.existing.id),
-                "changes": list(self.changes)}  # fmt: skip
-        return {**kept, MATCH: told}
 
 
 async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
@@ -124,18 +105,19 @@ async def _names(items: Sequence[Item], documents: _AtHand) -> dict[int, Names]:
 async def _judged(
     job: Job, names: Mapping[int, Names], documents: _AtHand, ctx: Context
 ) -> dict[int, Judged]:
-    """Against the catalog as it is now. Documents are read where there is something to compare."""
-    known = await find_known(job, list(names.values()), ctx)
-    existing = {row: found for row, one in names.items() if (found := known.of(one)) is not None}
-    await documents.need(list(existing))
+    """Against the catalog as it is now. Documents are read where there is something to compare, or
+    a link to note."""
+    candidates = await find_candidates(job, list(names.values()), ctx)
+    matches = {row: candidates.match(one) for row, one in names.items()}
+    links = {row: candidates.links(one, matches[row]) for row, one in names.items()}
+    await documents.need([row for row in names if matches[row].product or links[row]])
     judged = {}
     for row, one in names.items():
         document = documents.read.get(row)
         if document is None:
             judged[row] = Judged(one)
-            continue
-        state, changes = compared(job, document["product"], existing.get(row))
-        judged[row] = Judged(one, state, changes, existing.get(row), document)
+        else:
+            judged[row] = judge(job, one, matches[row], links[row], document)
     return judged
 
 
@@ -152,18 +134,6 @@ def _passed(job: Job, judged: Judged, result: Any) -> Outcome:
     return Advance(judged.normalized(), result, hand=judged)
 
 
-def compared(
-    job: Job, product: Mapping[str, Any], existing: KnownProduct | None
-) -> tuple[str, list[dict[str, Any]]]:
-    """New, changed or unchanged, and in which fields."""
-    before = None if existing is None else existing.data
-    state, changes = diff(before, product, blanks_count=job.config.intent == "replace")
-    if existing is not None and not existing.published and job.config.missing == "unpublish":
-        # It was missing once, and is back.
-        state, changes = "changed", [*changes, Change("published", False, True)]
-    return state, [change._asdict() for change in changes[:_MOST_CHANGES]]
-
-
 async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     """Rows may be parts of one product: the first of a family stands for it."""
     columns = job.context["columns"]
@@ -177,7 +147,7 @@ async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict
     judged = await _judged(job, kept, documents, ctx)
     for row, one in judged.items():
         as_before = products[row] is alone[row]["product"] and MATCH not in alone[row]
-        if one.existing is None and as_before:
+        if one.existing is None and not one.links and as_before:
             judged[row] = Judged(one.names)
     outcomes: dict[int, Outcome] = {}
     for item in items:
@@ -189,7 +159,7 @@ async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict
         outcomes[row] = (
             _duplicate(losers[row], result)
             if row in losers
-            else _passed(job, judged[row], {**result, MATCH: judged[row].state})
+            else _passed(job, judged[row], {**result, **judged[row].shown().cells})
         )
     return outcomes
 
@@ -244,39 +214,6 @@ async def _duplicates(job: Job, names: Mapping[int, Names], ctx: Context) -> dic
     return {row: kept[key] for row, key in keys.items() if kept.get(key, row) != row}
 
 
-class Known:
-    """Products of the catalog, found by source id, then by SKU, then by GTIN."""
-
-    def __init__(self, source: str, found: Sequence[KnownProduct]) -> None:
-        self._by_id = {one.source_id: one for one in found if one.source == source}
-        self._by_sku = {one.sku: one for one in found if one.sku is not None}
-        self._by_gtin = {one.gtin: one for one in found if one.gtin is not None}
-
-    def of(self, names: Names) -> KnownProduct | None:
-        found = None if names.id is None else self._by_id.get(names.id)
-        if found is None and names.sku is not None:
-            found = self._by_sku.get(names.sku)
-        if found is None and names.gtin is not None:
-            found = self._by_gtin.get(names.gtin)
-        return found
-
-
-def source_of(job: Job) -> str:
-    return profile_of(job).source or DEFAULT_SOURCE
-
-
-async def find_known(job: Job, names: Sequence[Names], ctx: Context) -> Known:
-    source = source_of(job)
-
-    def given(which: Callable[[Names], str | None]) -> list[str]:
-        return [one for name in names if (one := which(name)) is not None]
-
-    found = await ctx.catalog.find(
-        job.org_id, source, given(lambda n: n.id), given(lambda n: n.sku), given(lambda n: n.gtin)
-    )
-    return Known(source, found)
-
-
 async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     """Write what the intent allows, over the catalog as the match has just seen it; rows that had
     to wait since are compared anew."""
@@ -306,6 +243,9 @@ def _applied(job: Job, source: str, judged: Judged, result: Added) -> Outcome:
         return Skip("The catalog has this product already", result, code="EXISTS_ALREADY")
     if judged.state == "unchanged":
         return Done(result, normalized)
+    if judged.held is not None:
+        held = judged.held
+        return Skip(held.message, result, held.code, normalized, held.column, {**held.details})
     if judged.names.id is None and existing is None:
         return Fail(ItemError("REQUIRED_MISSING", UNNAMED, "sourceId"), result, normalized)
     return Done(result, normalized, effects=[_upsert(job, source, judged)])
@@ -319,10 +259,7 @@ def _upsert(job: Job, source: str, judged: Judged) -> UpsertProduct:
         return UpsertProduct(source, names.id, None, sku=names.sku, gtin=names.gtin)
     data: Mapping[str, Any] = document["product"]
     if existing is not None:
-        data = {**data, "id": existing.data.get("id"), "source": existing.source,
-                "sourceId": existing.source_id}  # fmt: skip
-        if job.config.intent != "replace":
-            data = merged(existing.data, data)
+        data = written_over(job, existing, data)
     names = names_of(data)
     return UpsertProduct(
         source=existing.source if existing else data["source"],

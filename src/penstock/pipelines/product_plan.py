@@ -34,6 +34,11 @@ from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog, Context
 
 _MOST_SAMPLES_KEPT = 3
+# Where products are of whose file and profile name no source.
+DEFAULT_SOURCE = "file"
+_FROM_CONFIG = (
+    "source", "decimal", "dates", "currency", "contract", "winner", "key", "rules", "price_guard",
+)  # fmt: skip
 _NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
 
 
@@ -86,9 +91,7 @@ def _shown_rates(rates: Sequence[tuple[date, str, Decimal]]) -> list[list[str]]:
 def overridden(profile: Profile, header: Sequence[str], config: Any) -> Profile:
     """The profile with what the job asks for itself."""
     changes: dict[str, Any] = {
-        name: getattr(config, name)
-        for name in ("source", "decimal", "dates", "currency", "contract", "winner", "key", "rules")
-        if getattr(config, name) is not None
+        name: getattr(config, name) for name in _FROM_CONFIG if getattr(config, name) is not None
     }
     if config.required is not None:
         changes["required"] = tuple(config.required)
@@ -183,6 +186,23 @@ def _warnings(
         )
         found.append({"code": "RATE_MISSING", "message": message})
     return found
+
+
+async def source_warnings(job: Job, profile: Profile, ctx: Context) -> list[dict[str, str]]:
+    """Whether rows of a file that names no source would be compared with those of other files."""
+    if profile.source:
+        return []
+    own = "" if job.file is None else job.file.name
+    files = await ctx.catalog.files_of_source(job.org_id, DEFAULT_SOURCE)
+    others = [name for name in files if name != own]
+    if not others:
+        return []
+    named = ", ".join(repr(name) for name in others[:3]) + (", …" if len(others) > 3 else "")
+    message = (
+        "No source is given, so rows are compared with products of other files without one"
+        f" ({named}). If those are another supplier's, give this file a `source` of its own."
+    )
+    return [{"code": "SOURCE_SHARED", "message": message}]
 
 
 def _shown_mapping(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from penstock.catalog.dedupe import completeness, same_key
 from penstock.catalog.grid import flatten, shown_name
-from penstock.catalog.gtin import match_key
+from penstock.catalog.matching import Names, names_of
 from penstock.catalog.normalise import normalise
 from penstock.catalog.plan import Plan
 from penstock.catalog.row import NormalisedRow, RowProblem
@@ -17,41 +17,17 @@ from penstock.model.effects import LONGEST_NAME, NameRow
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Fail, Outcome, Skip
 from penstock.model.pipeline import Item
-from penstock.pipelines.product_plan import plan_of
+from penstock.pipelines.product_plan import DEFAULT_SOURCE, plan_of
 
 _MOST_PROBLEMS = 50
 # Of a row's checkpoint what the next stages need of nearly every one.
 BRIEF = "brief"
-DEFAULT_SOURCE = "file"
 GROUP = "variants.group"
 # From so many columns on, a text alone in its row parts the rows around it.
 FEWEST_OF_A_ROW = 4
 LEAST_OF_A_HEADING = 3
 # What is missing beside a price: the price itself is as it should be.
 _MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
-
-
-class Names(NamedTuple):
-    """By which a product is known, each as it is compared."""
-
-    id: str | None = None
-    sku: str | None = None
-    gtin: str | None = None
-
-    def brief(self) -> dict[str, str]:
-        return {name: one for name, one in zip(self._fields, self, strict=True) if one is not None}
-
-    def by(self, key: str) -> str | None:
-        found: str | None = getattr(self, "id" if key == "sourceId" else key)
-        return found
-
-
-def names_of(product: Mapping[str, Any]) -> Names:
-    names = product.get("identifiers", {})
-    gtin = names.get("gtin")
-    return Names(
-        product.get("sourceId"), names.get("sku"), None if gtin is None else match_key(gtin)
-    )
 
 
 def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
@@ -132,7 +108,8 @@ def _still_unsaid(
 
 def _seen(names: Names, row: NormalisedRow) -> list[str]:
     """By which a product of the catalog is known to be in the file, whatever became of the row."""
-    keys = [f"seen:{kind}:{name}"[:LONGEST_NAME] for kind, name in names.brief().items() if name]
+    known = (("id", names.id), ("sku", names.sku), ("gtin", names.gtin))
+    keys = [f"seen:{kind}:{name}"[:LONGEST_NAME] for kind, name in known if name]
     if row.continues:
         keys.append("seen:part")
     return keys

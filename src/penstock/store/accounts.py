@@ -141,13 +141,14 @@ async def find_org(conn: Connection, name: str) -> Any:
 
 async def set_org(
     conn: Connection, name: str, plan: str | None, max_slices: int | None,
-    shared_jobs: bool | None, *, by_user: int, ip: str | None = None,
+    shared_jobs: bool | None, catalog_key: str | None = None, *, by_user: int,
+    ip: str | None = None,
 ) -> Any:  # fmt: skip
     """Change what is given; 0 slices take the cap away."""
     before = await find_org(conn, name)
     weight = None if plan is None else PLAN_WEIGHTS[plan]
     after = await conn.fetchrow(
-        _sql.change_org, before["id"], plan, weight, max_slices, shared_jobs
+        _sql.change_org, before["id"], plan, weight, max_slices, shared_jobs, catalog_key
     )
     await audit(
         conn, before["id"], by_user, "org.change", f"org:{name}", ip=ip, before=_told(before),
@@ -157,7 +158,8 @@ async def set_org(
 
 
 def _told(org: Any) -> dict[str, Any]:
-    return {name: org[name] for name in ("plan", "weight", "max_slices", "shared_jobs")}
+    names = ("plan", "weight", "max_slices", "shared_jobs", "catalog_key")
+    return {name: org[name] for name in names}
 
 
 async def add_key(

@@ -13,7 +13,8 @@ import asyncpg
 
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.ids import new_id
-from penstock.model.ports import KnownProduct, Missing, Tally, Winner
+from penstock.model.ports import Missing, Tally, Winner
+from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.store import missing, profiles
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
@@ -21,6 +22,9 @@ from penstock.store.queries import load
 _sql = load("products")
 _AT_ONCE = 500
 _TALLIED_AT_ONCE = 20_000
+# More products that share a name than are shown: one of them may be the row's own.
+_LINKS_OF_EACH = 8
+_SAMPLED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,16 @@ async def rows_beside(
     return {row["row_no"] for row in rows} - {row_no}
 
 
+async def find_links(
+    conn: Connection, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
+) -> list[LinkCandidate]:
+    """Products of other sources that share a GTIN, or brand and MPN; a few of each."""
+    rows = await conn.fetch(
+        _sql.find_links, org_id, source, list(set(gtins)), list(set(makers)), _LINKS_OF_EACH
+    )
+    return [LinkCandidate(**row) for row in rows]
+
+
 class StoredCatalog:
     """Implements `model.ports.Catalog`: reads only, in short statements of their own."""
 
@@ -150,8 +164,9 @@ class StoredCatalog:
     async def find(
         self, org_id: int, source: str, source_ids: Sequence[str], skus: Sequence[str],
         gtins: Sequence[str],
-    ) -> Sequence[KnownProduct]:  # fmt: skip
+    ) -> FoundProducts:  # fmt: skip
         found: dict[UUID, KnownProduct] = {}
+        catalog_key = None
         longest = max(len(source_ids), len(skus), len(gtins))
         for start in range(0, longest, _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
@@ -162,8 +177,22 @@ class StoredCatalog:
                 )  # fmt: skip
             for row in rows:
                 values = {**dict(row), "data": from_json(row["data"])}
+                catalog_key = values.pop("catalog_key")
                 found[row["id"]] = KnownProduct(**values)
-        return list(found.values())
+        return FoundProducts(list(found.values()), catalog_key)
+
+    async def link_candidates(
+        self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
+    ) -> Sequence[LinkCandidate]:
+        if not gtins and not makers:
+            return ()
+        async with self._db.acquire() as conn:
+            return await find_links(conn, org_id, source, gtins, makers)
+
+    async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_sql.files_of_source, org_id, source, _SAMPLED)
+        return [row["name"] for row in rows]
 
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str], most: int
@@ -204,6 +233,7 @@ class StoredCatalog:
     async def tally(self, job_id: UUID) -> Tally:
         """In ranges, so that no statement takes long over a large job."""
         states: Counter[str] = Counter()
+        linked = 0
         problems: dict[tuple[str, str], dict[str, Any]] = {}
         async with self._db.acquire() as conn:
             total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
@@ -212,6 +242,7 @@ class StoredCatalog:
                 end = start + _TALLIED_AT_ONCE
                 for row in await conn.fetch(_sql.tally_states, job_id, start, end):
                     states[row["state"]] += row["rows"]
+                    linked += row["linked"]
                 for row in await conn.fetch(_sql.tally_problems, job_id, start, end):
                     place = (row["place"] or "", row["code"])
                     example = {"rowNo": row["first_row"], "value": row["value"]}
@@ -226,7 +257,7 @@ class StoredCatalog:
             by_column.setdefault(column, []).append(one)
         for found in by_column.values():
             found.sort(key=lambda one: -one["count"])
-        return Tally(dict(states), by_column)
+        return Tally(dict(states), by_column, linked)
 
     async def missing(self, job_id: UUID, most: int) -> Missing:
         async with self._db.acquire() as conn:

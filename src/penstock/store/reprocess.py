@@ -60,12 +60,13 @@ async def window(
 
 
 async def reopen_items(
-    conn: Connection, job_id: UUID, rows: Sequence[int], *, from_start: bool, reset_attempts: bool
-) -> None:
+    conn: Connection, job_id: UUID, rows: Sequence[int], *, from_start: bool, reset_attempts: bool,
+    accept: bool = False,
+) -> None:  # fmt: skip
     if not rows:
         return
     listed = ",".join(map(str, rows))
-    done = await conn.execute(_sql.reopen_items, job_id, listed, from_start, reset_attempts)
+    done = await conn.execute(_sql.reopen_items, job_id, listed, from_start, reset_attempts, accept)
     if done != f"UPDATE {len(rows)}":
         # Whoever reopens holds the claim lock or the job, so nobody else can have.
         raise RuntimeError(f"reopening {len(rows)} items of job {job_id}: {done}")

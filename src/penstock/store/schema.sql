@@ -9,7 +9,9 @@ CREATE TABLE orgs (
     -- Running slices this org may hold; unset: as many as any org.
     max_slices  integer CHECK (max_slices > 0),
     shared_jobs boolean NOT NULL DEFAULT false,
-    created_at  timestamptz NOT NULL DEFAULT now()
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    -- By which products of all sources are one; unset: rows match inside their own source.
+    catalog_key text CHECK (catalog_key IN ('sku', 'gtin'))
 );
 
 -- Virtual time apart from the org: it changes with every settle, the org hardly ever. Workers that
@@ -580,8 +582,12 @@ CREATE TABLE products (
 ALTER TABLE products ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE products ALTER COLUMN lineage SET STORAGE EXTERNAL;
 
-CREATE INDEX products_sku ON products (org_id, sku) WHERE sku IS NOT NULL;
-CREATE INDEX products_gtin ON products (org_id, gtin) WHERE gtin IS NOT NULL;
+CREATE INDEX products_sku ON products (org_id, sku, source) WHERE sku IS NOT NULL;
+CREATE INDEX products_gtin ON products (org_id, gtin, source) WHERE gtin IS NOT NULL;
+-- Brand and MPN: what links to products of other sources are proposed by.
+CREATE INDEX products_maker ON products (
+    org_id, left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200), source
+) WHERE left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) IS NOT NULL;
 CREATE INDEX products_listed ON products (org_id, updated_at DESC, id DESC);
 
 -- Before-images: what a job found before it changed a product, once per job and product.
@@ -868,7 +874,7 @@ GRANT SELECT, INSERT (account, network), DELETE ON sign_in_tries TO penstock_api
 GRANT SELECT, INSERT (account, network), UPDATE (at) ON sign_in_networks TO penstock_api;
 GRANT SELECT, DELETE ON sign_in_tries TO penstock_admin;
 GRANT INSERT (org_id, email, role), UPDATE (role, disabled_at) ON users TO penstock_admin;
-GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs) ON orgs
+GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs, catalog_key) ON orgs
     TO penstock_admin;
 GRANT INSERT ON org_time TO penstock_admin;
 GRANT SELECT ON virtual_clock TO penstock_admin;

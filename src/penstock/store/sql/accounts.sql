@@ -9,23 +9,24 @@ SELECT touch_key($1)
 
 -- name: find_org
 -- An org by name.
-SELECT id, name, plan, weight, max_slices, shared_jobs, created_at FROM orgs WHERE name = $1
+SELECT id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at FROM orgs WHERE name = $1
 
 -- name: list_orgs
 -- All tenants, by name.
-SELECT name, plan, weight, max_slices, shared_jobs, created_at FROM orgs ORDER BY name
+SELECT name, plan, weight, max_slices, shared_jobs, catalog_key, created_at FROM orgs ORDER BY name
 
 -- name: add_org
 -- A tenant.
-INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight, max_slices, shared_jobs, created_at
+INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at
 
 -- name: change_org
 -- Another plan with its weight, another cap, another openness; what is NULL stays.
 UPDATE orgs SET plan = coalesce($2, plan), weight = coalesce($3, weight),
     max_slices = CASE WHEN $4::integer IS NULL THEN max_slices ELSE nullif($4, 0) END,
-    shared_jobs = coalesce($5, shared_jobs)
+    shared_jobs = coalesce($5, shared_jobs),
+    catalog_key = CASE WHEN $6::text IS NULL THEN catalog_key ELSE nullif($6, 'none') END
 WHERE id = $1
-RETURNING id, name, plan, weight, max_slices, shared_jobs, created_at
+RETURNING id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at
 
 -- name: add_org_time
 -- It starts where the others are: being new is no advantage.

@@ -63,12 +63,39 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
     changed_at = now(), undone_at = NULL, after = NULL
 
 -- name: find_products
--- Products of an org by any of their names, for a stage that compares.
-SELECT id, source, source_id, sku, gtin, version, published, data FROM products
-WHERE id = ANY (ARRAY(
+-- Products of a source by any of their names, for a stage that compares. Those of other sources only by
+-- the org's catalog key: without one, the last two parts are not run.
+SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.version, p.published, p.data, o.catalog_key
+FROM products p JOIN orgs o ON o.id = p.org_id
+WHERE p.id = ANY (ARRAY(
     SELECT id FROM products WHERE org_id = $1 AND source = $2 AND source_id = ANY ($3::text[])
+    UNION SELECT id FROM products WHERE org_id = $1 AND source = $2 AND sku = ANY ($4::text[])
+    UNION SELECT id FROM products WHERE org_id = $1 AND source = $2 AND gtin = ANY ($5::text[])
     UNION SELECT id FROM products WHERE org_id = $1 AND sku = ANY ($4::text[])
-    UNION SELECT id FROM products WHERE org_id = $1 AND gtin = ANY ($5::text[])))
+        AND (SELECT catalog_key FROM orgs WHERE id = $1) = 'sku'
+    UNION SELECT id FROM products WHERE org_id = $1 AND gtin = ANY ($5::text[])
+        AND (SELECT catalog_key FROM orgs WHERE id = $1) = 'gtin'))
+
+-- name: find_links
+-- Products of other sources that share a GTIN, or brand and MPN, the first so many of each. The second
+-- expression is that of its index.
+SELECT DISTINCT ON (p.id) p.id, p.source, p.source_id, p.sku, p.gtin, p.maker, p.title FROM (
+    SELECT p.* FROM unnest($3::text[]) AS k (name) CROSS JOIN LATERAL (
+        SELECT id, source, source_id, sku, gtin, data->>'title' AS title,
+            left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) AS maker
+        FROM products WHERE org_id = $1 AND gtin = k.name AND source <> $2 ORDER BY source LIMIT $5) AS p
+    UNION ALL SELECT p.* FROM unnest($4::text[]) AS k (name) CROSS JOIN LATERAL (
+        SELECT id, source, source_id, sku, gtin, data->>'title' AS title, k.name AS maker
+        FROM products WHERE org_id = $1 AND source <> $2
+          AND left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) = k.name
+        ORDER BY source LIMIT $5) AS p
+) AS p ORDER BY p.id
+
+-- name: files_of_source
+-- Names of the jobs that last wrote some products of a source: usually those of their files.
+SELECT DISTINCT j.name FROM (
+    SELECT job_id FROM products WHERE org_id = $1 AND source = $2 LIMIT $3) AS p
+JOIN jobs j ON j.id = p.job_id ORDER BY j.name
 
 -- name: forget_row_keys
 -- A row says anew what it calls itself.
@@ -131,7 +158,8 @@ WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AN
 
 -- name: tally_states
 -- How the rows of a range came out, but for those that failed.
-SELECT result->>'match' AS state, count(*) AS rows FROM job_items
+SELECT result->>'match' AS state, count(*) AS rows, count(*) FILTER (WHERE result ? 'links') AS linked
+FROM job_items
 WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match'
   AND status <> 'ERROR' GROUP BY 1
 

@@ -1,0 +1,44 @@
+"""Products of the catalog as stages see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProduct:
+    """A product of the catalog as a stage sees it."""
+
+    id: UUID
+    source: str
+    source_id: str
+    sku: str | None
+    gtin: str | None
+    version: int
+    published: bool
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProducts:
+    """Products that rows may mean. ``catalog_key`` is the org's: `sku` or `gtin` where products of
+    all its sources that share it are one; None keeps sources apart."""
+
+    products: Sequence[KnownProduct]
+    catalog_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCandidate:
+    """A product of another source that shares a GTIN, or brand and MPN, with a row."""
+
+    id: UUID
+    source: str
+    source_id: str
+    sku: str | None
+    gtin: str | None
+    maker: str | None
+    title: str | None

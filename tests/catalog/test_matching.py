@@ -1,0 +1,128 @@
+"""Which product a row means, whatever the catalog holds."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.catalog.gtin import check_digit
+from penstock.catalog.matching import MOST_LINKS, Candidates, Names, maker_key, names_of
+from penstock.model.products import KnownProduct, LinkCandidate
+
+SOURCES = ("acme", "bolt", "file")
+GTINS = tuple(f"0{body}{check_digit(body)}" for body in ("400000000000", "400000000001"))
+MAKERS = tuple(maker_key(brand, "X-1") for brand in ("Bosch", "Makita"))
+few = st.sampled_from
+
+
+@st.composite
+def products(draw: st.DrawFn) -> list[KnownProduct]:
+    """Several sources, few names: collisions everywhere; unique by (source, source id)."""
+    named = draw(st.lists(st.tuples(few(SOURCES), few("1234")), max_size=8, unique=True))
+    found = []
+    for number, (source, source_id) in enumerate(named):
+        sku = draw(few((None, "1", "2", "A")))
+        gtin = draw(few((None, *GTINS)))
+        found.append(KnownProduct(UUID(int=number), source, source_id, sku, gtin, 1, True, {}))
+    return found
+
+
+def links_of(known: list[KnownProduct], makers: list[str | None]) -> list[LinkCandidate]:
+    return [
+        LinkCandidate(one.id, one.source, one.source_id, one.sku, one.gtin, maker, None)
+        for one, maker in zip(known, makers, strict=False)
+    ]
+
+
+names = st.builds(
+    Names,
+    few((None, "1", "2", "9")), few((None, "1", "2", "A")), few((None, *GTINS)),
+    few((None, *MAKERS)),
+)  # fmt: skip
+keys = few((None, "sku", "gtin"))
+
+
+@given(few(SOURCES), products(), names, keys)
+def test_another_source_is_written_by_the_shared_key_alone(
+    source: str, known: list[KnownProduct], row: Names, key: str | None
+) -> None:
+    match = Candidates(source, known, key).match(row)
+    if match.product is not None and match.product.source != source:
+        assert key is not None
+        assert match.by == key
+        assert getattr(match.product, str(key)) == getattr(row, str(key))
+
+
+@given(few(SOURCES), products(), names, keys)
+def test_contradicting_gtins_never_match(
+    source: str, known: list[KnownProduct], row: Names, key: str | None
+) -> None:
+    match = Candidates(source, known, key).match(row)
+    if match.product is None or None in (row.gtin, match.product.gtin):
+        assert not match.contradicts
+    elif row.gtin != match.product.gtin:
+        # The supplier's own id is there already, so that no second product can be made: asked.
+        assert match.contradicts
+        assert (match.product.source, match.product.source_id) == (source, row.id)
+
+
+@given(few(SOURCES), products(), names, keys, st.randoms())
+def test_the_order_in_which_products_are_found_decides_nothing(
+    source: str, known: list[KnownProduct], row: Names, key: str | None, chance: object
+) -> None:
+    shuffled = list(known)
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    one, other = Candidates(source, known, key), Candidates(source, shuffled, key)
+    assert one.match(row) == other.match(row)
+
+
+@given(few(SOURCES), products(), names, keys, st.lists(few((None, *MAKERS)), min_size=8))
+def test_links_are_of_other_sources_and_never_contradict(
+    source: str, known: list[KnownProduct], row: Names, key: str | None, makers: list[str | None]
+) -> None:
+    candidates = Candidates(source, known, key, links_of(known, makers))
+    match = candidates.match(row)
+    links = candidates.links(row, match)
+    assert len(links) <= MOST_LINKS
+    assert len({link.product.id for link in links}) == len(links)
+    for link in links:
+        assert link.product.source != source
+        assert match.product is None or link.product.id != match.product.id
+        assert None in (row.gtin, link.product.gtin) or row.gtin == link.product.gtin
+        if link.by == "gtin":
+            assert row.gtin == link.product.gtin
+        else:
+            assert row.maker == link.product.maker
+
+
+@given(few(SOURCES), products(), names)
+def test_a_match_inside_the_source_is_not_missed(
+    source: str, known: list[KnownProduct], row: Names
+) -> None:
+    """By hand: the first of source id, SKU and GTIN that a product of the source shares."""
+    own = [one for one in known if one.source == source]
+    agree = [one for one in own if None in (row.gtin, one.gtin) or row.gtin == one.gtin]
+    expected = (
+        [one for one in own if row.id is not None and one.source_id == row.id]
+        or [one for one in agree if row.sku is not None and one.sku == row.sku]
+        or [one for one in agree if row.gtin is not None and one.gtin == row.gtin]
+    )
+    found = Candidates(source, known).match(row).product
+    assert found == min(expected, key=lambda one: one.id, default=None)
+
+
+def test_numbers_that_each_shop_gives_out_itself_link_nothing() -> None:
+    own_number = "0" + "212345000000" + check_digit("212345000000")
+    other = LinkCandidate(UUID(int=1), "bolt", "1", None, own_number, None, None)
+    candidates = Candidates("acme", [], None, [other])
+    assert candidates.links(Names(gtin=own_number), candidates.match(Names())) == []
+
+
+def test_makers_are_compared_without_the_case_of_letters() -> None:
+    one = names_of({"brand": "BOSCH", "identifiers": {"mpn": "ab-1"}})
+    other = names_of({"brand": "Bosch", "identifiers": {"mpn": "AB-1"}})
+    assert one.maker is not None
+    assert one.maker == other.maker
+    assert names_of({"brand": "Bosch", "identifiers": {}}).maker is None
