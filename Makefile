@@ -29,7 +29,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-long tools chromium bench lint types format lock ui ui-check clean
+.PHONY: help install up test test-long tools chromium pgbouncer bench lint types format lock ui ui-check clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -40,7 +40,7 @@ up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
 	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" \
 		PENSTOCK_TEST_PIPELINES="$${PENSTOCK_TEST_PIPELINES:-1}" exec $(BIN)/penstock up
 
-test: lint types chromium ## All checks and all tests but the long ones
+test: lint types chromium pgbouncer ## All checks and all tests but the long ones
 	@echo "== Tests (pytest)"
 	@$(BIN)/pytest -n auto --dist worksteal -m "not long"
 
@@ -50,6 +50,9 @@ test-long: $(DEV) tools chromium ## Soaks and chaos: all, or ONLY=tests/chaos/te
 
 chromium: ## What browser tests need of this machine; without it they are skipped
 	@$(call obtain,chromium:chromium)
+
+pgbouncer: ## What tests of poolers need of this machine; without it they are skipped
+	@$(call obtain,pgbouncer:pgbouncer)
 
 tools: ## What some long tests need of this machine; without it they are skipped
 	@$(call obtain,strace:strace faketime:faketime ip:iproute2)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
@@ -65,6 +65,16 @@ class Settings(BaseSettings):
     )
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL 15 or newer; unset runs the embedded server."
+    )
+    database_pooler: Literal["none", "transaction"] = Field(
+        "none",
+        description="`transaction`: behind `PENSTOCK_DATABASE_URL` is a pooler that shares sessions"
+        " (PgBouncer with `pool_mode=transaction`). The API then asks through it.",
+    )
+    database_direct_url: SecretStr | None = Field(
+        None,
+        description="The same database without that pooler, for workers, migrations, wake-ups and"
+        " locks; needed with it.",
     )
     database_schema: str = Field(
         "penstock", pattern=r"^[a-z_][a-z0-9_]{0,40}$", description="Schema that holds all tables."
@@ -327,6 +337,20 @@ class Settings(BaseSettings):
         "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
     )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
+
+    @model_validator(mode="after")
+    def _pooler_and_direct_address(self) -> Settings:
+        pooled = self.database_pooler == "transaction"
+        if pooled and (self.database_url is None or self.database_direct_url is None):
+            raise ValueError(
+                "PENSTOCK_DATABASE_POOLER=transaction needs PENSTOCK_DATABASE_URL (the pooler) and"
+                " PENSTOCK_DATABASE_DIRECT_URL (PostgreSQL itself)"
+            )
+        if self.database_direct_url is not None and not pooled:
+            raise ValueError(
+                "PENSTOCK_DATABASE_DIRECT_URL goes with PENSTOCK_DATABASE_POOLER=transaction"
+            )
+        return self
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Settings:

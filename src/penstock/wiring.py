@@ -28,6 +28,7 @@ from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.database import Database
 from penstock.store.migrate import migrate
+from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.slow import SlowLog
 from penstock.supervisor.connect import connect_or_start
 
@@ -47,14 +48,29 @@ class Addresses:
 async def database_addresses(settings: Settings) -> AsyncIterator[Addresses]:
     """The configured server, or the embedded one, started where nobody runs it yet."""
     if settings.database_url is not None:
-        url = settings.database_url.get_secret_value()
-        _hide_password(url)
-        yield Addresses(url, url)
+        yield await configured_addresses(settings)
         return
     async with await connect_or_start(settings.data_dir) as running:
         _hide_password(running.owner_dsn)
         _hide_password(running.api_dsn)
         yield Addresses(running.owner_dsn, running.api_dsn)
+
+
+async def configured_addresses(settings: Settings) -> Addresses:
+    """The configured server's. A pooler that shares sessions is refused where it is not named."""
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
+    direct = url
+    if settings.database_direct_url is not None:
+        direct = settings.database_direct_url.get_secret_value()
+    for dsn in (url, direct):
+        _hide_password(dsn)
+    if settings.database_pooler == "transaction":
+        await require_sessions(direct, "PENSTOCK_DATABASE_DIRECT_URL")
+        await require_same_server(url, direct)
+    else:
+        await require_sessions(url, "PENSTOCK_DATABASE_URL")
+    return Addresses(direct, url)
 
 
 @dataclass(frozen=True)
@@ -181,4 +197,5 @@ def api_database(settings: Settings, api_dsn: str, size: int = 20) -> Database:
     return Database(
         api_dsn, settings.database_schema, role="penstock_api", name="penstock api", size=size,
         on_statement=SlowLog(get_logger(), settings.slow_statement_ms),
+        pooled=settings.database_pooler == "transaction",
     )  # fmt: skip

@@ -271,6 +271,13 @@ def test_api_that_cannot_start(start_up: Callable[..., Up], data_dir: Path) -> N
     assert mentioning(data_dir) == []
 
 
+def test_lists_reach_the_children_as_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = ("127.0.0.1", "::1")
+    env = child_environment(Settings(data_dir=tmp_path, trusted_proxies=given))
+    monkeypatch.setenv("PENSTOCK_TRUSTED_PROXIES", env["PENSTOCK_TRUSTED_PROXIES"])
+    assert Settings().trusted_proxies == given
+
+
 def test_backoff_doubles_and_forgives() -> None:
     backoff = Backoff()
     assert [backoff.after(0) for _ in range(8)] == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]

@@ -23,13 +23,16 @@ def up(
     from penstock.cli.settings import chosen
     from penstock.supervisor.address import base_url
     from penstock.supervisor.up import Addresses, run_up
-    from penstock.wiring import prepare
+    from penstock.wiring import configured_addresses, prepare
 
     quiet_logs()
     settings = chosen(host=host, port=port, workers=workers)
 
     async def make_ready(addresses: Addresses) -> list[str]:
-        made = await prepare(settings, addresses.owner_dsn, shown=True)
+        owner_dsn = addresses.owner_dsn
+        if settings.database_url is not None:
+            owner_dsn = (await configured_addresses(settings)).owner_dsn
+        made = await prepare(settings, owner_dsn, shown=True)
         url = base_url(settings.host, settings.port)
         return [*how_to_sign_in(made.admin, url), *admin_key(made.admin_key)]
 

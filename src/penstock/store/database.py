@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import asyncpg
 
@@ -17,6 +17,7 @@ from penstock.model.errors import Unavailable
 from penstock.model.json_text import clean as clean
 from penstock.model.json_text import from_json as from_json
 from penstock.model.json_text import to_json as to_json
+from penstock.store.pooler import PerStatement, local_settings
 
 if TYPE_CHECKING:
     # asyncpg's classes are generic for the type checker only.
@@ -126,10 +127,33 @@ class _Reading:
             raise asyncio.CancelledError from error
 
 
+class _PooledReading:
+    """The same through a pooler: nothing is kept in a session."""
+
+    __slots__ = ("_connection", "_pool", "_prelude")
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], prelude: str) -> None:
+        self._pool = pool
+        self._prelude = prelude
+        self._connection: Any = None
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await _lent_by(self._pool)
+        reading: Any = PerStatement(self._connection, self._prelude)
+        return cast(Connection, reading)
+
+    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        await self._pool.release(self._connection)
+        if isinstance(error, (*CONNECTION_ERRORS, asyncpg.PostgresError)) and is_cancelled():
+            raise asyncio.CancelledError from error
+
+
 class Database:
     """A pool with our settings. ``role`` is taken on for good by every connection;
     ``on_statement`` hears how long each statement took. What reads under a scope has sessions of
-    its own: the others never see anything without one."""
+    its own: the others never see anything without one. ``pooled``: a pooler in between shares
+    sessions with others, so that role, settings and scope are set for each transaction anew, and
+    all that is asked is asked in one."""
 
     def __init__(
         self,
@@ -140,8 +164,10 @@ class Database:
         name: str = "penstock",
         size: int = 10,
         on_statement: Callable[[Any], None] | None = None,
+        pooled: bool = False,
     ) -> None:
         self._dsn = dsn
+        self._pooled = pooled
         self._schema = schema
         self._role = role
         self._name = name
@@ -174,8 +200,18 @@ class Database:
             "tcp_user_timeout": f"{_SILENT_LINE_S * 1000}",
         }
 
+    @property
+    def _prelude(self) -> str:
+        """What a connection is given when it is made, for one transaction through a pooler."""
+        settings = self._settings()
+        own = {name: settings[name] for name in settings if not name.startswith(("tcp_", "app"))}
+        role = "" if self._role is None else f'SET LOCAL ROLE "{self._role}"; '
+        return role + local_settings(own)
+
     async def connect(self, timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
-        """A connection of its own, outside the pool."""
+        """A connection of its own, outside the pool, with a session that nobody else has."""
+        if self._pooled:
+            raise RuntimeError("a pooler gives no session of one's own")
         connection = await asyncpg.connect(
             self._dsn, server_settings=self._settings(), timeout=timeout
         )
@@ -186,7 +222,7 @@ class Database:
         _notice_a_cut_line(connection)
         if self._on_statement is not None:
             connection.add_query_logger(self._on_statement)
-        if self._role is not None:
+        if self._role is not None and not self._pooled:
             await connection.execute(f'SET ROLE "{self._role}"')
 
     async def open(self, patience: float = 60) -> Database:
@@ -211,10 +247,14 @@ class Database:
     async def _new_pool(
         self, kind: type[asyncpg.Connection[asyncpg.Record]], more: dict[str, str]
     ) -> asyncpg.Pool[asyncpg.Record]:
+        settings, cached = self._settings() | more, 100
+        if self._pooled:
+            # Other parameters are refused by poolers, and prepared statements stay in a session.
+            settings, cached = {"application_name": self._name}, 0
         return await asyncpg.create_pool(
             self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._begin,
-            reset=_as_it_is, connection_class=kind, server_settings=self._settings() | more,
-            max_inactive_connection_lifetime=60,
+            reset=_as_it_is, connection_class=kind, server_settings=settings,
+            max_inactive_connection_lifetime=60, statement_cache_size=cached,
         )  # fmt: skip
 
     async def close(self) -> None:
@@ -235,6 +275,15 @@ class Database:
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
+        if self._pooled:
+            async with self.transaction() as connection:
+                yield connection
+            return
+        async with self._lent() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[Connection]:
         try:
             pool = self.pool
             connection = await _lent_by(pool)
@@ -250,7 +299,9 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        async with self.acquire() as connection, connection.transaction():
+        async with self._lent() as connection, connection.transaction():
+            if self._pooled:
+                await connection.execute(self._prelude)
             yield connection
 
     def scoped(
@@ -261,6 +312,9 @@ class Database:
             return self._writing(scope)
         if self._readers is None:
             raise DatabaseAway("the database is closed")
+        if self._pooled:
+            prelude = f"{self._prelude}; {_as_scope(scope, lasting=False)}"
+            return _PooledReading(self._readers, prelude)
         return _Reading(self._readers, scope)
 
     @asynccontextmanager

@@ -184,6 +184,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             value = value.get_secret_value()
+        elif isinstance(value, tuple):
+            value = ",".join(value)
         if value is not None:
             env[f"PENSTOCK_{name.upper()}"] = str(value)
     return {name: value for name, value in env.items() if name not in _NOT_FOR_CHILDREN}
