@@ -59,6 +59,8 @@ def settings(tmp_path: Path, schema: schemas.Schema) -> Settings:
         # Tests ask as fast as they can; the limit has its own.
         requests_per_second=0,
         test_pipelines=True,
+        # It begins a child process; tests of it say so.
+        submit_look_seconds=0,
     )
 
 

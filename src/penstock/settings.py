@@ -182,6 +182,11 @@ class Settings(BaseSettings):
         20.0, gt=0, description="Longest preview, the wait for its turn included."
     )
 
+    submit_look_seconds: float = Field(
+        3.0, ge=0, le=30, description="How long a submit may look at the first rows of its file for"
+        " questions; 0: only the job itself does."
+    )  # fmt: skip
+
     exports_at_once: int = Field(
         3, ge=2, le=64, description="Exports an API process writes at once; an org gets one less."
     )

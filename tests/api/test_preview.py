@@ -16,6 +16,7 @@ from tests.fixtures import Bench
 from penstock.api.schemas import FullJob, Preview
 from penstock.guards.concurrency import Work
 from penstock.settings import Settings
+from penstock.store.database import to_json
 
 GOODS = b"Artikelnr;Bezeichnung;Preis\nA-1;Hammer;9,90\nA-2;;abc\nA-1;Hammer again;1,00\n"
 
@@ -85,10 +86,12 @@ async def test_rows_that_name_no_product_are_told_before_and_after(
     client: httpx2.AsyncClient, bench: Bench
 ) -> None:
     letter = file_of(b"Dear customer\nplease find the list attached\nKind regards\n")
-    checked = shaped(Preview, await client.post("/api/jobs/preview", files=letter))
+    titled = {"mapping": {"Dear customer": "title"}}
+    check = {"config": to_json(titled)}
+    checked = shaped(Preview, await client.post("/api/jobs/preview", files=letter, data=check))
     assert checked.summary["valid"] == 2
     assert any("which product a row is" in note for note in checked.notes)
-    create = {"config": '{"intent": "create"}'}
+    create = {"config": to_json({"intent": "create", **titled})}
     shown = shaped(Preview, await client.post("/api/jobs/preview", files=letter, data=create))
     assert [row.verdict for row in shown.rows] == ["invalid", "invalid"]
     assert shown.summary["problems"] == {"REQUIRED_MISSING": 2}

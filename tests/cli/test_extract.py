@@ -87,10 +87,10 @@ def test_rows_are_written_as_the_name_ends(cli: Cli) -> None:
 
 
 def test_rows_that_fail_are_left_out_and_told_of(cli: Cli) -> None:
-    write(cli, "a,b\n1,2\n3,4,5\n6,7\n")
+    write(cli, "sku,b\n1,2\n3,4,5\n6,7\n")
     done = cli("extract", "table.csv", code=3)
     assert rows_of(cli.cwd / "table.clean.csv") == [
-        ["a", "b", "match"], ["1", "2", "new"], ["6", "7", "new"],
+        ["sourceId", "sku", "b", "match"], ["1", "1", "2", "new"], ["6", "6", "7", "new"],
     ]  # fmt: skip
     assert "Row 2: " in done.stderr
     assert "[ROW_TOO_LONG]" in done.stderr
@@ -194,3 +194,12 @@ def test_ctrl_c_cancels_the_job_and_writes_nothing(cli: Cli) -> None:
     assert newest["name"] == "large.csv"
     assert newest["state"] == "cancelled"
     assert newest["counters"]["pending"] == newest["counters"]["processing"] == 0
+
+
+def test_a_file_whose_columns_name_no_product_is_asked_about(cli: Cli) -> None:
+    (cli.cwd / "odd.csv").write_text("My Wotsit;Frobz\nred hammer;X-1\nblue saw;X-2\n")
+    said = cli("extract", "odd.csv", code=1).stderr
+    assert "[MAPPING_NEEDED]" in said
+    assert "--mapping 'My Wotsit=title'" in said
+    assert "Question: " in cli("preview", "odd.csv").stderr
+    cli("extract", "odd.csv", "--mapping", "My Wotsit=title", code=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,7 @@ import pytest
 from tests.extraction.support import ended, run_file
 from tests.fixtures import Bench
 
-from penstock.engine import bulk, undo
+from penstock.engine import bulk, fix, undo
 from penstock.model.reprocess import Selection
 from penstock.store.database import from_json
 
@@ -113,3 +114,14 @@ async def test_a_check_tells_what_would_be_held(bench: Bench) -> None:
     job = await run_file(bench, AGAIN)
     assert job["summary"]["held"] == 2
     assert {item["status"] for item in await bench.items(job["id"])} == {"DONE"}
+
+
+async def test_mapping_a_job_anew_corrects_its_own_prices(bench: Bench) -> None:
+    content = b"SKU;Title;Price\nA;Lamp;10,000\nB;Bulb;2,000\n"
+    job = await run_file(bench, content, intent="merge", decimal="point")
+    assert (await prices(bench))["A"] == ("Lamp", "10000.00")
+    async with bench.parts.db.transaction() as conn:
+        await fix.remap(bench.parts, conn, bench.who, job["id"], {"decimal": "comma"}, None)
+    await bench.work(job["id"])
+    assert (await ended(bench, job["id"]))["summary"]["held"] == 0
+    assert Decimal((await prices(bench))["A"][1]) == 10

@@ -221,13 +221,12 @@ async def test_a_parent_in_another_slice_is_found(ctx: TrialContext) -> None:
     assert len((parent.normalized or {})["product"]["variants"]) == 2
 
 
-async def test_a_list_of_something_else_keeps_its_columns(ctx: TrialContext) -> None:
-    _, items = await learnt_job(ctx, b"when,what\nmonday,rain\ntuesday,sun\n")
-    outcomes = await through(ctx, items)
-    assert [one.result for one in outcomes if isinstance(one, Done)] == [
-        {"when": "monday", "what": "rain", "match": "new"},
-        {"when": "tuesday", "what": "sun", "match": "new"},
-    ]
+async def test_a_list_of_something_else_is_asked_about(ctx: TrialContext) -> None:
+    with pytest.raises(BadInput) as asked:
+        await learnt_job(ctx, b"when,what\nmonday,heavy rain\ntuesday,sun\n")
+    assert asked.value.code == "MAPPING_NEEDED"
+    suggested = {one["column"]: one["suggested"] for one in asked.value.details["candidates"]}
+    assert suggested == {"when": "sku", "what": "title"}
 
 
 async def test_a_preview_shows_what_a_job_would_do(ctx: TrialContext) -> None:

@@ -14,6 +14,7 @@ _KEYED = ("INVALID_IDEMPOTENCY_KEY", "IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_MISMAT
 _JOB = (
     *("FILE_NOT_FOUND", "UNSUPPORTED_TYPE", "EMPTY_FILE", "NO_ROWS", "INVALID_CONFIG"),
     *("PATH_NOT_ALLOWED", "QUEUE_FULL", "BLOB_UNAVAILABLE", "INVALID_PARAMETERS"),
+    "MAPPING_NEEDED",
 )
 _URL = ("URL_NOT_ALLOWED", "URL_REFUSED", "URL_UNREACHABLE")
 _TUS = ("UNSUPPORTED_TUS_VERSION", "UPLOAD_BUSY", "UNSUPPORTED_TYPE")
@@ -127,6 +128,7 @@ MEANINGS = {
     "TOO_MANY_AT_ONCE": "Too much of this kind is under way for you or your org already.",
     "UNKNOWN_FIELD": "There is no field or parameter of this name.",
     "UNSUPPORTED_TUS_VERSION": "`Tus-Resumable` must be 1.0.0.",
+    "MAPPING_NEEDED": "No column names products; `details.candidates` may.",
     "UNSUPPORTED_TYPE": "The body or the file is of a type that is not taken here.",
     "UNSUPPORTED_VERSION": "There is no such `Penstock-Version`.",
     "UPLOAD_BUSY": "Another request is writing to this upload.",

@@ -21,7 +21,7 @@ from penstock.api.once import REPLAYED, idempotency_key
 from penstock.api.paths import taken_in
 from penstock.api.schemas import ExtractionOrder, JobOrder
 from penstock.api.work import PREVIEW
-from penstock.engine.preview import prepare_preview, preview
+from penstock.engine.preview import check_first_rows, job_of_upload, prepare_preview, preview
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.engine.uploads import Upload, keep_upload
 from penstock.model.errors import BadInput, Unavailable
@@ -42,6 +42,7 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
         if upload is not None:
             api.parts.failpoints.reach("after_upload")
         order = _order(request, asked, key, upload)
+        await _ask_about_rows(api, who, order, upload)
         receipt = await _submit(api, who, order, upload)
     api.parts.failpoints.reach("after_submit")
     if not receipt.replayed:
@@ -111,6 +112,19 @@ async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
         return False
     async with api.db.scoped(who.scope, readonly=True) as conn:
         return await is_known(conn, who, key)
+
+
+async def _ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload | None) -> None:
+    """Answer a question that the first rows of the file leave open with 422, before there is a
+    job. A file that came with the request is not kept then."""
+    if await _answered_before(api, who, order.idempotency_key):
+        return
+    if upload is not None:
+        job = job_of_upload(api.parts, who, order, upload)
+    else:
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            job = await prepare_preview(api.parts, conn, who, order)
+    await check_first_rows(api.parts, job)
 
 
 async def _turn_away(api: Api, who: Principal, key: str | None) -> None:

@@ -590,6 +590,9 @@ class Preview(Shape):
     profile: dict[str, Any]
     source: str = Field(description="Rows are compared with the products of this source.")
     warnings: list[dict[str, str]] = Field(description="What holds for all rows: code, message.")
+    questions: list[dict[str, Any]] = Field(
+        description="To be answered before a job is accepted: code, message, candidates."
+    )
     mapping: list[dict[str, Any]] = Field(description="Each column: target, confidence, samples.")
     notes: list[str]
     columns: list[str] = Field(description="Columns of the results, in order.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -83,6 +84,11 @@ class Extracted:
     def problem(self) -> str:
         error = self.error or {}
         advice = _ADVICE.get(error.get("code", ""), "")
+        candidates = (error.get("details") or {}).get("candidates") or []
+        pairs = [f"{one['column']}={one['suggested']}" for one in candidates[:2]]
+        if pairs:
+            options = " or ".join(f"--mapping {shlex.quote(pair)}" for pair in pairs)
+            advice = f"Add an option, for example {options}."
         return f"{error.get('message', '').rstrip('.')}. {advice}".strip() + f" [{error['code']}]"
 
 

@@ -20,7 +20,7 @@ from penstock.cli.settings import chosen
 from penstock.cli.sources import Source, opened
 from penstock.engine import ending
 from penstock.engine.parts import Parts
-from penstock.engine.preview import prepare_preview, preview
+from penstock.engine.preview import check_first_rows, job_of_upload, prepare_preview, preview
 from penstock.engine.submit import Order, submit
 from penstock.engine.uploads import forget_upload, keep_upload
 from penstock.engine.worker import Worker
@@ -88,7 +88,7 @@ class _Refused(Exception):
 
     def __init__(self, error: BadInput) -> None:
         super().__init__(error.message)
-        self.error = {"code": error.code, "message": error.message}
+        self.error = {"code": error.code, "message": error.message, "details": error.details}
 
 
 async def look_at(given: str, config: dict[str, Any]) -> dict[str, Any]:
@@ -124,11 +124,13 @@ class _Seen(Exception):
 async def _submit(parts: Parts, wish: Wish, source: Source) -> UUID:
     try:
         upload = await source.stored(parts)
+        order = Order(PIPELINE, wish.config, upload.id, at_once=True)
         try:
             async with parts.db.transaction() as conn:
                 who = await local_admin(conn)
+            await check_first_rows(parts, job_of_upload(parts, who, order, upload))
+            async with parts.db.transaction() as conn:
                 await keep_upload(parts, conn, who, upload)
-                order = Order(PIPELINE, wish.config, upload.id, at_once=True)
                 receipt = await submit(parts, conn, who, order)
         except BadInput:
             await forget_upload(parts, upload)

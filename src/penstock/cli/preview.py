@@ -73,6 +73,8 @@ def _show(found: dict[str, Any]) -> None:
     shown.columns(("COLUMN", "FIELD", "SURE", "HOW", "FILLED", "SAMPLES"), rows)
     for doubt in reading.get("ambiguities", ()):
         shown.note(f"Unsure: {doubt}")
+    for asked in found["questions"]:
+        shown.note(f"Question: {asked['message']} [{asked['code']}]")
     for one in found["notes"]:
         shown.note(f"Note: {one}")
     _show_problems(found["rows"])

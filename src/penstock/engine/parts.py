@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from asyncio import Semaphore
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,8 @@ from penstock.model.pipeline import FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
+
+MOST_SUBMIT_LOOKS = 8
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Parts:
     queue: QueueGlance = field(default_factory=QueueGlance)
     figures: Figures = field(default_factory=Figures)
     remembered: Remembered = field(default_factory=Remembered)
+    # Submits that look at their files' first rows; more at once do not wait for a look.
+    submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MOST_SUBMIT_LOOKS))
 
     def pipeline(self, name: str) -> Pipeline:
         try:

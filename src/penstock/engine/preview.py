@@ -9,11 +9,15 @@ from typing import Any
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.parts import Parts
 from penstock.engine.submit import Order, file_of_order, submitted_pipeline, valid_config
+from penstock.engine.uploads import Upload
 from penstock.model.errors import BadInput, ChildCrashed, Unavailable
 from penstock.model.ids import new_id
 from penstock.model.pipeline import FileRef, Job
 from penstock.store.accounts import Principal
 from penstock.store.database import Connection
+
+# Questions that are asked before there is a job.
+_ASKS = frozenset({"MAPPING_NEEDED"})
 
 
 async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order: Order) -> Job:
@@ -27,6 +31,35 @@ async def prepare_preview(parts: Parts, conn: Connection, who: Principal, order:
             row["id"], row["name"], row["sha256"], row["size"], row["media_type"], row["blob_key"]
         )
     return Job(new_id(), who.org_id, order.pipeline, config, file)
+
+
+def job_of_upload(parts: Parts, who: Principal, order: Order, upload: Upload) -> Job:
+    """The same for a file that is stored, but not yet known to the database."""
+    pipeline = submitted_pipeline(parts, order.pipeline)
+    blob = upload.blob
+    file = FileRef(upload.id, upload.name, blob.sha256, blob.size, upload.media_type, blob.key)
+    return Job(new_id(), who.org_id, order.pipeline, valid_config(pipeline, order), file)
+
+
+async def check_first_rows(parts: Parts, job: Job) -> None:
+    """Refuse what the first rows of the file show to be of no use. Whatever else is wrong, or takes
+    too long, is left to the job itself."""
+    pipeline, seconds = parts.pipeline(job.pipeline), parts.settings.submit_look_seconds
+    if job.file is None or not pipeline.checks_first_rows or not seconds:
+        return
+    if parts.submit_looks.locked():
+        # A burst of submits is not slowed down: the job itself asks the same.
+        return
+    ctx = stage_context(parts, StopSign(), seconds, parts.log)
+    ctx.children = parts.preview_children.for_owner(job.org_id)
+    try:
+        async with parts.submit_looks, asyncio.timeout(seconds):
+            await pipeline.check_first_rows(job, ctx)
+    except BadInput as error:
+        if error.code in _ASKS:
+            raise
+    except Exception as error:
+        parts.log.info("the first rows were not looked at", error=repr(error))
 
 
 async def preview(parts: Parts, job: Job) -> Mapping[str, Any]:

@@ -176,6 +176,8 @@ class Pipeline:
     Config: ClassVar[type[Config]]
     # Needs a file to be submitted; media types are judged by content when rows are read.
     needs_file: ClassVar[bool] = False
+    # Has `check_first_rows`, which reads the file's head when a job is submitted.
+    checks_first_rows: ClassVar[bool] = False
     # Made by the system itself; nobody submits a job of it.
     internal: ClassVar[bool] = False
     # For tests and trials of the engine: submitted only where `PENSTOCK_TEST_PIPELINES` allows it.
@@ -198,6 +200,10 @@ class Pipeline:
 
     def check(self, head: bytes, size: int, name: str) -> None:
         """Refuse at submit a file that its first bytes show to be of no use."""
+
+    async def check_first_rows(self, job: Job, ctx: Context) -> None:
+        """Refuse at submit, with `BadInput`, a file whose first rows leave a question open. The
+        same must fail the job later: under load a submit does not wait for this."""
 
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
         """What grid and export show of a job, by what it learnt; None: the columns of the file."""

@@ -20,6 +20,8 @@ class KnownProduct:
     version: int
     published: bool
     data: Mapping[str, Any]
+    # The job that wrote it last.
+    job_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

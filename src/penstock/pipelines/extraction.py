@@ -32,6 +32,7 @@ from penstock.pipelines.product_plan import (
     check_mapping,
     choose_profile,
     learnt,
+    require_naming,
     same_plan,
     source_warnings,
     today,
@@ -94,6 +95,7 @@ class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
+    checks_first_rows: ClassVar[bool] = True
     lean: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
 
     def traits(self, config: Any) -> Traits:
@@ -167,6 +169,7 @@ class Extraction(Pipeline):
         base = job.config.base_currency
         reading = cursor.get("reading", {})
         found = learnt(header, stats, profile, proposal, origin, rates, base, reading)
+        require_naming(found)
         found["warnings"] += await source_warnings(job, profile, ctx)
         return found
 
@@ -181,6 +184,9 @@ class Extraction(Pipeline):
         if job.config.missing is not None:
             summary["missing"] = await missing_of(job, ctx)
         return summary
+
+    async def check_first_rows(self, job: Job, ctx: Context) -> None:
+        await looking.check_first_rows(job, ctx)
 
     async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         return await looking.preview(job, ctx)

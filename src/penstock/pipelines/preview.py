@@ -21,8 +21,11 @@ from penstock.pipelines.product_match import UNNAMED
 from penstock.pipelines.product_plan import (
     choose_profile,
     learnt,
+    names_products,
+    naming_question,
     plan_of,
     profile_of,
+    require_naming,
     source_warnings,
     today,
 )
@@ -33,7 +36,9 @@ SAMPLED_ROWS = 5000
 _UNNAMED = {"code": "REQUIRED_MISSING", "message": UNNAMED, "severity": "error"}
 
 
-def sample_file(path: str, options: Mapping[str, Any], limits: Mapping[str, int]) -> dict[str, Any]:
+def sample_file(
+    path: str, options: Mapping[str, Any], limits: Mapping[str, int], most: int = SAMPLED_ROWS
+) -> dict[str, Any]:
     """The head of a file: its first rows, and what the cells of some thousand tell of their
     columns. Runs in a child process."""
     rows: list[list[str]] = []
@@ -45,7 +50,7 @@ def sample_file(path: str, options: Mapping[str, Any], limits: Mapping[str, int]
         elif isinstance(piece, TableChunk):
             rows += piece.rows
             found["bytesRead"] = piece.bytes_read
-            if len(rows) >= SAMPLED_ROWS:
+            if len(rows) >= most:
                 break
         elif isinstance(piece, TableEnd):
             found |= {"whole": True, "problems": piece.problems[:20]}
@@ -99,12 +104,30 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         "profile": {"name": profile.name, "version": profile.version, "from": origin},
         "source": source_of(looked_at),
         "warnings": context["warnings"],
+        "questions": [asked] if (asked := naming_question(context)) else [],
         "mapping": context["mapping"],
         "notes": [*context["notes"], *(one["message"] for one in context["warnings"])],
         "columns": context["columns"],
         "rows": rows,
         "summary": _summary(rows, stats, looked_at, rows_in_all),
     }
+
+
+async def check_first_rows(job: Job, ctx: Context) -> None:
+    """Refuse a file whose first rows show that no column names its products."""
+    if job.file is None or names_products(job.config.mapping):
+        return
+    path = str(ctx.blobs.path(job.file.blob_key))
+    reading, limits = job.config.reading(), dict(ctx.limits)
+    head = await ctx.children.call(sample_file, path, reading, limits, SHOWN_ROWS)
+    stats = [ColumnStats.from_json(one) for one in head["stats"]]
+    if not head["rows"]:
+        return
+    profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
+    base = job.config.base_currency
+    require_naming(
+        learnt(head["header"], stats, profile, proposal, origin, (), base, head["detected"])
+    )
 
 
 def estimated(head: Mapping[str, Any]) -> int:

@@ -139,6 +139,9 @@ def held_back(
         return Held(GTIN_HELD, message, _column(document, "identifiers.gtin"), details)
     if not any(change.field.startswith(("price.", "variants")) for change in changes):
         return None
+    if existing.job_id == job.id:
+        # A person corrects what this job wrote before: a cell was fixed, or the file mapped anew.
+        return None
     limit = profile_of(job).price_guard
     change = suspicious_change(existing.data, written_over(job, existing, product), limit)
     if change is None:

@@ -16,7 +16,7 @@ from penstock.catalog import profile as profiles
 from penstock.catalog.columns import ColumnStats
 from penstock.catalog.currencies import Rates, rates_on
 from penstock.catalog.decisions import ColumnDecision, decide
-from penstock.catalog.fields import REQUIRED
+from penstock.catalog.fields import REQUIRED, full_target
 from penstock.catalog.grid import grid_columns
 from penstock.catalog.mapping import Proposal, fingerprint, propose
 from penstock.catalog.plan import Plan, compile_plan
@@ -36,10 +36,14 @@ from penstock.model.ports import Catalog, Context
 _MOST_SAMPLES_KEPT = 3
 # Where products are of whose file and profile name no source.
 DEFAULT_SOURCE = "file"
+_NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
+# Records may hold their names in their variants.
+_NAMES_OR_TITLES = {"title", "variants", *_NAMES_A_PRODUCT}
+MAPPING_NEEDED = "MAPPING_NEEDED"
+_MOST_CANDIDATES = 20
 _FROM_CONFIG = (
     "source", "decimal", "dates", "currency", "contract", "winner", "key", "rules", "price_guard",
 )  # fmt: skip
-_NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
 
 
 async def choose_profile(
@@ -203,6 +207,47 @@ async def source_warnings(job: Job, profile: Profile, ctx: Context) -> list[dict
         f" ({named}). If those are another supplier's, give this file a `source` of its own."
     )
     return [{"code": "SOURCE_SHARED", "message": message}]
+
+
+def naming_question(context: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What must be asked where no column is mapped to a title or to an identifier: its rows would
+    become products without a name. ``context`` is what `learnt` answers."""
+    columns = context["mapping"]
+    if _NAMES_OR_TITLES & {one["target"] for one in columns}:
+        return None
+    candidates = _candidates(columns)
+    listed = ", ".join(f"{one['column']!r}" for one in candidates[:5]) or "none"
+    message = (
+        "No column is mapped to a title or to an identifier (sourceId, sku, gtin or mpn), so that"
+        " rows would become products without a name. Map at least one of them; columns that may"
+        f" be meant: {listed}."
+    )
+    return {"code": MAPPING_NEEDED, "message": message, "candidates": candidates}
+
+
+def require_naming(context: Mapping[str, Any]) -> None:
+    asked = naming_question(context)
+    if asked is not None:
+        raise BadInput(asked["code"], asked["message"], candidates=asked["candidates"])
+
+
+def names_products(mapping: Mapping[str, str | None] | None) -> bool:
+    """Whether a mapping that was given names products by itself."""
+    return bool({full_target(to) for to in (mapping or {}).values() if to} & _NAMES_OR_TITLES)
+
+
+def _candidates(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Columns that fill no field, those with the most different values first; else all of them."""
+    free = [one for one in columns if one["target"] is None] or list(columns)
+    ordered = sorted(free, key=lambda one: -one["fill"] * one["distinct"])
+    return [
+        {
+            "column": one["column"],
+            "samples": list(one["samples"]),
+            "suggested": "title" if any(" " in text for text in one["samples"]) else "sku",
+        }
+        for one in ordered[:_MOST_CANDIDATES]
+    ]
 
 
 def _shown_mapping(

@@ -65,7 +65,8 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
 -- name: find_products
 -- Products of a source by any of their names, for a stage that compares. Those of other sources only by
 -- the org's catalog key: without one, the last two parts are not run.
-SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.version, p.published, p.data, o.catalog_key
+SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.version, p.published, p.data, p.job_id,
+       o.catalog_key
 FROM products p JOIN orgs o ON o.id = p.org_id
 WHERE p.id = ANY (ARRAY(
     SELECT id FROM products WHERE org_id = $1 AND source = $2 AND source_id = ANY ($3::text[])
