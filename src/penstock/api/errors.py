@@ -67,7 +67,7 @@ STATUSES = {
 _PERMANENT, _TRANSIENT = 422, 503
 _RETRY_SECONDS = 5
 MOST_PROBLEMS = 20
-_PARAMETER = re.compile(r"\{[^}]+\}")
+_PARAMETER = re.compile(r"\{[^{}]++\}")
 # PostgreSQL cannot even start where its log of changes has no room for another segment.
 _LEAST_DISK_BYTES = 32 * 1024 * 1024
 

@@ -26,7 +26,7 @@ _GROUPED = re.compile(
     r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){1,4},[0-9]{2}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4}\.[0-9]{2}"
 )
 _SPACES = re.compile("[\\s\u202f\u2007\u2009]+")
-_BODY = re.compile(r"[0-9.,]*[0-9][0-9.,]*")
+_BODY = re.compile(r"[.,]*+[0-9][0-9.,]*+")
 _SCIENTIFIC = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,17})?)[eE]([+-]?[0-9]{1,2})")
 _OUT_OF = re.compile(r"\s{0,3}(?:von|out of|sur|de|su|van|stars?|sterne?)\s{0,3}")
 # Nobody sees them, and no number has them.

@@ -38,7 +38,7 @@ _TOML_TEXT = re.compile(
     r'"""(?:[^\\]|\\.)*?"""' r"|'''.*?'''" r'|"(?:[^"\\\n]|\\.)*+"' r"|'[^'\n]*+'|#[^\n]*+",
     re.DOTALL,
 )
-_LONG_KEY = re.compile(rf"(?:[\w-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}")
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}")
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 

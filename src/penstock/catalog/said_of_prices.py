@@ -48,6 +48,7 @@ _TOKEN = re.compile(
 )  # fmt: skip
 _BEFORE = re.compile(_EXPECTED + r"$")
 # An amount is no word on the currency of all others; a year is no amount.
+LONGEST_AMOUNT = 60
 _AMOUNT_BEFORE = re.compile(r"(?<![0-9])(?!(?:19|20)[0-9]{2}\s?$)[0-9][0-9.,' ]*\s?$")
 _AMOUNT_AFTER = re.compile(r"^\s?[0-9]")
 
@@ -91,7 +92,7 @@ def _lines(reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
 def _named(line: str) -> Iterator[str]:
     for match in _TOKEN.finditer(line):
         before, after = line[: match.start()], line[match.end() :]
-        if _AMOUNT_BEFORE.search(before) or _AMOUNT_AFTER.search(after):
+        if _AMOUNT_BEFORE.search(before[-LONGEST_AMOUNT:]) or _AMOUNT_AFTER.search(after):
             continue
         if match["code"] and not _BEFORE.search(before):
             continue

@@ -70,8 +70,9 @@ _STEP = re.compile(
 
 # `Preis je 100 St.`, `€/100`: prices of small things are for many of them.
 _PER_COUNT = re.compile(
-    r"\s*(?:/|\b(?:je|pro|per|par|por|für|for|à)\b)\s*(?P<count>10|50|100|200|250|500|1000|1\.000)"
-    r"\s*(?:st|stk|stck|stück|pcs|pc|pieces?|ea|units?|uds?|pz|szt|ks)?\.?\s*\)?\s*$",
+    r"(?:(?<!\s)\s++)?(?:/|\b(?:je|pro|per|par|por|für|for|à)\b)"
+    r"\s*+(?P<count>10|50|100|200|250|500|1000|1\.000)"
+    r"\s*+(?:st|stk|stck|stück|pcs|pc|pieces?|ea|units?|uds?|pz|szt|ks)?\.?\s*+\)?\s*+$",
     re.IGNORECASE,
 )
 # Marks behind a name in the word lists.
@@ -291,7 +292,7 @@ def read_hints(header: str) -> tuple[Hints, str]:
     text = unicodedata.normalize("NFKC", header[:LONGEST_HEADER])
     many = _PER_COUNT.search(text)
     if many is not None:
-        text = re.sub(r"\b(?:in|je)\s*([€$£(]?)\s*$", r"\1", text[: many.start()])
+        text = re.sub(r"\b(?:in|je)\s*+([€$£(]?)\s*+$", r"\1", text[: many.start()])
     tax: bool | None = None
     if price_words.TAX_EXCLUDED.search(text):
         tax = False

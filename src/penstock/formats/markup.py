@@ -15,7 +15,7 @@ _READ_CHARS = 128 * 1024
 # A mark that is not closed within so many characters opens nothing.
 _LONGEST_TAG = 64 * 1024
 _NAME = re.compile(r"</?([A-Za-z][\w:.-]{0,60})")
-_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
+_ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 # What these hold is no text of the page.
 _UNSHOWN = ("script", "style", "template", "noscript", "title", "xml")
 

@@ -16,17 +16,18 @@ HIDDEN: Final = "[hidden]"
 _SHORTEST: Final = 8
 _MOST_TOLD: Final = 10_000
 # Every repetition has a bound: texts come from anywhere, and none may take long.
-_NAME: Final = (
-    r"[\w-]{0,30}(?:pass(?:word|wd|phrase)|pwd|secret|token|api[-_]?key|access[-_]?key"
-    r"|authorization|cookie|penstock_session)[\w-]{0,30}"
+_KEYWORD: Final = (
+    r"(?:pass(?:word|wd|phrase)|pwd|secret|token|api[-_]?key|access[-_]?key"
+    r"|authorization|cookie|penstock_session)"
 )
+_NAME: Final = rf"[\w-]{{0,30}}{_KEYWORD}[\w-]{{0,30}}"
 _LOOKS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), put)
     for pattern, put in (
         (r"\b(pk_|whsec_)[A-Za-z0-9_+/=-]{12,}", rf"\1{HIDDEN}"),
         (r"\b([a-z][a-z0-9+.-]{0,20}://[^\s:/@'\"]{0,200}):[^\s/@'\"]{1,500}@", rf"\1:{HIDDEN}@"),
         (r"\b(bearer|basic)\s{1,5}[A-Za-z0-9._~+/=-]{8,}", rf"\1 {HIDDEN}"),
-        (rf"\b({_NAME})=(?!\[hidden])([^\s&;,'\")]+)", rf"\1={HIDDEN}"),
+        (rf"({_KEYWORD}[\w-]{{0,30}})=(?!\[hidden])([^\s&;,'\")]+)", rf"\1={HIDDEN}"),
         (rf"(['\"])({_NAME})\1(\s{{0,5}}[:,]\s{{0,5}}b?)(['\"])(?:[^'\"\\]|\\.)*\4",
          rf"\1\2\1\3\4{HIDDEN}\4"),
     )

@@ -23,7 +23,8 @@ _MARKS = frozenset({
     "MTR", "LTR", "SET", "PAA", "PA", "KAR", "ROL", "CT", "BX", "PK", "VE",
 })  # fmt: skip
 _MORE = re.compile(r"[^\W\d_]|\d{4}")
-_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))[-+]?\d[\d.,]*$|\d[\d.,]*$")
+# A number at the end of a text, read backwards.
+_NUMBER_BACKWARDS = re.compile(r"[\d.,]*\d")
 
 
 def more_cuts(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
@@ -94,14 +95,22 @@ def _after_decimals(cells: Sequence[str]) -> list[Gap]:
     return []
 
 
+def _number_start(cell: str) -> int:
+    """Where the number begins that ends the cell; a sign belongs to it where no text touches it."""
+    found = _NUMBER_BACKWARDS.match(cell[::-1])
+    start = len(cell) - (0 if found is None else found.end())
+    signed = start > 0 and cell[start - 1] in "+-" and (start == 1 or cell[start - 2].isspace())
+    return start - 1 if signed else start
+
+
 def _before_number(cells: Sequence[str]) -> list[Gap]:
     """`Widget extra large 22000`, `DIN 900000099`: numbers that end at one place behind a text.
     Each has a blank before it, or all have their zeros."""
     bare = [cell.rstrip() for cell in cells]
     if len({len(cell) for cell in bare}) != 1 or not all(cell[-1:].isdigit() for cell in bare):
         return []
-    starts = [match.start() for cell in bare if (match := _NUMBER.search(cell)) is not None]
-    if len(starts) < len(bare) or not any(starts):
+    starts = [_number_start(cell) for cell in bare]
+    if not any(starts):
         return []
     texts = [cell[:start].strip() for cell, start in zip(bare, starts, strict=True)]
     if sum(any(map(str.isalpha, text)) for text in texts) < 0.8 * len(texts):

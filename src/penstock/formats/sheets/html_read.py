@@ -25,7 +25,7 @@ from penstock.model.errors import BadInput
 
 _DECLARED = re.compile(rb"""charset\s*=\s*["']?([\w.:-]{2,40})""", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_AROUND_BREAKS = re.compile(r" *\n *")
+_AROUND_BREAKS = re.compile(r"(?:(?<! ) ++)?\n *+")
 _BREAKS = frozenset({"br", "p", "div", "li", "tr"})
 # A page that is a table saved by a program holds little else.
 _LEAST_SHARE = 0.5

@@ -23,12 +23,12 @@ _BUILT_IN = {
     46: "[h]:mm:ss",
     47: "mm:ss.0",
 }
-_CURRENCY = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]")
+_CURRENCY = re.compile(r"\[\$([^\[\]-]++)(?:-[^\[\]]*+)?\]")
 # A blank as wide as the character, and the character that fills the cell.
 _INVISIBLE = re.compile(r"[_*].")
 _LITERAL = re.compile(r'"([^"]{1,20})"|\\([^\W\d_])|([€£¥$₹₽₩₺])')
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.')
-_COLOURS = re.compile(r"\[(?!h+\]|m+\]|s+\])[^\]]*\]", re.IGNORECASE)
+_COLOURS = re.compile(r"\[(?!h++\]|m++\]|s++\])[^\[\]]*+\]", re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _PADDED = re.compile(r'(?:0|"[^"0-9#?]*"|\\[^0-9#?]|[-/ ])+')
 _LARGEST_PLAIN = 1e21

@@ -25,11 +25,11 @@ from penstock.model.errors import BadInput
 READ_BYTES = 256 * 1024
 _MOST_MERGES = 5000
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_UNSOLVED = re.compile(rb"</f>\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_UNSOLVED = re.compile(rb"</f>\s*+(?:<v\s*+/>|<v></v>)?\s*+</c>")
 _CELL = re.compile(rb"<(?:\w+:)?(?:v|t)[ >]")
-_MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
-_HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\s(?=[^>]*\bhidden="(?:1|true)")[^>]*?\br="(\d{1,7})"')
-_HIDDEN_COLUMN = re.compile(rb'<(?:\w+:)?col\s(?=[^>]*\bhidden="(?:1|true)")([^>]*)>')
+_MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
+_HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\s(?=[^<>]*\bhidden="(?:1|true)")[^<>]*?\br="(\d{1,7})"')
+_HIDDEN_COLUMN = re.compile(rb'<(?:\w+:)?col\s(?=[^<>]*\bhidden="(?:1|true)")([^<>]*+)>')
 _OVERLAP = 400
 
 

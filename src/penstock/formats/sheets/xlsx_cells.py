@@ -24,7 +24,7 @@ from penstock.formats.source import corrupt
 from penstock.formats.tables import Problems
 from penstock.model.errors import BadInput
 
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
 
 
 class SheetCells:

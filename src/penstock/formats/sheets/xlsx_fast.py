@@ -14,19 +14,20 @@ from typing import IO, NamedTuple
 READ_BYTES = 512 * 1024
 MOST_HELD_CHARS = 32 * 1024 * 1024
 
-_ROW = re.compile(r'<row((?: [\w:]+="[^"]*")*)\s*(?:/>|>(.*?)</row>)', re.DOTALL)
+_ROW = re.compile(r'\s*+<row((?: [\w:]++="[^"]*+")*+)\s*+(?:/>|>(.*?)</row>)', re.DOTALL)
 _NUMBER = re.compile(r' r="(\d{1,7})"')
 _HIDDEN = re.compile(r'\bhidden="(?:1|true)"')
 _CELL = re.compile(
-    r'<c r="([A-Z]{1,3})\d{1,7}"((?: [\w:]+="[^"]*")*)\s*'
-    r"(?:/>|>(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?(?:<v>([^<]*)</v>|<v/>|<is>(.*?)</is>)?</c>)",
-    re.DOTALL,
+    r'<c r="([A-Z]{1,3})\d{1,7}"((?: [\w:]++="[^"]*+")*+)\s*+'
+    r"(?:/>|>(?:<f[^<>]*/>|<f[^<>]*+>[^<]*+</f>)?"
+    r"(?:<v>([^<]*+)</v>|<v/>|<is>((?:[^<]++|<(?!/?(?:is|c)[ >/]))*+)</is>)?</c>)"
 )
 _STRING = re.compile(
-    r'<si>(?:<t(?: xml:space="preserve")?>([^<]*)</t>|(.*?))</si>|<si/>', re.DOTALL
+    r'<si>(?:<t(?: xml:space="preserve")?>([^<]*+)</t></si>'
+    r"|((?:[^<]++|<(?!/?si[ >/]))*+)</si>)|<si/>"
 )
-_PHONETIC = re.compile(r"<rPh.*?</rPh>", re.DOTALL)
-_TEXT = re.compile(r"<t(?: [^>]*)?>([^<]*)</t>")
+_PHONETIC = re.compile(r"<rPh\b(?:[^<]++|<(?!/?rPh\b))*+</rPh>")
+_TEXT = re.compile(r"<t(?: [^<>]*+)?>([^<]*+)</t>")
 _REFERENCE = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9A-Fa-f]{1,6}));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
@@ -50,9 +51,8 @@ def plain_rows(file: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str, str,
     number = 0
     for text in _pieces(file, "sheetData", "</row>"):
         at = 0
-        for row in _ROW.finditer(text):
-            if text[at : row.start()].strip():
-                raise NotPlain
+        # Not searched for: where one does not match, none behind it is taken either.
+        while (row := _ROW.match(text, at)) is not None:
             at = row.end()
             told = _NUMBER.search(row[1])
             number = int(told[1]) if told else number + 1
@@ -99,7 +99,7 @@ def _pieces(file: IO[bytes], root: str, end: str) -> Iterator[str]:
     """The text inside of an element, cut after whole children."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     held, inside = "", False
-    opening = re.compile(rf"<{root}[^>]*?(/?)>")
+    opening = re.compile(rf"<{root}[^<>]*?(/?)>")
     while block := file.read(READ_BYTES):
         try:
             held += decoder.decode(block)
