@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import getpid
@@ -24,11 +25,15 @@ from penstock.supervisor.published import published_address
 
 # Streams of events end at once; other requests get this long. The whole stop stays within 10 s.
 _SECONDS_FOR_REQUESTS = 5
+_SWITCH_S = 0.0005
 
 
 async def serve_api(settings: Settings) -> None:
     begin_process(settings)
     require_free_port(settings.host, settings.port)
+    # Threads write exports. The loop, which needs the interpreter a dozen times for a request, would
+    # wait for them each time as long as this.
+    sys.setswitchinterval(_SWITCH_S)
     watchdog = watch_loop(settings)
     async with (
         opened(settings) as session,
