@@ -19,6 +19,7 @@ MINUTES = {
     "tests/chaos/test_kills.py": 2,
     "tests/chaos/test_zombies.py": 2,
     "tests/chaos/test_connections.py": 3,
+    "tests/hostile/test_siege.py": 4,
     "tests/formats/test_fuzz.py": 6,
     "tests/api/test_schema.py": 8,
     "tests/stateful/test_engine.py": 18,

@@ -188,7 +188,7 @@ class Settings(BaseSettings):
     )  # fmt: skip
 
     exports_at_once: int = Field(
-        3, ge=2, le=64, description="Exports an API process writes at once; an org gets one less."
+        2, ge=2, le=64, description="Exports an API process writes at once; an org gets one less."
     )
 
     # What an org may keep

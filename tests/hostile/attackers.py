@@ -155,7 +155,8 @@ async def message(org: Org, client: httpx2.AsyncClient) -> str:
     headers = {"Authorization": f"Bearer {org.viewer}"}
     url = org.url.replace("http", "ws") + "/ws"
     async with connect(url, additional_headers=headers, max_size=None) as socket:
-        await socket.send(random.choice(["[" * 14 * MEBIBYTE, "{", b"\x00"]))
+        messages: list[str | bytes] = ["[" * 14 * MEBIBYTE, "{", b"\x00"]
+        await socket.send(random.choice(messages))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2):
                 while True:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import orjson
 from fastapi import Response
 
 from penstock.model.errors import BadInput
 
+Row = TypeVar("Row")
 # A NUL written as an escape, and not as the text of one: PostgreSQL's jsonb cannot hold it.
 _ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -22,6 +24,16 @@ MOST_VALUES = 20_000
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     body = orjson.dumps(value, option=orjson.OPT_UTC_Z)
     return Response(body, status, headers, media_type="application/json")
+
+
+async def shaped(rows: Sequence[Row], shape: Callable[[Row], Any], at_once: int = 100) -> list[Any]:
+    """Rows of a long list as they are shown; other requests go on in between."""
+    shown: list[Any] = []
+    for first in range(0, len(rows), at_once):
+        if first:
+            await asyncio.sleep(0)
+        shown += map(shape, rows[first : first + at_once])
+    return shown
 
 
 def stored(text: str | None) -> orjson.Fragment | None:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 from structlog.contextvars import bound_contextvars
 
 from penstock.api.access import ApiParts, JobId, Reader, no_such_job
-from penstock.api.answers import answer
+from penstock.api.answers import answer, shaped
 from penstock.api.cursors import from_cursor, to_cursor
 from penstock.api.schemas import ItemPage, ItemsQuery
 from penstock.api.shapes import item_shape, stage_names
@@ -46,7 +46,7 @@ async def list_items(
             page = await items.page(conn, job_id, job["total"], wanted, after, size)
     stages, header = stage_names(api.parts, job), from_json(job["header"])
     following = None if page.next is None else to_cursor(this_list, *page.next)
-    shown = [item_shape(row, stages, header) for row in page.rows]
+    shown = await shaped(page.rows, lambda row: item_shape(row, stages, header))
     return answer({"items": shown, "next": following})
 
 

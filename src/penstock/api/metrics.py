@@ -11,6 +11,7 @@ from penstock.api.access import Admin, ApiParts
 from penstock.api.answers import answer
 from penstock.api.prometheus import MEDIA_TYPE, Exposition, Sample
 from penstock.api.schemas import WorkerPage
+from penstock.api.work import Turns
 from penstock.engine.queue_glance import Queue
 from penstock.model.backpressure import Level
 from penstock.store import live
@@ -66,6 +67,7 @@ async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
         found = await live.workers(conn)
         slices = await live.slices(conn)
     page = Exposition()
+    _add_turns(page, api.turns)
     if queue is not None:
         _add_queue(page, queue)
     page.add(
@@ -81,6 +83,19 @@ async def worker_metrics(api: ApiParts, who: Admin) -> Response:
     """The same figures of each worker, as JSON."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         return answer({"items": await live.workers(conn)})
+
+
+def _add_turns(page: Exposition, turns: Turns) -> None:
+    """Of the process that answers."""
+    running, refused = turns.gate.running(), turns.gate.refused()
+    page.add(
+        "gauge", "penstock_api_work_running", "Requests under way, by kind of work.",
+        [({"work": name}, count) for name, count in sorted(running.items())],
+    )  # fmt: skip
+    page.add(
+        "counter", "penstock_api_work_refused_total", "Requests refused for want of a turn.",
+        [({"work": name}, count) for name, count in sorted(refused.items())],
+    )  # fmt: skip
 
 
 def _add_queue(page: Exposition, queue: Queue) -> None:

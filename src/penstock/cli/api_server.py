@@ -31,7 +31,7 @@ _SWITCH_S = 0.0005
 async def serve_api(settings: Settings) -> None:
     begin_process(settings)
     require_free_port(settings.host, settings.port)
-    # Threads write exports. The loop, which needs the interpreter a dozen times for a request, would
+    # Threads write exports. The loop needs the interpreter a dozen times for a request, and would
     # wait for them each time as long as this.
     sys.setswitchinterval(_SWITCH_S)
     watchdog = watch_loop(settings)

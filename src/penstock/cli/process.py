@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -23,6 +24,12 @@ def begin_process(settings: Settings) -> None:
     watch_parent()
     configure_logging(settings.log_level)
     logging.basicConfig(handlers=[_ToOurs()], level=logging.WARNING, force=True)
+
+
+def run_behind(step: int = 5) -> None:
+    """Let others have the processor first: requests are answered while all cores work on rows."""
+    with contextlib.suppress(OSError):
+        os.nice(step)
 
 
 def watch_loop(settings: Settings) -> LoopWatchdog:

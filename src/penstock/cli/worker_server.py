@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from penstock import wiring
 from penstock.cli.errors import USAGE, CliError
-from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop, watch_loop
+from penstock.cli.process import SECONDS_TO_CLOSE, begin_process, on_stop, run_behind, watch_loop
 from penstock.cli.session import opened
 from penstock.engine.worker import Worker
 from penstock.model.fairness import SHARED_LANES, lane_pattern
@@ -39,6 +39,7 @@ def served_by(
 
 async def serve_worker(settings: Settings, served: Served) -> None:
     begin_process(settings)
+    run_behind()
     watchdog = watch_loop(settings)
     async with (
         opened(settings) as session,

@@ -40,6 +40,9 @@ def main(fd: int, parent: int, memory_bytes: int, cpu_seconds: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     _bound(resource.RLIMIT_AS, memory_bytes)
     _bound(resource.RLIMIT_CORE, 0)
+    # Behind its parent, which answers requests or holds leases.
+    with contextlib.suppress(OSError):
+        os.nice(5)
     # Cells come and go by the million and hold no cycles: look for those seldom.
     gc.set_threshold(100_000, 20, 100)
     with socket.socket(fileno=fd) as connection:
