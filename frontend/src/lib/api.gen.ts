@@ -347,8 +347,9 @@ export interface paths {
         /**
          * Run ended items again
          * @description As a new generation, each in the stage in which it ended. A job that ended is queued again;
-         *     one that failed or was cancelled goes on with all that was left undone. Of a large job the
-         *     answer is 202, and `operationId` goes on.
+         *     one that failed or was cancelled goes on with all that was left undone. With `accept`, rows
+         *     that were held back as a question are written. Of a large job the answer is 202, and
+         *     `operationId` goes on.
          */
         post: operations["reprocess"];
         delete?: never;
@@ -655,7 +656,8 @@ export interface paths {
         /**
          * Show a product
          * @description The whole normalised product, and of each field where its value came from: column, raw text,
-         *     rule, how sure that rule is, and the row of the job that brought it.
+         *     rule, how sure that rule is, and the row of the job that brought it. `links` are products of
+         *     other sources that may be the same.
          */
         get: operations["showProduct"];
         put?: never;
@@ -1227,7 +1229,8 @@ export interface paths {
         };
         /**
          * Show your org
-         * @description Its plan, and whether members see each other's jobs.
+         * @description Its plan, whether members see each other's jobs, by which key its sources share products, and
+         *     what it keeps.
          */
         get: operations["showOrg"];
         put?: never;
@@ -2193,6 +2196,42 @@ export interface components {
              */
             trace: string | null;
         };
+        /** FullOrg */
+        FullOrg: {
+            /** Name */
+            name: string;
+            /**
+             * Plan
+             * @enum {string}
+             */
+            plan: "enterprise" | "premium" | "standard" | "basic" | "trial";
+            /**
+             * Weight
+             * @description Its share of the workers, beside the others'.
+             */
+            weight: number;
+            /**
+             * Maxslices
+             * @description Null: as many as any org.
+             */
+            maxSlices: number | null;
+            /**
+             * Sharedjobs
+             * @description Whether members see each other's jobs.
+             */
+            sharedJobs: boolean;
+            /**
+             * Catalogkey
+             * @description By which products of all sources are one; null: rows match inside their own source, and links to other sources are only proposed.
+             */
+            catalogKey: ("sku" | "gtin") | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            storage: components["schemas"]["Storage"];
+        };
         /** FullProduct */
         FullProduct: {
             /**
@@ -2273,6 +2312,11 @@ export interface components {
             lineage: {
                 [key: string]: components["schemas"]["Origin"];
             };
+            /**
+             * Links
+             * @description At most five.
+             */
+            links: components["schemas"]["ProposedLink"][];
         };
         /** GroupPage */
         GroupPage: {
@@ -2503,6 +2547,16 @@ export interface components {
              * Format: date-time
              */
             updatedAt: string;
+        };
+        /** Kept */
+        Kept: {
+            /** Used */
+            used: number;
+            /**
+             * Quota
+             * @description Null: any amount.
+             */
+            quota: number | null;
         };
         /** KeyPage */
         KeyPage: {
@@ -2812,6 +2866,12 @@ export interface components {
              * @enum {string}
              */
             key: "sku" | "gtin" | "sourceId";
+            /**
+             * Price Guard
+             * @description Percent; 0: prices may change unasked.
+             * @default 50
+             */
+            price_guard: number;
             /**
              * Createdat
              * Format: date-time
@@ -3250,6 +3310,11 @@ export interface components {
              */
             sharedJobs: boolean;
             /**
+             * Catalogkey
+             * @description By which products of all sources are one; null: rows match inside their own source, and links to other sources are only proposed.
+             */
+            catalogKey: ("sku" | "gtin") | null;
+            /**
              * Createdat
              * Format: date-time
              */
@@ -3384,6 +3449,25 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Source
+             * @description Rows are compared with the products of this source.
+             */
+            source: string;
+            /**
+             * Warnings
+             * @description What holds for all rows: code, message.
+             */
+            warnings: {
+                [key: string]: string;
+            }[];
+            /**
+             * Questions
+             * @description To be answered before a job is accepted: code, message, candidates.
+             */
+            questions: {
+                [key: string]: unknown;
+            }[];
+            /**
              * Mapping
              * @description Each column: target, confidence, samples.
              */
@@ -3428,13 +3512,27 @@ export interface components {
             }[];
             /**
              * Match
-             * @description `new`, `changed`, `unchanged`, `duplicate`, `part` of another's product.
+             * @description `new`, `changed`, `unchanged`, `duplicate`, `part` of another's product, or `held`: written only once it is accepted.
              */
             match: string | null;
             /** Changes */
             changes: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Links
+             * @description Products of other sources that may be the same: productId, source, sourceId, sku, title, `by` gtin or mpn.
+             */
+            links: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * Held
+             * @description Why it would be held back: code, message, field, before, after.
+             */
+            held: {
+                [key: string]: unknown;
+            } | null;
             /** Duplicateof */
             duplicateOf?: number | null;
             /** Partof */
@@ -3598,6 +3696,12 @@ export interface components {
              * @enum {string}
              */
             key: "sku" | "gtin" | "sourceId";
+            /**
+             * Price Guard
+             * @description Percent; 0: prices may change unasked.
+             * @default 50
+             */
+            price_guard: number;
         };
         /** Progress */
         Progress: {
@@ -3621,6 +3725,31 @@ export interface components {
             elapsedMs: number;
             /** Estimatedremainingms */
             estimatedRemainingMs: number | null;
+        };
+        /**
+         * ProposedLink
+         * @description A product of another source that may be the same one. Nothing is written by it.
+         */
+        ProposedLink: {
+            /**
+             * Productid
+             * Format: uuid
+             */
+            productId: string;
+            /** Source */
+            source: string;
+            /** Sourceid */
+            sourceId: string;
+            /** Sku */
+            sku: string | null;
+            /** Title */
+            title: string | null;
+            /**
+             * By
+             * @description The same GTIN, or the same brand and MPN.
+             * @enum {string}
+             */
+            by: "gtin" | "mpn";
         };
         /** QueueHealth */
         QueueHealth: {
@@ -3791,6 +3920,17 @@ export interface components {
             /** Role */
             role: string;
             org: components["schemas"]["OrgOfUser"];
+        };
+        /**
+         * Storage
+         * @description What the org keeps, and may keep.
+         */
+        Storage: {
+            fileBytes: components["schemas"]["Kept"];
+            /** @description Rows of its jobs. */
+            rows: components["schemas"]["Kept"];
+            /** @description … as they were read. */
+            rowBytes: components["schemas"]["Kept"];
         };
         /** StoredFile */
         StoredFile: {
@@ -4219,6 +4359,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -4229,7 +4370,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4461,8 +4605,10 @@ export interface operations {
              *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
@@ -4484,7 +4630,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4515,7 +4664,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -4635,6 +4787,13 @@ export interface operations {
                      *       "rowsSampled": 3,
                      *       "rowsEstimated": 3,
                      *       "profile": {},
+                     *       "source": "acme",
+                     *       "warnings": [
+                     *         {}
+                     *       ],
+                     *       "questions": [
+                     *         {}
+                     *       ],
                      *       "mapping": [
                      *         {}
                      *       ],
@@ -4659,6 +4818,10 @@ export interface operations {
                      *           "changes": [
                      *             {}
                      *           ],
+                     *           "links": [
+                     *             {}
+                     *           ],
+                     *           "held": {},
                      *           "duplicateOf": 3,
                      *           "partOf": 3
                      *         }
@@ -4748,8 +4911,10 @@ export interface operations {
              *     - `EMPTY_FILE`: The file is empty.
              *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
@@ -4771,7 +4936,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4811,7 +4979,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -4941,7 +5112,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4950,7 +5124,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5087,6 +5264,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -5097,7 +5275,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5241,6 +5422,7 @@ export interface operations {
              * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
              *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -5251,7 +5433,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5281,7 +5466,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -5418,6 +5606,7 @@ export interface operations {
              * @description - `BAD_FILENAME`: The file has no name, or one with a path, control characters or too long.
              *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              */
             422: {
                 headers: {
@@ -5436,7 +5625,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5475,7 +5667,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -5532,7 +5727,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5641,7 +5848,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5659,7 +5869,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5772,7 +5985,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5790,7 +6006,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5912,7 +6131,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5930,7 +6152,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6087,7 +6312,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6105,7 +6333,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6144,7 +6375,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -6318,8 +6552,10 @@ export interface operations {
              *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -6330,7 +6566,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6361,7 +6600,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -6459,7 +6701,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6468,7 +6713,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6620,6 +6868,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -6630,7 +6879,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6791,6 +7043,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -6801,7 +7054,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6970,7 +7226,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6979,7 +7238,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7148,7 +7410,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7157,7 +7422,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7326,7 +7594,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7335,7 +7606,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7543,6 +7817,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -7553,7 +7828,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7640,6 +7918,12 @@ export interface operations {
                      * @default false
                      */
                     fromStart?: boolean;
+                    /**
+                     * Accept
+                     * @description Write rows that were held back (`PRICE_CHANGE_HELD`, `GTIN_CHANGE_HELD`): of these `itemIds` or `codes`, or all of the job.
+                     * @default false
+                     */
+                    accept?: boolean;
                 };
             };
         };
@@ -7862,6 +8146,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -7872,7 +8157,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8048,6 +8336,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -8058,7 +8347,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8234,8 +8526,10 @@ export interface operations {
              *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -8246,7 +8540,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8545,6 +8842,7 @@ export interface operations {
             /**
              * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -8555,7 +8853,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8848,6 +9149,7 @@ export interface operations {
             /**
              * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -8858,7 +9160,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8996,6 +9301,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9006,7 +9312,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9104,7 +9413,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9176,6 +9497,7 @@ export interface operations {
                      *           "contract": "evolve",
                      *           "winner": "first",
                      *           "key": "sku",
+                     *           "price_guard": 50,
                      *           "createdAt": "2026-11-01T09:30:00Z"
                      *         }
                      *       ],
@@ -9217,6 +9539,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9227,7 +9550,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9298,7 +9624,8 @@ export interface operations {
                      *       "rules": {},
                      *       "contract": "evolve",
                      *       "winner": "first",
-                     *       "key": "sku"
+                     *       "key": "sku",
+                     *       "price_guard": 50
                      *     }
                      */
                     "application/json": components["schemas"]["ProfileShape"];
@@ -9343,6 +9670,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9353,7 +9681,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9397,8 +9728,90 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": unknown;
-                "application/toml": unknown;
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Version
+                     * @default 1
+                     */
+                    version?: number;
+                    /**
+                     * Source
+                     * @default
+                     */
+                    source?: string;
+                    /** Fingerprint */
+                    fingerprint?: string | null;
+                    /** Columns */
+                    columns?: {
+                        [key: string]: string | {
+                            /**
+                             * Target
+                             * @description The field; null keeps it as a custom field, `ignore` leaves it out.
+                             */
+                            target?: string | null;
+                            /** Decimal */
+                            decimal?: ("comma" | "point") | null;
+                            /** Dates */
+                            dates?: ("dmy" | "mdy") | null;
+                            /** Currency */
+                            currency?: string | null;
+                            /** Unit */
+                            unit?: string | null;
+                            /** Tax Included */
+                            tax_included?: boolean | null;
+                        };
+                    };
+                    /** Decimal */
+                    decimal?: ("comma" | "point") | null;
+                    /** Dates */
+                    dates?: ("dmy" | "mdy") | null;
+                    /** Currency */
+                    currency?: string | null;
+                    /** Weight Unit */
+                    weight_unit?: string | null;
+                    /** Length Unit */
+                    length_unit?: string | null;
+                    /** Required */
+                    required?: string[] | null;
+                    /**
+                     * Rules
+                     * @description JSON Schema that products must fit.
+                     */
+                    rules?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * Contract
+                     * @default evolve
+                     * @enum {string}
+                     */
+                    contract?: "evolve" | "freeze" | "discard_row" | "discard_value";
+                    /**
+                     * Winner
+                     * @default first
+                     * @enum {string}
+                     */
+                    winner?: "first" | "last" | "most_complete";
+                    /**
+                     * Key
+                     * @default sku
+                     * @enum {string}
+                     */
+                    key?: "sku" | "gtin" | "sourceId";
+                    /**
+                     * Price Guard
+                     * @description Percent a known price may change unasked; 0: any change.
+                     * @default 50
+                     */
+                    price_guard?: number | null;
+                };
+                "application/toml": string;
             };
         };
         responses: {
@@ -9426,7 +9839,8 @@ export interface operations {
                      *       "rules": {},
                      *       "contract": "evolve",
                      *       "winner": "first",
-                     *       "key": "sku"
+                     *       "key": "sku",
+                     *       "price_guard": 50
                      *     }
                      */
                     "application/json": components["schemas"]["ProfileShape"];
@@ -9505,6 +9919,7 @@ export interface operations {
             /**
              * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9515,7 +9930,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9614,7 +10032,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9623,7 +10044,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9740,6 +10164,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9750,7 +10175,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9875,6 +10303,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9885,7 +10314,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9989,6 +10421,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -9999,7 +10432,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,6 +10574,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -10148,7 +10585,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10263,6 +10703,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -10273,7 +10714,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10352,7 +10796,17 @@ export interface operations {
                      *       "createdAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "product": {},
-                     *       "lineage": {}
+                     *       "lineage": {},
+                     *       "links": [
+                     *         {
+                     *           "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "source": "acme",
+                     *           "sourceId": "007",
+                     *           "sku": "007",
+                     *           "title": "Hammer",
+                     *           "by": "gtin"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["FullProduct"];
@@ -10394,7 +10848,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10403,7 +10860,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10524,6 +10984,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -10534,7 +10995,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10633,6 +11097,7 @@ export interface operations {
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `PICTURE_BUSY`: More pictures are asked for than can be fetched. Try again.
              *     - `PICTURE_UNREADABLE`: What lies at the picture's address cannot be shown as one.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
@@ -10644,7 +11109,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10780,6 +11248,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -10790,7 +11259,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10893,6 +11365,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -10903,7 +11376,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11075,6 +11551,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -11085,7 +11562,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11272,6 +11752,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -11282,7 +11763,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11407,7 +11891,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11416,7 +11903,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11551,8 +12041,10 @@ export interface operations {
              *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
              *     - `NO_ROWS`: The file has a header and nothing else.
              *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              */
             422: {
                 headers: {
@@ -11562,7 +12054,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11739,6 +12234,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -11749,7 +12245,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11873,6 +12372,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -11883,7 +12383,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12107,6 +12610,7 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -12117,7 +12621,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12239,7 +12746,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12248,7 +12758,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12373,7 +12886,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12382,7 +12898,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12488,6 +13007,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -12498,7 +13018,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12599,7 +13122,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12707,6 +13242,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -12717,7 +13253,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12829,7 +13368,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12838,7 +13380,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12984,7 +13529,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13106,6 +13663,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -13116,7 +13674,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13237,6 +13798,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
@@ -13248,7 +13810,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13363,6 +13928,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -13373,7 +13939,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13548,6 +14117,7 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
@@ -13559,7 +14129,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13671,7 +14244,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13680,7 +14256,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13826,6 +14405,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -13836,7 +14416,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13977,6 +14560,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
              */
@@ -13988,7 +14572,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14106,6 +14693,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14116,7 +14704,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14286,6 +14877,7 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14296,7 +14888,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14398,7 +14993,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14407,7 +15005,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14522,6 +15123,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14532,7 +15134,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14610,7 +15215,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14709,7 +15326,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14718,7 +15338,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14784,10 +15407,25 @@ export interface operations {
                      *       "weight": 3,
                      *       "maxSlices": 3,
                      *       "sharedJobs": false,
-                     *       "createdAt": "2026-11-01T09:30:00Z"
+                     *       "catalogKey": "sku",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "storage": {
+                     *         "fileBytes": {
+                     *           "used": 3,
+                     *           "quota": 3
+                     *         },
+                     *         "rows": {
+                     *           "used": 3,
+                     *           "quota": 3
+                     *         },
+                     *         "rowBytes": {
+                     *           "used": 3,
+                     *           "quota": 3
+                     *         }
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["OrgShape"];
+                    "application/json": components["schemas"]["FullOrg"];
                 };
             };
             /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
@@ -14828,6 +15466,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14838,7 +15477,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14893,6 +15535,11 @@ export interface operations {
                      * @description Running slices it may hold; 0: as many as any org.
                      */
                     maxSlices?: number | null;
+                    /**
+                     * Catalogkey
+                     * @description By which products of all sources are one; `none` keeps sources apart.
+                     */
+                    catalogKey?: ("sku" | "gtin" | "none") | null;
                 };
             };
         };
@@ -14910,6 +15557,7 @@ export interface operations {
                      *       "weight": 3,
                      *       "maxSlices": 3,
                      *       "sharedJobs": false,
+                     *       "catalogKey": "sku",
                      *       "createdAt": "2026-11-01T09:30:00Z"
                      *     }
                      */
@@ -14979,6 +15627,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -14989,7 +15638,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15054,6 +15706,7 @@ export interface operations {
                      *           "weight": 3,
                      *           "maxSlices": 3,
                      *           "sharedJobs": false,
+                     *           "catalogKey": "sku",
                      *           "createdAt": "2026-11-01T09:30:00Z"
                      *         }
                      *       ]
@@ -15089,7 +15742,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15166,6 +15831,7 @@ export interface operations {
                      *       "weight": 3,
                      *       "maxSlices": 3,
                      *       "sharedJobs": false,
+                     *       "catalogKey": "sku",
                      *       "createdAt": "2026-11-01T09:30:00Z"
                      *     }
                      */
@@ -15240,6 +15906,7 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -15250,7 +15917,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15381,6 +16051,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -15391,7 +16062,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15499,6 +16173,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -15509,7 +16184,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15683,6 +16361,7 @@ export interface operations {
             /**
              * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
@@ -15694,7 +16373,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15812,7 +16494,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15821,7 +16506,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15911,7 +16599,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15920,7 +16611,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16088,6 +16782,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
@@ -16099,7 +16794,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16254,6 +16952,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -16264,7 +16963,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16382,7 +17084,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16391,7 +17096,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16519,6 +17227,7 @@ export interface operations {
             };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
@@ -16529,7 +17238,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16647,7 +17359,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16656,7 +17371,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16762,7 +17480,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16771,7 +17492,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16874,7 +17598,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17104,7 +17840,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17324,7 +18072,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17416,7 +18176,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
             429: {
                 headers: {
                     [name: string]: unknown;

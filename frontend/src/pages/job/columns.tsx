@@ -1,4 +1,4 @@
-import { TriangleAlert } from "lucide-react";
+import { Link2, TriangleAlert } from "lucide-react";
 import type { GridColumn } from "../../components/grid";
 import { ItemPill } from "../../components/status";
 import { Time } from "../../components/time";
@@ -68,7 +68,12 @@ export function itemColumns(
       title: view === "results" ? label(name) : name,
       width: widths[name] ?? defaultWidth(name),
       align: view === "results" && NUMBERS.test(name) ? "right" : undefined,
-      render: (item) => cellText(value(item)),
+      render: (item) =>
+        name === "match" && item.result?.links ? (
+          <Linked text={cellText(value(item))} links={Number(item.result.links)} />
+        ) : (
+          cellText(value(item))
+        ),
       className: (item) => {
         const bad = view === "input" && troubles(item).find((one) => one.column === name);
         if (!bad) return undefined;
@@ -95,6 +100,16 @@ export function itemColumns(
     render: (item) => <span className="text-ink-2">{count(item.attempts)}</span>,
   };
   return [...fixed, status, why, ...cells, attempts, updated];
+}
+
+/** How a row compares with the catalog, and that other sources may have its product. */
+function Linked({ text, links }: { text: string; links: number }) {
+  const told = `${links === 1 ? "1 product" : `${links} products`} of other sources may be the same`;
+  return (
+    <span title={told}>
+      {text} <Link2 className="inline size-3 align-[-1px] text-ink-2" aria-label={told} />
+    </span>
+  );
 }
 
 function namesOf(sample: readonly Item[], of: (item: Item) => unknown): string[] {

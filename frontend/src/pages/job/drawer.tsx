@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ArrowRight, ChevronDown, ChevronUp, RotateCw } from "lucide-react";
+import { ArrowRight, Check, ChevronDown, ChevronUp, RotateCw } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "../../components/button";
 import { Drawer } from "../../components/drawer";
@@ -17,6 +17,8 @@ import { fieldLabel, label } from "../../lib/labels";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { troubles } from "./columns";
+import { isHeld, useAccept } from "./held";
+import { Links, type ProposedLink } from "./links";
 
 interface Props {
   job: FullJob;
@@ -136,7 +138,10 @@ interface DetailsProps {
 function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
   const [error, setError] = useState<unknown>(null);
   const lineage = (item.normalized?.lineage ?? {}) as Record<string, [string, string, string, number]>;
-  const match = item.normalized?.match as { state?: string; changes?: Change[] } | undefined;
+  const match = item.normalized?.match as
+    | { state?: string; changes?: Change[]; links?: ProposedLink[] }
+    | undefined;
+  const accept = useAccept(job);
   return (
     <div className="space-y-6">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-ink-2">
@@ -156,9 +161,26 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
             <RotateCw aria-hidden /> Run again
           </Button>
         )}
+        {onAgain && isHeld((item.error as { code?: string } | null)?.code) && (
+          <Button
+            size="sm"
+            look="primary"
+            onClick={() => accept({ itemIds: [item.rowNo] }).then(onChanged, setError)}
+          >
+            <Check aria-hidden /> Accept
+          </Button>
+        )}
       </div>
       {error !== null && <ErrorNote error={error} />}
       <Problems job={job} item={item} canFix={canFix} onChanged={onChanged} />
+      {match?.links && match.links.length > 0 && (
+        <Part
+          title="Perhaps the same product"
+          lead="Products of other sources. They are proposed as links; nothing of them is changed."
+        >
+          <Links links={match.links} />
+        </Part>
+      )}
       {match?.changes && match.changes.length > 0 && (
         <Part title="Changes in the catalog">
           <Changes changes={match.changes} />

@@ -19,6 +19,7 @@ import { Controls } from "./controls";
 import { Counters } from "./counters";
 import { Errors } from "./errors";
 import { Events } from "./events";
+import { HeldNote } from "./held";
 import { Rows } from "./rows";
 import { Summary } from "./summary";
 import { Waiting } from "./waiting";
@@ -101,6 +102,7 @@ function Shown({ job }: { job: FullJob }) {
       )}
       <TourNote place="job" />
       <Counters job={job} />
+      <HeldNote job={job} />
       <Tabs
         value={tab}
         onChange={go}

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { RotateCw, X } from "lucide-react";
+import { Check, RotateCw, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
@@ -9,6 +9,7 @@ import { count, plural } from "../../lib/format";
 import type { ItemFilter } from "../../lib/item-pages";
 import { useShortcuts } from "../../lib/keys";
 import { OpenSelection } from "../pending/selected";
+import { isHeld, useAccept } from "./held";
 import { NOTHING, type Selection } from "./selection";
 
 interface Props {
@@ -50,6 +51,7 @@ export function SelectionBar(props: Props) {
 function EndedSelection({ job, filter, known, selection, onChange, onDone }: Props) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState(false);
+  const accept = useAccept(job);
   // A search cannot be repeated on the server by its words alone, so it takes rows by number only.
   const canTakeAll = !filter.q && known !== null;
   const many = selection.all ? (known ?? 0) : selection.rows.size;
@@ -108,7 +110,24 @@ function EndedSelection({ job, filter, known, selection, onChange, onDone }: Pro
         </button>
       )}
       <div className="flex-1" />
-      <Button size="sm" look="primary" onClick={() => setAsking(true)}>
+      {isHeld(filter.code) && (
+        <Button
+          size="sm"
+          look="primary"
+          onClick={() =>
+            accept(selection.all ? { codes: [filter.code ?? ""] } : { itemIds: [...selection.rows] }).then(
+              () => {
+                onChange(NOTHING);
+                onDone();
+              },
+              (problem) => toast.error(String(problem)),
+            )
+          }
+        >
+          <Check aria-hidden /> Accept {plural(many, "row")}
+        </Button>
+      )}
+      <Button size="sm" look={isHeld(filter.code) ? "plain" : "primary"} onClick={() => setAsking(true)}>
         <RotateCw aria-hidden /> Reprocess
       </Button>
       <Button size="sm" look="quiet" onClick={() => onChange(NOTHING)}>

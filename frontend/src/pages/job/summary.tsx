@@ -25,6 +25,8 @@ const FIGURES: [name: string, label: string][] = [
   ["changed", "Changed"],
   ["unchanged", "Unchanged"],
   ["duplicates", "Duplicates in the file"],
+  ["held", "Held back"],
+  ["linked", "With links to other sources"],
 ];
 
 export function Summary({ job }: { job: FullJob }) {

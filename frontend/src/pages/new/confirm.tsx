@@ -143,6 +143,23 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
 function More({ draft, change }: Pick<Props, "draft" | "change">) {
   return (
     <div className="grid gap-4 pt-2 sm:grid-cols-2">
+      <Field label="Hold back prices that change" hint="Also by a factor near 10, 100 or 1000.">
+        {(ids) => (
+          <Select
+            {...ids}
+            value={draft.priceGuard ?? ""}
+            onChange={(event) =>
+              change({ priceGuard: event.target.value === "" ? undefined : Number(event.target.value) })
+            }
+          >
+            <option value="">As the profile says, else by more than 50 %</option>
+            <option value="10">by more than 10 %</option>
+            <option value="20">by more than 20 %</option>
+            <option value="100">by more than 100 %</option>
+            <option value="0">never: write them all</option>
+          </Select>
+        )}
+      </Field>
       <Field label="Rows that mean the same product">
         {(ids) => (
           <Select

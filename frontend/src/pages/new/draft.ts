@@ -13,7 +13,10 @@ export interface Draft {
   currency?: string;
   decimal?: "comma" | "point";
   dates?: "dmy" | "mdy";
+  /** "" is the source that all files without one share; undefined: nothing was proposed yet. */
   source?: string;
+  /** Percent by which a known price may change unasked; 0: any change. */
+  priceGuard?: number;
   intent: Intent;
   /** Which of several rows that mean the same product is taken. */
   winner?: "first" | "last" | "most_complete";

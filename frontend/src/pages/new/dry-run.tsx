@@ -1,6 +1,7 @@
 import {
   CircleCheck,
   CircleHelp,
+  CirclePause,
   CircleSlash,
   CircleX,
   Copy as CopyIcon,
@@ -20,9 +21,10 @@ import { cellText, count } from "../../lib/format";
 import { label } from "../../lib/labels";
 import type { Tone } from "../../lib/states";
 import { Changes } from "../job/drawer";
+import { Links } from "../job/links";
 
 type Row = Preview["rows"][number];
-type Show = "all" | "problems" | "duplicates" | "changes";
+type Show = "all" | "problems" | "duplicates" | "changes" | "held" | "linked";
 interface Problem {
   column?: string;
   value?: string;
@@ -44,6 +46,7 @@ const MATCHES: Record<string, [Tone, string, LucideIcon]> = {
   unchanged: ["skipped", "Unchanged", Equal],
   duplicate: ["paused", "Duplicate", CopyIcon],
   part: ["skipped", "Part", CornerDownRight],
+  held: ["paused", "Held back", CirclePause],
 };
 
 /** The first rows as they would come out: bad cells with the reason, duplicates, and the difference to the catalog. */
@@ -59,6 +62,8 @@ export function DryRun({ preview }: { preview: Preview }) {
     ["Changed", summary.changed],
     ["Unchanged", summary.unchanged],
     ["Duplicates", summary.duplicate],
+    ...(summary.held ? ([["Held back", summary.held]] as [string, number][]) : []),
+    ...(summary.linked ? ([["With links", summary.linked]] as [string, number][]) : []),
     ...(summary.part ? ([["Parts of others", summary.part]] as [string, number][]) : []),
   ];
   return (
@@ -85,6 +90,8 @@ export function DryRun({ preview }: { preview: Preview }) {
           { value: "problems", label: `Problems ${bad}` },
           { value: "duplicates", label: `Duplicates ${summary.duplicate ?? 0}` },
           { value: "changes", label: `Changes ${summary.changed ?? 0}` },
+          ...(summary.held ? [{ value: "held" as const, label: `Held back ${summary.held}` }] : []),
+          ...(summary.linked ? [{ value: "linked" as const, label: `Links ${summary.linked}` }] : []),
         ]}
       />
       {rows.length === 0 ? (
@@ -130,6 +137,8 @@ function fits(row: Row, show: Show): boolean {
   if (show === "problems") return serious(row).length > 0;
   if (show === "duplicates") return row.match === "duplicate";
   if (show === "changes") return row.match === "changed";
+  if (show === "held") return row.match === "held";
+  if (show === "linked") return row.links.length > 0;
   return true;
 }
 
@@ -145,10 +154,11 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
   const match = row.match ? MATCHES[row.match] : undefined;
   const MatchIcon = match?.[2];
   const cells = columns.filter((name) => name !== "match");
+  const more = wrong.length > 0 || row.changes.length > 0 || row.held !== null || row.links.length > 0;
   const marked = new Map(problems.map((one) => [shortName(one.target ?? ""), one]));
   return (
     <>
-      <tr className={cn("h-9 [&>td]:px-3", (wrong.length > 0 || row.changes.length > 0) && "border-b-0")}>
+      <tr className={cn("h-9 [&>td]:px-3", more && "border-b-0")}>
         <td className="text-right font-mono text-xs text-ink-2">{count(row.rowNo)}</td>
         <td>
           <Badge tone={tone}>
@@ -181,7 +191,7 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
           );
         })}
       </tr>
-      {(wrong.length > 0 || row.changes.length > 0) && (
+      {more && (
         <tr>
           <td />
           <td colSpan={Math.min(8, cells.length + 2)} className="px-3 pb-2">
@@ -193,6 +203,12 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
                 </li>
               ))}
             </ul>
+            {row.held && (
+              <p className="text-xs text-paused">
+                Held back until you accept it: {String(row.held.message)}.
+              </p>
+            )}
+            <Links links={row.links as never} className="text-xs" />
             {row.changes.length > 0 && <Changes changes={row.changes as never} />}
           </td>
         </tr>

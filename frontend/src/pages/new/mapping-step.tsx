@@ -26,6 +26,13 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
           ? `Mapped by the profile “${profile.name}”, version ${profile.version}.`
           : "Proposed from names and contents. Change what is wrong."}
       </p>
+      {preview.questions.map((one) => (
+        <Question
+          key={String(one.code)}
+          question={one as unknown as Asked}
+          onChoose={(column, target) => change({ mapping: { ...draft.mapping, [column]: target } })}
+        />
+      ))}
       <MappingTable columns={columns} mapping={draft.mapping} onChange={(mapping) => change({ mapping })} />
       {preview.notes.map((note) => (
         <p key={note} className="text-sm text-ink-2">
@@ -73,20 +80,63 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
             </Select>
           )}
         </Field>
-        <Field label="Supplier" hint="Source of the products in the catalog.">
+        <Field
+          label="Source"
+          hint="The supplier the products are from. Rows change products of this source only."
+        >
           {(ids) => (
             <Input
               {...ids}
+              key={draft.source ?? preview.source}
               placeholder="file"
               maxLength={100}
-              defaultValue={draft.source ?? ""}
-              onBlur={(event) => change({ source: event.target.value.trim() || undefined })}
+              defaultValue={draft.source ?? (preview.source === "file" ? "" : preview.source)}
+              onBlur={(event) => change({ source: event.target.value.trim() })}
             />
           )}
         </Field>
       </div>
       <SaveProfile columns={columns} draft={draft} />
     </div>
+  );
+}
+
+interface Asked {
+  message: string;
+  candidates: { column: string; samples: string[]; suggested: string }[];
+}
+
+/** Rows without a name are no products: which column says what they are? */
+function Question({
+  question,
+  onChoose,
+}: {
+  question: Asked;
+  onChoose: (column: string, target: string) => void;
+}) {
+  return (
+    <section
+      role="alert"
+      aria-label="A question about the columns"
+      className="rounded-md border border-error/40 bg-error-bg px-4 py-3 text-sm"
+    >
+      <h2 className="font-semibold text-error">Which column names the products?</h2>
+      <p className="mt-1">{question.message}</p>
+      <ul className="mt-2 space-y-1.5">
+        {question.candidates.slice(0, 5).map((one) => (
+          <li key={one.column} className="flex flex-wrap items-center gap-2">
+            <strong>{one.column}</strong>
+            <span className="min-w-0 truncate text-ink-2">{one.samples.join(", ")}</span>
+            <Button size="sm" onClick={() => onChoose(one.column, "title")}>
+              Use as title
+            </Button>
+            <Button size="sm" onClick={() => onChoose(one.column, "identifiers.sku")}>
+              Use as SKU
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -11,6 +11,7 @@ const LOOKED: Looked = {
   new: 20,
   changed: 9,
   unchanged: 1,
+  held: 0,
   duplicates: 1,
 };
 const texts = (...of: Parameters<typeof planOf>) => planOf(...of).map((line) => line.text);

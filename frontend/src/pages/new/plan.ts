@@ -19,6 +19,7 @@ export interface Looked {
   new: number;
   changed: number;
   unchanged: number;
+  held: number;
   duplicates: number | null;
 }
 
@@ -48,7 +49,7 @@ function rounded(ms: number): number {
 }
 
 export interface Line {
-  kind: "rows" | "write" | "leave" | "error" | "duplicate";
+  kind: "rows" | "write" | "leave" | "error" | "duplicate" | "held";
   text: string;
 }
 
@@ -90,6 +91,13 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner">):
     }
     if (same > 0)
       lines.push({ kind: "leave", text: `${about(same, "product is", "products are")} the same already.` });
+  }
+  const held = many(looked.held);
+  if (held > 0 && (intent === "check" || CHANGES.has(intent))) {
+    lines.push({
+      kind: "held",
+      text: `${about(held, "row is", "rows are")} held back, since price or GTIN change too much. You can accept them afterwards, one by one or all.`,
+    });
   }
   const wrong = many(looked.invalid);
   if (wrong > 0) {

@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import {
   CircleCheck,
   CircleMinus,
+  CirclePause,
   CircleX,
   Clock,
   Copy,
+  Database,
   type LucideIcon,
   Table2,
   Unplug,
@@ -21,6 +23,7 @@ const LOOKS: Record<Line["kind"], [LucideIcon, string]> = {
   leave: [CircleMinus, "text-ink-3"],
   error: [CircleX, "text-error"],
   duplicate: [Copy, "text-paused"],
+  held: [CirclePause, "text-paused"],
 };
 
 /** In plain words, before anything is done: what is read and written, what goes wrong, how long it takes. */
@@ -51,6 +54,7 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
       new: summary.new ?? 0,
       changed: summary.changed ?? 0,
       unchanged: summary.unchanged ?? 0,
+      held: summary.held ?? 0,
       duplicates: exact ? (summary.duplicate ?? 0) : (summary.duplicatesEstimate ?? null),
     },
     draft,
@@ -66,6 +70,18 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
             {line.text}
           </Told>
         ))}
+        <Told icon={Database} tone="text-ink-3">
+          Rows are compared with products of the source <strong>{preview.source}</strong>
+          {preview.source === "file" ? ", which all files without a source share" : ""}, and change no others
+          {preview.summary.linked ? "; products of other sources are only proposed as links" : ""}.
+        </Told>
+        {preview.warnings
+          .filter((one) => one.code === "SOURCE_SHARED")
+          .map((one) => (
+            <Told key={one.code} icon={CircleX} tone="text-error">
+              {one.message}
+            </Told>
+          ))}
         <Told icon={Unplug} tone="text-ink-3">
           No provider is called, so it costs nothing but time.
         </Told>

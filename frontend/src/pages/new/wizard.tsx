@@ -17,6 +17,7 @@ import { DryRun } from "./dry-run";
 import { FileStep } from "./file-step";
 import { MappingStep } from "./mapping-step";
 import { Reading } from "./reading";
+import { proposeSource } from "./source-name";
 import { STEPS, type Step, Stepper } from "./stepper";
 
 /** What no other way of reading the file would help. */
@@ -60,6 +61,10 @@ function Steps() {
     placeholderData: keepPreviousData,
     retry: false,
   });
+  const proposed = look.data?.source === "file" && draft.source === undefined;
+  useEffect(() => {
+    if (proposed) change({ source: proposeSource(search.name ?? "") });
+  }, [proposed, change, search.name]);
   const go = (next: Step) =>
     void navigate({
       to: "/new",
@@ -73,6 +78,7 @@ function Steps() {
   const hopeless = look.error instanceof ApiProblem && HOPELESS.has(look.error.code);
   const at = STEPS.findIndex((one) => one.id === step);
   const columns = (look.data?.mapping ?? []) as unknown as MappedColumn[];
+  const open = step === "mapping" && (look.data?.questions.length ?? 0) > 0;
   const before = STEPS[at - 1];
   const after = STEPS[at + 1];
   return (
@@ -131,9 +137,18 @@ function Steps() {
               )
             )}
             {after && !hopeless && (
-              <Button look="primary" disabled={!look.data || !!look.error} onClick={() => go(after.id)}>
+              <Button
+                look="primary"
+                disabled={!look.data || !!look.error || open}
+                onClick={() => go(after.id)}
+              >
                 {after.label} <ArrowRight aria-hidden />
               </Button>
+            )}
+            {open && !look.isFetching && (
+              <span role="status" className="text-sm text-error">
+                Answer the question above first.
+              </span>
             )}
             {look.isFetching && look.data && (
               <span role="status" className="text-sm text-ink-2">

@@ -13,6 +13,7 @@ import { client, ok, type Schemas } from "../../lib/api";
 import { cellText, plural } from "../../lib/format";
 import { gtin, label } from "../../lib/labels";
 import { Changes } from "../job/drawer";
+import { Links } from "../job/links";
 import { Pictures } from "./pictures";
 import { price } from "./price";
 
@@ -49,6 +50,16 @@ export default function ProductPage() {
               <h2 className="mb-2 text-base font-semibold">What is known</h2>
               <Known product={one} />
             </section>
+            {one.links.length > 0 && (
+              <section>
+                <h2 className="mb-1 text-base font-semibold">Perhaps the same product</h2>
+                <p className="mb-2 text-sm text-ink-2">
+                  Products of other sources with the same GTIN, or brand and MPN. Imports keep them apart
+                  unless your organisation has chosen a key that all sources share.
+                </p>
+                <Links links={one.links} />
+              </section>
+            )}
             <section>
               <h2 className="mb-1 text-base font-semibold">Where each value is from</h2>
               <p className="mb-2 text-sm text-ink-2">

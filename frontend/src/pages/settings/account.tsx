@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
-import { Checkbox, Field, Input } from "../../components/field";
+import { Checkbox, Field, Input, Select } from "../../components/field";
 import { Card } from "../../components/page";
 import { Facts } from "../../components/table";
 import { toast } from "../../components/toast";
@@ -42,10 +42,10 @@ function Sharing({ admin }: { admin: boolean }) {
     queryKey: ["org"],
     queryFn: ({ signal }) => ok(client.GET("/api/org", { signal })),
   });
-  const set = async (sharedJobs: boolean) => {
+  const set = async (change: { sharedJobs?: boolean; catalogKey?: "sku" | "gtin" | "none" }) => {
     setError(null);
     try {
-      await ok(client.PATCH("/api/org", { body: { sharedJobs } }));
+      await ok(client.PATCH("/api/org", { body: change }));
       void queries.invalidateQueries({ queryKey: ["org"] });
     } catch (problem) {
       setError(problem);
@@ -58,7 +58,7 @@ function Sharing({ admin }: { admin: boolean }) {
           className="mt-0.5"
           checked={org.data?.sharedJobs ?? false}
           disabled={!admin || !org.data}
-          onChange={(event) => void set(event.target.checked)}
+          onChange={(event) => void set({ sharedJobs: event.target.checked })}
         />
         <span>
           <span className="font-medium">Members see each other's jobs</span>
@@ -67,6 +67,28 @@ function Sharing({ admin }: { admin: boolean }) {
           </span>
         </span>
       </label>
+      <Field
+        label="Products of several sources"
+        hint={
+          admin
+            ? "With a shared key, files of one supplier may change products of another."
+            : "An admin decides this."
+        }
+        className="mt-3"
+      >
+        {(ids) => (
+          <Select
+            {...ids}
+            value={org.data?.catalogKey ?? "none"}
+            disabled={!admin || !org.data}
+            onChange={(event) => void set({ catalogKey: event.target.value as "sku" | "gtin" | "none" })}
+          >
+            <option value="none">Each source keeps its own; links are proposed</option>
+            <option value="sku">The same SKU is the same product</option>
+            <option value="gtin">The same GTIN is the same product</option>
+          </Select>
+        )}
+      </Field>
       {(org.error ?? error) !== null && <ErrorNote error={org.error ?? error} className="mt-2" />}
     </Card>
   );

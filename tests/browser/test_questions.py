@@ -1,0 +1,80 @@
+"""What people are asked: which column names products, whose they are, which prices are right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.async_api import expect
+from tests.browser.conftest import Visit
+from tests.browser.house import House
+
+
+async def test_a_file_without_names_is_asked_about_and_gets_a_source(
+    visit: Visit, tmp_path: Path
+) -> None:
+    file = tmp_path / "Gadgets-Ltd_2026-11.csv"
+    file.write_text("Wotsit;Frobz;Price\nred hammer;QN-1;9.90\nblue saw;QN-2;5.00\n")
+    page = await visit("/new")
+    await page.get_by_label("File", exact=True).set_input_files(file)
+    await page.get_by_role("button", name="Columns").last.click()
+    question = page.get_by_role("alert", name="A question about the columns")
+    await expect(question).to_contain_text("Which column names the products?")
+    await expect(page.get_by_label("Source")).to_have_value("gadgets-ltd")
+    await expect(page.get_by_role("button", name="Dry run").last).to_be_disabled()
+    row = question.get_by_role("listitem").filter(has_text="Wotsit")
+    await row.get_by_role("button", name="Use as title").click()
+    await expect(question).to_have_count(0)
+    await page.get_by_label("Field that Frobz fills").select_option("identifiers.sku")
+    await page.get_by_role("button", name="Dry run").last.click()
+    await page.get_by_role("button", name="Start", exact=False).last.click()
+    await expect(page.get_by_text("products of the source")).to_contain_text("gadgets-ltd")
+
+
+async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: House) -> None:
+    def run(name: str, text: str, source: str) -> str:
+        file = house.folder / name
+        file.write_text(text)
+        config = f'{{"intent": "merge", "source": "{source}"}}'
+        job_id = house.upload(file, config=config)
+        house.wait_for(job_id)
+        return job_id
+
+    head = "SKU;Title;EAN;Price\n"
+    run("one.csv", f"{head}QP-1;Lamp;4006381333931;10.00 EUR\nQP-2;Bulb;;2.00 EUR\n", "qone")
+    other = run("two.csv", f"{head}QX-9;Desk lamp;4006381333931;11.00 EUR\n", "qtwo")
+    dear = f"{head}QP-1;Lamp;4006381333931;1000.00 EUR\nQP-2;Bulb;;200.00 EUR\n"
+    job_id = run("dear.csv", dear, "qone")
+    page = await visit(f"/jobs/{other}?row=1")
+    link = page.get_by_role("dialog").get_by_role("link", name="qone · QP-1")
+    await link.click()
+    await expect(page.get_by_role("heading", name="Perhaps the same product")).to_be_visible()
+    await expect(page.get_by_role("link", name="qtwo · QX-9")).to_be_visible()
+    await page.goto(f"/jobs/{job_id}")
+    held = page.get_by_role("region", name="Rows held back")
+    await expect(held).to_contain_text("2 rows are held back")
+    await held.get_by_role("link", name="Prices (2)").click()
+    await expect(page.get_by_text("from 10.00 to 1000.00 EUR").first).to_be_visible()
+    await held.get_by_role("button", name="Accept all").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Accept 2 rows").click()
+    await expect(page.get_by_text("2 rows are accepted and written")).to_be_visible()
+    await expect(held).to_have_count(0)
+    house.wait_for(job_id)
+    with house.client() as client:
+        found = client.get("/api/products", params={"source": "qone", "sku": "QP-1"}).json()
+    assert found["items"][0]["price"]["amount"] == "1000.00"
+
+
+async def test_admins_choose_the_key_that_sources_share(visit: Visit, house: House) -> None:
+    page = await visit("/settings/account", role="admin")
+    key = page.get_by_label("Products of several sources")
+    await expect(key).to_have_value("none")
+    await key.select_option("gtin")
+    await page.reload()
+    await expect(key).to_have_value("gtin")
+    with house.client("admin") as client:
+        assert client.get("/api/org").json()["catalogKey"] == "gtin"
+        client.patch("/api/org", json={"catalogKey": "none"}).raise_for_status()
+    await page.reload()
+    await expect(key).to_have_value("none")
+    member = await visit("/settings/account")
+    await expect(member.get_by_label("Products of several sources")).to_be_disabled()
