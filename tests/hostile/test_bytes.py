@@ -127,6 +127,15 @@ async def test_products_are_exported_in_bounded_pieces(
     assert max(read) <= 15
 
 
+async def test_a_preview_of_wide_rows_is_bounded(client: httpx2.AsyncClient) -> None:
+    rows = [{"sku": str(n), "title": "Saw", "description": "x" * 100_000} for n in range(150)]
+    files = file_of(orjson.dumps(rows), "wide.json")
+    answer = await client.post("/api/jobs/preview", files=files)
+    assert answer.status_code == 200
+    assert len(answer.content) < 10 * KIBIBYTE * KIBIBYTE
+    assert 10 < len(answer.json()["rows"]) < 30
+
+
 class TestWithoutTestPipelines:
     @pytest.fixture
     def settings(self, settings: Settings) -> Settings:

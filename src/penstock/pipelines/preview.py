@@ -33,6 +33,9 @@ from penstock.pipelines.product_rows import GROUP, extract
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000
+# Characters of cells; of a file with wide rows fewer are shown, and fewer sampled.
+_SHOWN_CHARS = 2 * 1024 * 1024
+_SAMPLED_CHARS = 64 * 1024 * 1024
 _UNNAMED = {"code": "REQUIRED_MISSING", "message": UNNAMED, "severity": "error"}
 
 
@@ -42,6 +45,7 @@ def sample_file(
     """The head of a file: its first rows, and what the cells of some thousand tell of their
     columns. Runs in a child process."""
     rows: list[list[str]] = []
+    chars = 0
     found: dict[str, Any] = {"whole": False, "bytesRead": 0, "problems": []}
     for piece in read_table(path, options, limits):
         if isinstance(piece, TableHead):
@@ -50,7 +54,8 @@ def sample_file(
         elif isinstance(piece, TableChunk):
             rows += piece.rows
             found["bytesRead"] = piece.bytes_read
-            if len(rows) >= most:
+            chars += sum(map(_chars, piece.rows))
+            if len(rows) >= most or chars > _SAMPLED_CHARS:
                 break
         elif isinstance(piece, TableEnd):
             found |= {"whole": True, "problems": piece.problems[:20]}
@@ -61,10 +66,26 @@ def sample_file(
     add_rows(stats, rows)
     return {
         **found,
-        "rows": rows[:SHOWN_ROWS],
+        "rows": _shown(rows),
         "sampled": len(rows),
         "stats": [one.as_json() for one in stats],
     }
+
+
+def _chars(row: Sequence[str]) -> int:
+    return sum(map(len, row))
+
+
+def _shown(rows: Sequence[list[str]]) -> list[list[str]]:
+    """The first rows, one at least, as many as an answer should carry."""
+    shown: list[list[str]] = []
+    chars = 0
+    for row in rows[:SHOWN_ROWS]:
+        chars += _chars(row)
+        if shown and chars > _SHOWN_CHARS:
+            break
+        shown.append(row)
+    return shown
 
 
 def _bytes_of(rows: Sequence[Sequence[str]], encoding: str) -> int:
