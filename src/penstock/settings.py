@@ -429,5 +429,10 @@ class Settings(BaseSettings):
         return self.data_dir / "secret.key"
 
     @property
+    def admin_password_note(self) -> Path:
+        """Where the first admin's password is written where there is no terminal to show it."""
+        return self.data_dir / "admin.password"
+
+    @property
     def admin_key_file(self) -> Path:
         return self.data_dir / "admin.key"

@@ -21,9 +21,11 @@ from tests.api.conftest import (
 )
 from tests.fixtures import Bench
 
-from penstock.api.schemas import EventPage, FullJob, QueueHealth, Receipt
+from penstock.api.health_shapes import PublicQueueHealth, QueueHealth
+from penstock.api.schemas import EventPage, FullJob, Receipt
 from penstock.engine import queue_glance
 from penstock.settings import Settings
+from penstock.store import accounts
 
 NOOP = {"pipeline": "noop", "config": {"items": 1}}
 
@@ -45,15 +47,20 @@ async def fill(bench: Bench, depth: int) -> list[UUID]:
     return [await bench.submit("noop", {"items": 1}, at_once=True) for _ in range(depth)]
 
 
-async def level(app: FastAPI) -> QueueHealth:
-    async with client_of(app, None) as nobody:
-        return shaped(QueueHealth, await nobody.get("/health/queue"))
+async def level(bench: Bench, app: FastAPI) -> QueueHealth:
+    async with bench.parts.db.acquire() as conn:
+        key = await accounts.create_key(conn, bench.who.org_id, bench.who.user_id)
+    async with client_of(app, key) as somebody, client_of(app, None) as nobody:
+        told = shaped(PublicQueueHealth, await somebody.get("/health/queue"))
+        public = (await nobody.get("/health/queue")).json()
+    assert public == {"status": told.level, "level": told.level}
+    return told
 
 
 async def test_the_queue_shows_its_level(app: FastAPI, bench: Bench) -> None:
     seen = []
     for _ in range(7):
-        health = await level(app)
+        health = await level(bench, app)
         seen.append((health.depth, health.level.value))
         await fill(bench, 1)
     names = ["healthy"] * 2 + ["degraded"] * 2 + ["critical"] * 2 + ["overload"]
@@ -160,7 +167,7 @@ async def test_paused_and_standing_jobs_fill_no_queue(
     for job_id in await fill(bench, 5):
         await client.post(f"/api/jobs/{job_id}/pause")
     await bench.submit("noop", {"items": 1, "standing": True})
-    health = await level(app)
+    health = await level(bench, app)
     assert (health.depth, health.level) == (0, "healthy")
     assert await submit_noop(client)
 
@@ -182,7 +189,7 @@ async def test_the_figures_of_the_queue(app: FastAPI, bench: Bench) -> None:
     later = datetime(2999, 1, 1, tzinfo=UTC)
     await bench.submit("noop", {"items": 1}, due_at=later, at_once=True)
     async with bench.worker():
-        health = await level(app)
+        health = await level(bench, app)
     assert (health.depth, health.waiting, health.active, health.delayed) == (3, 2, 0, 1)
     assert (health.workers, health.slots) == (1, bench.parts.settings.worker_slots)
     assert health.oldest_waiting_ms > 0

@@ -24,7 +24,7 @@ from penstock.api import errors
 from penstock.api import jobs as jobs_routes
 from penstock.api.app import create_app
 from penstock.api.frame import Frame
-from penstock.api.schemas import Health
+from penstock.api.health_shapes import Health
 from penstock.api.versions import CURRENT, Deprecation
 from penstock.engine.parts import Parts
 from penstock.store import jobs
@@ -161,7 +161,8 @@ async def test_a_database_that_is_away(
         refused(answer, 503, "DB_UNAVAILABLE")
         assert answer.headers["retry-after"] == "5"
         health = shaped(Health, await nobody.get("/health"), 503)
-        assert (health.status, health.database, health.workers) == ("degraded", "unavailable", None)
+        assert health.model_fields_set == {"status"}
+        assert health.status == "degraded"
 
 
 async def test_a_database_that_is_away_for_want_of_space(
@@ -187,7 +188,8 @@ async def test_a_full_disk(client: httpx2.AsyncClient, monkeypatch: pytest.Monke
 async def test_health_needs_no_key(app: FastAPI, client: httpx2.AsyncClient, bench: Bench) -> None:
     async with client_of(app, None) as nobody, bench.worker():
         await submit_noop(client)
-        health = shaped(Health, await nobody.get("/health"))
+        assert (await nobody.get("/health")).json() == {"status": "ok"}
+        health = shaped(Health, await client.get("/health"))
         assert (health.status, health.version, health.database) == ("ok", __version__, "ok")
         assert (health.workers, health.depth) == (1, 1)
 

@@ -83,15 +83,18 @@ class House:
 
     def start_api(self) -> None:
         self.api = self._run("api", "--port", str(self.port))
-        self._wait(lambda: httpx2.get(f"{self.url}/health").json()["database"] == "ok", "API")
+        self._wait(lambda: httpx2.get(f"{self.url}/health").status_code == 200, "API")
 
     def start_worker(self) -> None:
         self.worker = self._run("worker")
         self.wait_for_workers(1)
 
     def wait_for_workers(self, count: int) -> None:
+        headers = {"Authorization": f"Bearer {self.keys['viewer']}"}
         self._wait(
-            lambda: httpx2.get(f"{self.url}/health/queue").json()["workers"] == count,
+            lambda: (
+                httpx2.get(f"{self.url}/health/queue", headers=headers).json()["workers"] == count
+            ),
             f"{count} workers",
         )
 

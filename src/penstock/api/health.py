@@ -9,12 +9,14 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from penstock import __version__
+from penstock.api.access import Api
 from penstock.api.answers import answer
-from penstock.api.schemas import Health, QueueHealth
+from penstock.api.health_shapes import Health, PublicQueueHealth
+from penstock.api.identify import COOKIE
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import Queue
 from penstock.model.backpressure import Level
-from penstock.model.errors import Unavailable
+from penstock.model.errors import NotAllowed, RateLimited, Unavailable
 from penstock.store.database import Database
 
 router = APIRouter(tags=["operations"])
@@ -50,7 +52,6 @@ async def root() -> Response:
     """What stands at the address `make up` prints, for whoever opens it."""
     shown = {
         "name": "Penstock",
-        "version": __version__,
         "health": "/health",
         "queue": "/health/queue",
         "api": "/api",
@@ -61,24 +62,47 @@ async def root() -> Response:
 
 @router.get("/health", summary="Health", responses={200: {"model": Health}, 503: {"model": Health}})
 async def health(request: Request) -> Response:
-    """`degraded` without a worker, with a long queue, or (503) without a database."""
+    """`degraded` without a worker, with a long queue, or (503) without a database. The figures are
+    for callers with a key or a session."""
     queue: Queue | None = await request.app.state.pulse.queue()
     ok = queue is not None and queue.workers > 0 and queue.level is Level.HEALTHY
+    status, code = "ok" if ok else "degraded", 503 if queue is None else 200
+    if queue is None or not await _is_known(request):
+        return answer({"status": status}, code)
     shown = {
-        "status": "ok" if ok else "degraded",
+        "status": status,
         "version": __version__,
-        "database": "unavailable" if queue is None else "ok",
-        "workers": None if queue is None else queue.workers,
-        "depth": None if queue is None else queue.depth,
-        "level": None if queue is None else queue.level,
+        "database": "ok",
+        "workers": queue.workers,
+        "depth": queue.depth,
+        "level": queue.level,
     }
-    return answer(shown, 503 if queue is None else 200)
+    return answer(shown)
 
 
-@router.get("/health/queue", summary="Health of the queue", responses={200: {"model": QueueHealth}})
+@router.get(
+    "/health/queue",
+    summary="Health of the queue",
+    responses={200: {"model": PublicQueueHealth}},
+)
 async def queue_health(request: Request) -> Response:
-    """How full the queue is, and who is there to empty it."""
-    return answer(queue_shape(await queue_now(request)))
+    """How full the queue is; with a key or a session also the figures, and who is there to empty
+    it."""
+    queue = await queue_now(request)
+    told: dict[str, Any] = {"status": queue.level, "level": queue.level}
+    return answer(told | queue_shape(queue) if await _is_known(request) else told)
+
+
+async def _is_known(request: Request) -> bool:
+    """Whether the caller has a valid key or session; a probe with an old key is still answered."""
+    if "authorization" not in request.headers and COOKIE not in request.cookies:
+        return False
+    api: Api = request.app.state.api
+    try:
+        await api.door.recognise(request)
+    except (NotAllowed, RateLimited):
+        return False
+    return True
 
 
 async def queue_now(request: Request) -> Queue:

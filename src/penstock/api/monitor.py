@@ -12,7 +12,8 @@ from pydantic import Field
 from penstock.api.access import Admin, ApiParts
 from penstock.api.answers import answer
 from penstock.api.health import queue_now, queue_shape
-from penstock.api.schemas import QueueHealth, Shape, WorkerShape
+from penstock.api.health_shapes import QueueHealth
+from penstock.api.schemas import Shape, WorkerShape
 from penstock.model.lately import MINUTES, Ended, minutes, percentile, success_rate
 from penstock.store import live
 

@@ -22,7 +22,6 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from penstock.api.body_times import reject_numeric_times
-from penstock.model.backpressure import Level
 from penstock.model.export import Which
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, PRIORITIES
 from penstock.model.states import ItemStatus
@@ -183,30 +182,6 @@ class AllEvents(Shape):
 class Kickoff(Shape):
     slices: int = Field(description="How many pieces of work were done in this request.")
     job: FullJob
-
-
-class Health(Shape):
-    status: Literal["ok", "degraded"]
-    version: str
-    database: Literal["ok", "unavailable"]
-    workers: int | None
-    depth: int | None = Field(description="Jobs that wait or run.")
-    level: Level | None = Field(description="How full the queue is.")
-
-
-class QueueHealth(Shape):
-    level: Level
-    depth: int = Field(
-        description="Jobs waiting, active and delayed; paused and standing ones aside."
-    )
-    waiting: int
-    active: int
-    delayed: int
-    oldest_waiting_ms: int = Field(description="How long the job at the front has waited.")
-    workers: int
-    slots: int = Field(description="Slices all workers can hold at once.")
-    since: datetime | None = Field(description="Since when the queue is at this level.")
-    dead_letters: int = Field(description="Open ones, of all orgs.")
 
 
 class WorkerShape(Shape):

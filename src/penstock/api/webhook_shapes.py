@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field
@@ -12,6 +13,7 @@ from penstock.api.answers import stored
 from penstock.api.schemas import Shape, split_commas
 from penstock.engine.webhooks import DEFAULT_OVERLAP_HOURS, Wanted
 from penstock.model.webhooks import DEFAULT_EVENTS, message_id
+from penstock.store.accounts import Principal
 from penstock.store.database import from_json
 
 DeliveryState = Literal["waiting", "pending", "delivered", "failed", "dropped"]
@@ -51,7 +53,7 @@ class WebhookShape(Shape):
     id: UUID
     org: str
     user_id: int = Field(description="Who made it: it is told of the jobs they may see.")
-    url: str
+    url: str = Field(description="For those who may not change it the host only: `https://host/…`.")
     description: str
     events: list[str]
     enabled: bool
@@ -125,12 +127,12 @@ class DeliveryReceipt(Shape):
     delivery_id: UUID
 
 
-def webhook_shape(row: Any) -> dict[str, Any]:
+def webhook_shape(row: Any, who: Principal | None = None) -> dict[str, Any]:
     return {
         "id": str(row["id"]),
         "org": row["org"],
         "userId": row["user_id"],
-        "url": row["url"],
+        "url": _url_for(who, row),
         "description": row["description"],
         "events": list(row["events"]),
         "enabled": row["enabled"],
@@ -156,10 +158,20 @@ def delivery_shape(row: Any) -> dict[str, Any]:
     }
 
 
-def full_delivery(row: Any) -> dict[str, Any]:
+def _url_for(who: Principal | None, row: Any) -> str:
+    """Paths and parameters of receivers are often secrets: who cannot change a webhook sees its
+    host only. None is a command on this machine."""
+    if who is None or (who.writes and who.scope.owner_id in (None, row["user_id"])):
+        return str(row["url"])
+    found = urlsplit(row["url"])
+    host = found.netloc.rpartition("@")[2]
+    return f"{found.scheme}://{host}/…"
+
+
+def full_delivery(row: Any, who: Principal | None = None) -> dict[str, Any]:
     sent = from_json(row["input"])
     return delivery_shape(row) | {
-        "url": row["url"],
+        "url": _url_for(who, row),
         "nextTryAt": row["due_at"] if row["state"] == "pending" else None,
         "attempts": stored(row["attempts"]),
         "payload": None if sent is None else sent["payload"],

@@ -72,7 +72,7 @@ async def list_webhooks(
         rows = await store.list_endpoints(conn, after, query.page_size + 1)
     page = rows[: query.page_size]
     following = to_cursor("webhooks", str(page[-1]["id"])) if len(rows) > len(page) else None
-    return answer({"items": [webhook_shape(row) for row in page], "next": following})
+    return answer({"items": [webhook_shape(row, who) for row in page], "next": following})
 
 
 @router.post(
@@ -95,7 +95,7 @@ async def create_webhook(
         made = await webhooks.create(api.parts, conn, who.org_id, who.user_id, wanted)
         row = await store.get_endpoint(conn, made.id)
         await _audit(conn, request, who, row, "create", after=_audited(row))
-        shown = webhook_shape(row) | {"secret": made.secret}
+        shown = webhook_shape(row, who) | {"secret": made.secret}
         told = {"Location": f"/api/webhooks/{made.id}", "Cache-Control": "no-store"}
         return answer(shown, 201, told)
 
@@ -107,7 +107,7 @@ async def create_webhook(
 async def show_webhook(api: ApiParts, who: Reader, webhook_id: WebhookId) -> Response:
     """Where it posts to, which events, and how it fares."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        return answer(webhook_shape(await _load(conn, webhook_id)))
+        return answer(webhook_shape(await _load(conn, webhook_id), who))
 
 
 @router.patch(
@@ -132,7 +132,7 @@ async def change_webhook(
         await _audit(
             conn, request, who, row, "change", before=_audited(before), after=_audited(row)
         )
-    return answer(webhook_shape(row))
+    return answer(webhook_shape(row, who))
 
 
 @router.delete("/webhooks/{webhook_id}", status_code=204, summary="Delete a webhook")
@@ -168,7 +168,7 @@ async def rotate_secret(
             raise no_such_webhook()
         row = await _load(conn, webhook_id)
         await _audit(conn, request, who, row, "rotate", after={"overlapHours": order.overlap_hours})
-    shown = webhook_shape(row) | {"secret": made.secret}
+    shown = webhook_shape(row, who) | {"secret": made.secret}
     return answer(shown, headers={"Cache-Control": "no-store"})
 
 
@@ -222,7 +222,7 @@ async def list_deliveries(
 async def show_delivery(api: ApiParts, who: Reader, delivery_id: DeliveryId) -> Response:
     """With every try, what the receiver said, and what is posted."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        return answer(full_delivery(await _load_delivery(conn, delivery_id)))
+        return answer(full_delivery(await _load_delivery(conn, delivery_id), who))
 
 
 @router.post(

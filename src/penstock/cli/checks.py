@@ -12,6 +12,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from penstock.api.versions import HEADER
 from penstock.cli.database_checks import database_checks
 from penstock.cli.finding import Check, fail, ok, warn
 from penstock.settings import Settings
@@ -99,18 +100,19 @@ async def _port(settings: Settings) -> Check:
         version = await asyncio.to_thread(_penstock_at, url)
         if version is None:
             return fail("Port", str(error))
-        return ok("Port", f"Penstock {version} answers at {url}.")
+        return ok("Port", f"Penstock (API {version}) answers at {url}.")
     return ok("Port", f"{settings.port} on {settings.host} is free.")
 
 
 def _penstock_at(url: str) -> str | None:
-    """The version of the Penstock that answers there, also if it says that it is not well."""
+    """The version of the API of the Penstock that answers there, also if it is not well."""
     connection = HTTPConnection(urlsplit(url).netloc, timeout=3)
     try:
         connection.request("GET", "/health")
-        told = json.loads(connection.getresponse().read(10_000))
+        answer = connection.getresponse()
+        told, version = json.loads(answer.read(10_000)), answer.getheader(HEADER)
     except (OSError, HTTPException, ValueError):
         return None
     finally:
         connection.close()
-    return told["version"] if isinstance(told, dict) and {"version", "depth"} <= set(told) else None
+    return version if isinstance(told, dict) and "status" in told else None

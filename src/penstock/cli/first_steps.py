@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from penstock.engine.first_admin import FirstAdmin
+from penstock.store.bootstrap import write_private
 
 
 def how_to_sign_in(admin: FirstAdmin | None, url: str) -> list[str]:
@@ -18,6 +21,19 @@ def how_to_sign_in(admin: FirstAdmin | None, url: str) -> list[str]:
         "  The password is shown this once. Another one:",
         f"    penstock users reset-password {admin.email}",
         "",
+    ]
+
+
+def without_terminal(admin: FirstAdmin | None, url: str, file: Path) -> list[str]:
+    """The same where the output goes to a log, which others may read: the password goes to a file
+    that only its owner can read. The admin key is in a file of its own already."""
+    if admin is None or admin.password is None:
+        return how_to_sign_in(admin, url)
+    text = f"Sign in at {url}\ne-mail    {admin.email}\npassword  {admin.password}"
+    write_private(file, text)
+    return [
+        f"Sign in at {url} as {admin.email}.",
+        f"The password is in {file}: read it, then delete it.",
     ]
 
 

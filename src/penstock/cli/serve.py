@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Annotated
 
 import typer
@@ -18,7 +19,7 @@ def up(
     workers: Annotated[int | None, typer.Option(min=0, help="Worker processes.")] = None,
 ) -> None:
     """Run everything on this machine: PostgreSQL, the API and workers. Ctrl-C stops it."""
-    from penstock.cli.first_steps import admin_key, how_to_sign_in
+    from penstock.cli.first_steps import admin_key, how_to_sign_in, without_terminal
     from penstock.cli.session import quiet_logs
     from penstock.cli.settings import chosen
     from penstock.supervisor.address import base_url
@@ -34,6 +35,8 @@ def up(
             owner_dsn = (await configured_addresses(settings)).owner_dsn
         made = await prepare(settings, owner_dsn, shown=True)
         url = base_url(settings.host, settings.port)
+        if not sys.stdout.isatty():
+            return without_terminal(made.admin, url, settings.admin_password_note)
         return [*how_to_sign_in(made.admin, url), *admin_key(made.admin_key)]
 
     raise typer.Exit(asyncio.run(run_up(settings, prepare=make_ready)))

@@ -27,7 +27,7 @@ async def bootstrap(conn: Connection, key_file: Path) -> str | None:
             # Somebody wants no admin of that name: then there is no key of theirs either.
             return None
         key = await create_key(conn, org["id"], user["id"], "first admin key")
-        _write_private(key_file, key)
+        write_private(key_file, key)
     return key
 
 
@@ -41,7 +41,7 @@ async def one_at_a_time(conn: Connection) -> None:
     await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('penstock.bootstrap', 0))")
 
 
-def _write_private(path: Path, text: str) -> None:
+def write_private(path: Path, text: str) -> None:
     """Whole and with its mode from the start, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
