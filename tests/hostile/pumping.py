@@ -10,9 +10,12 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from importlib import import_module
 from typing import Any
+
+# The parser of patterns is not public, and its types are not known everywhere.
+codes: Any = import_module("re._constants")
+parser: Any = import_module("re._parser")
 
 # Characters that mean something in one of the formats, or stand for a class of them.
 POOL = " 0a.-,A\t\n\"'<>/;:=|&%()[]{}_xé€"
