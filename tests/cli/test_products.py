@@ -215,3 +215,24 @@ def working(cli: Cli) -> Iterator[None]:
     finally:
         worker.terminate()
         worker.communicate(timeout=30)
+
+
+def test_held_rows_are_accepted_and_links_shown(cli: Cli) -> None:
+    head = "SKU;Title;EAN;Price\n"
+    for name, rows, source in (
+        ("a.csv", "HL-1;Lamp;4006381333931;10.00 EUR\n", "acme-held"),
+        ("b.csv", "HX-1;Lamp;4006381333931;10.00 EUR\n", "bolt-held"),
+    ):
+        (cli.cwd / name).write_text(head + rows)
+        cli("extract", name, "--intent", "merge", "--source", source)
+    (cli.cwd / "dear.csv").write_text(f"{head}HL-1;Lamp;4006381333931;1000.00 EUR\n")
+    told = cli.json("extract", "dear.csv", "--intent", "merge", "--source", "acme-held", code=3)
+    assert (told["held"], told["linked"]) == (1, 1)
+    said = cli("items", "list", told["jobId"], "--code", "PRICE_CHANGE_HELD").stdout
+    assert "from 10.00 to 1000.00 EUR (+9,900 %)" in said
+    assert "bolt-held" in cli("items", "show", told["jobId"], "1").stdout
+    assert "accepted 1" in cli("jobs", "accept", told["jobId"]).stdout
+    [product] = cli.json("products", "list", "--sku", "HL-1")
+    assert "bolt-held:HX-1 (same GTIN)" in cli("products", "show", product["id"]).stdout
+    assert "GTIN" in cli("orgs", "set", "default", "--catalog-key", "gtin").stdout.upper()
+    assert "none" in cli("orgs", "set", "default", "--catalog-key", "none").stdout

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
-from tests.extraction.support import run_file
+from tests.extraction.support import ended, run_file
 from tests.fixtures import Bench
 
+from penstock.engine import bulk
+from penstock.engine.undo import undo
+from penstock.model.reprocess import Selection
+from penstock.model.states import ItemStatus
 from penstock.store.database import from_json
 
 ACME = b"SKU;Title;GTIN;Price\n000780;Lamp;4006381333931;10.00 EUR\n000781;Bulb;;2.00 EUR\n"
@@ -52,6 +57,26 @@ async def test_a_shared_gtin_proposes_a_link_and_writes_nothing(bench: Bench) ->
         assert "links" not in from_json(items[1]["result"])
         assert job["summary"]["linked"] == 1
     assert (await stored(bench))["acme", "000780"]["version"] == 1
+
+
+async def test_links_that_are_no_more_are_not_shown(bench: Bench) -> None:
+    first = await run_file(bench, ACME, intent="merge", source="acme")
+    same = b"SKU;Title;GTIN;links\nZ-9;Desk lamp;4006381333931;own\n"
+    job = await run_file(bench, same, intent="merge", source="bolt")
+    assert job["summary"]["linked"] == 1
+    await undo(bench.parts, bench.parts.db.transaction, first["id"], 30)
+    # The same rows again, and the same file, whose results are used again.
+    async with bench.parts.db.transaction() as conn:
+        again = Selection(statuses=(ItemStatus.DONE,))
+        await bulk.reprocess_job(bench.parts, conn, bench.who, job["id"], again)
+    await bench.work(job["id"])
+    other = await run_file(bench, same, intent="merge", source="bolt")
+    for one in (await ended(bench, job["id"]), other):
+        assert one["summary"]["linked"] == 0
+        [item] = await bench.items(one["id"])
+        result = from_json(item["result"])
+        assert result.get("links") is None
+        assert result["specifications.customFields.links"] == "own"
 
 
 async def test_brand_and_mpn_propose_a_link_unless_gtins_contradict(bench: Bench) -> None:
@@ -119,3 +144,29 @@ async def test_another_org_is_neither_matched_nor_linked(bench: Bench, principal
     same = b"SKU;Title;GTIN\nZ-9;Lamp;4006381333931\n"
     job = await run_file(bench, same, intent="merge", source="bolt")
     assert (job["summary"]["new"], job["summary"]["linked"]) == (1, 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_random_files_of_several_suppliers_stay_apart(bench: Bench, seed: int) -> None:
+    """Any rows, any intents, in any order: products of other sources are as they were, and no
+    product's GTIN is replaced by another one."""
+    chance = random.Random(seed)
+    gtins = ("", "4006381333931", "4012345678901", "9783161484100")
+    for _ in range(8):
+        source, before = chance.choice(("acme", "bolt", "coil")), await stored(bench)
+        lines = [
+            f"{chance.randint(1, 4)};{chance.choice('XYZ')};{chance.choice(gtins)};"
+            f"T{chance.randint(1, 9)};Bosch;{chance.choice(('', 'M-1', 'M-2'))};"
+            f"{chance.randint(90, 99)}"
+            for _ in range(chance.randint(1, 6))
+        ]
+        content = "\n".join(("Id;SKU;GTIN;Title;Brand;MPN;Price", *lines, "")).encode()
+        intent = chance.choice(("create", "update", "merge", "replace", "ignoreExisting"))
+        await run_file(bench, content, intent=intent, source=source, key="sourceId")
+        after = await stored(bench)
+        others = {key: one for key, one in after.items() if key[0] != source}
+        assert others == {key: one for key, one in before.items() if key[0] != source}
+        for key, one in before.items():
+            was = one["data"].get("identifiers", {}).get("gtin")
+            now = after[key]["data"].get("identifiers", {}).get("gtin")
+            assert was is None or now in (was, None), (key, intent)

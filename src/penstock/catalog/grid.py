@@ -13,6 +13,8 @@ from penstock.catalog.fields import FIELDS, full_target
 CUSTOM = "specifications.customFields"
 _OWN = tuple(CUSTOM.split("."))
 MATCH = "match"
+# How many products of other sources may be the same; shown with the match.
+LINKS = "links"
 # What is shown once any field of the section is: nobody maps a column to these, or not always.
 _COMPANIONS = {
     "price": ("price.amount", "price.currency"),
@@ -60,7 +62,7 @@ def grid_columns(
     custom = [*told, *custom]
     ordered = [*_FIRST, *(target for target in _OUTPUT if target not in _FIRST)]
     names = [short_name(target) for target in ordered if target in wanted]
-    taken = {*TARGETS, MATCH}
+    taken = {*TARGETS, MATCH, LINKS}
     own = [f"{CUSTOM}.{name}" if name in taken else name for name in custom]
     return [*names, *own, MATCH]
 

@@ -65,6 +65,10 @@ def show(job_id: JobId, row: Row, json: shown.Json = False) -> None:
         [("Row", f"{item['rowNo']:,}"), ("Status", item["status"]), ("Tries", item["attempts"]),
          ("Changed (UTC)", shown.moment(item["updatedAt"])), ("Problems", _wrong(item) or "none")]
     )  # fmt: skip
+    match = known.get("match") or {}
+    links = [(one["source"], one["sourceId"], one["title"], one["by"], one["productId"])
+             for one in match.get("links", ())]  # fmt: skip
+    _table(("SOURCE", "PERHAPS ALSO", "TITLE", "SAME", "PRODUCT"), links)
     given = item["input"]
     cells = given.items() if isinstance(given, dict) else enumerate(given or (), 1)
     _table(("CELL", "IN THE FILE"), [(str(name), cell) for name, cell in cells])

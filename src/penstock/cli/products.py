@@ -115,11 +115,17 @@ def show(product_id: ProductId, json: shown.Json = False) -> None:
             ("Written by", f"job {found['jobId']}, row {found['rowNo']}"),
             ("Created (UTC)", shown.moment(found["createdAt"])),
             ("Changed (UTC)", shown.moment(found["updatedAt"])),
+            ("Perhaps also", ", ".join(map(_link, found["links"]))),
         ]
     )
     print()
     head = ("FIELD", "VALUE", "COLUMN", "TEXT", "RULE", "SURE", "JOB", "ROW")
     shown.columns(head, view.value_lines(found))
+
+
+def _link(link: dict[str, Any]) -> str:
+    by = "same GTIN" if link["by"] == "gtin" else "same brand and MPN"
+    return f"{link['source']}:{link['sourceId']} ({by})"
 
 
 @app.command("history")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from penstock.catalog.dedupe import Change, diff
-from penstock.catalog.grid import MATCH, merged
+from penstock.catalog.grid import LINKS, MATCH, merged
 from penstock.catalog.matching import Candidates, Link, Match, Names
 from penstock.catalog.price_guard import suspicious_change
 from penstock.model.held import ACCEPTED, GTIN_HELD, PRICE_HELD
@@ -19,7 +19,6 @@ from penstock.pipelines.product_plan import DEFAULT_SOURCE, profile_of
 from penstock.pipelines.product_rows import BRIEF
 
 HELD = "held"
-LINKS = "links"
 _MOST_CHANGES = 50
 # Intents that leave a known product alone, so that nothing of it can be held back.
 _WRITES_NEW_ONLY = frozenset(("create", "ignoreExisting"))
@@ -58,6 +57,9 @@ class Judged(NamedTuple):
         cells: dict[str, Any] = {MATCH: self.state}
         if self.links:
             cells[LINKS] = len(self.links)
+        elif self.document is not None and LINKS in (self.document.get(MATCH) or {}):
+            # Those of an earlier run are no more.
+            cells[LINKS] = None
         return Added(cells)
 
     def normalized(self) -> Mapping[str, Any] | None:

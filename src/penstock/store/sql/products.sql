@@ -159,7 +159,7 @@ WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AN
 
 -- name: tally_states
 -- How the rows of a range came out, but for those that failed.
-SELECT result->>'match' AS state, count(*) AS rows, count(*) FILTER (WHERE result ? 'links') AS linked
+SELECT result->>'match' AS state, count(*) AS rows, count(*) FILTER (WHERE result->>'links' IS NOT NULL) AS linked
 FROM job_items
 WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match'
   AND status <> 'ERROR' GROUP BY 1
