@@ -78,3 +78,21 @@ async def test_admins_choose_the_key_that_sources_share(visit: Visit, house: Hou
     await expect(key).to_have_value("none")
     member = await visit("/settings/account")
     await expect(member.get_by_label("Products of several sources")).to_be_disabled()
+
+
+async def test_a_job_without_names_is_mapped_anew(visit: Visit, house: House) -> None:
+    file = house.folder / "unnamed.csv"
+    file.write_text("SKU;Title;Price\nQM-1;Saw;1.00\nQM-2;Axe;2.00\n")
+    job_id = house.upload(file)
+    house.wait_for(job_id)
+    with house.client() as client:
+        config = {"mapping": {"SKU": None, "Title": None}}
+        client.post(f"/api/jobs/{job_id}/remap", json={"config": config}).raise_for_status()
+    house.wait_for(job_id, "failed")
+    page = await visit(f"/jobs/{job_id}")
+    await expect(page.get_by_role("alert")).to_contain_text("MAPPING_NEEDED")
+    await page.get_by_role("button", name="More to do with this job").click()
+    await page.get_by_role("menuitem", name="Map the columns anew").click()
+    await page.get_by_label("Field that Title fills").select_option("title")
+    await page.get_by_role("button", name="Run all rows again").click()
+    await expect(page.get_by_role("link", name="Done 2")).to_be_visible()

@@ -10,6 +10,8 @@ const ADVICE: Record<string, string> = {
   FILE_NOT_FOUND: "Uploads are kept for a day. Upload the file again.",
   FILE_TOO_LARGE: "Split the file, or ask an admin to raise PENSTOCK_MAX_FILE_BYTES.",
   EMPTY_FILE: "Choose a file that has rows in it.",
+  MAPPING_NEEDED:
+    "Choose a title or an identifier: under “Columns”, or with “Map the columns anew” in the job's menu.",
   NO_ROWS: "The file has a header and nothing below it. Choose another sheet, or another file.",
   UNSUPPORTED_TYPE: "Save it as CSV, Excel, OpenDocument, JSON or XML, and upload that.",
   FILE_PASSWORD_PROTECTED: "Remove the password in the program that made the file, and upload it again.",

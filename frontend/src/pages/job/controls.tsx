@@ -25,7 +25,7 @@ import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { ExportMenu } from "./export-menu";
 import { ProcessNow } from "./process-now";
-import { Remap } from "./remap";
+import { columnsToMap, Remap } from "./remap";
 import { Undo } from "./undo";
 
 type Asking = "cancel" | "reprocess" | "undo" | "remap" | null;
@@ -131,7 +131,7 @@ export function Controls({ job }: { job: FullJob }) {
             </MenuItem>
           </>
         )}
-        {!live && job.mapping && (
+        {!live && columnsToMap(job) && (
           <MenuItem icon={Settings2} onSelect={() => setAsking("remap")}>
             Map the columns anew …
           </MenuItem>

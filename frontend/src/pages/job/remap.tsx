@@ -9,6 +9,30 @@ import { client, type FullJob, ok } from "../../lib/api";
 import { plural } from "../../lib/format";
 import type { MappedColumn, Mapping } from "../../lib/mapping";
 
+interface Candidate {
+  column: string;
+  samples: string[];
+}
+
+/** The columns that can be mapped anew: as the job has read them, or, where it failed for want of a
+ * mapping, those of its file. Null where there is nothing to map. */
+export function columnsToMap(job: FullJob): MappedColumn[] | null {
+  if (job.mapping) return job.mapping as unknown as MappedColumn[];
+  const error = job.lastError as { code?: string; details?: { candidates?: Candidate[] } } | null;
+  if (error?.code !== "MAPPING_NEEDED" || !job.header) return null;
+  const samples = new Map(error.details?.candidates?.map((one) => [one.column, one.samples]));
+  const asked = (job.config.mapping as Mapping | undefined) ?? {};
+  return job.header.map((column) => ({
+    column,
+    target: asked[column] ?? null,
+    confidence: 1,
+    how: "given",
+    fill: 1,
+    samples: samples.get(column) ?? [],
+    alternatives: [],
+  }));
+}
+
 /** The same rows with another mapping; the file is not sent again. */
 export function Remap({ job, onClose }: { job: FullJob; onClose: () => void }) {
   const queries = useQueryClient();
@@ -52,11 +76,7 @@ export function Remap({ job, onClose }: { job: FullJob; onClose: () => void }) {
       }
     >
       {error !== null && <ErrorNote error={error} className="mb-3" />}
-      <MappingTable
-        columns={(job.mapping ?? []) as unknown as MappedColumn[]}
-        mapping={mapping}
-        onChange={setMapping}
-      />
+      <MappingTable columns={columnsToMap(job) ?? []} mapping={mapping} onChange={setMapping} />
     </Dialog>
   );
 }
