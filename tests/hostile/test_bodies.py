@@ -125,6 +125,13 @@ class Sender:
             )
         if answer.status_code < 300 and route.changes:
             self._paths.pop(route.name, None)
+            await self._cancel(answer)
+
+    async def _cancel(self, answer: httpx2.Response) -> None:
+        """Jobs that were made of it would be worked on whenever another thing is made."""
+        made = answer.json() if answer.status_code == 202 and answer.content else {}
+        if "jobId" in made:
+            await self._world.clients["admin"].post(f"/api/jobs/{made['jobId']}/cancel")
 
     async def _path(self, route: Route, replaced: tuple[str, str] | None) -> str:
         if replaced is not None:

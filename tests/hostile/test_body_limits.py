@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any
 
+import httpx2
 import orjson
 import pytest
 from tests.api.conftest import Caller, refused
@@ -74,6 +75,15 @@ async def test_bodies_of_strangers_are_not_read(
         assert said.startswith(b"HTTP/1.1 401 "), said
         wrong = await exchange(port, head(method, path, kind, length, "Authorization: Bearer x"))
         assert wrong.startswith(b"HTTP/1.1 401 "), wrong
+
+
+async def test_a_large_upload_with_an_old_key_gets_its_answer(port: int) -> None:
+    """It is told why, although it was still sending."""
+    headers = {"Authorization": "Bearer pk_old", "Content-Type": "application/json"}
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        for _ in range(2):
+            answer = await client.post("/api/jobs", content=b"x" * 20_000_000, headers=headers)
+            refused(answer, 401, "AUTHENTICATION_FAILED")
 
 
 async def test_small_requests_of_strangers_keep_their_connection(port: int) -> None:

@@ -36,7 +36,6 @@ SAFE_HEADERS = {
 MOST_PARAMETERS = 200
 # Set in a request's state once its caller is known.
 KNOWN_CALLER = "known_caller"
-_READ_ANYWAY_BYTES = 64 * 1024
 # A year. Only where the request came over TLS, here or at a proxy that is trusted.
 _HSTS = "max-age=31536000"
 
@@ -56,19 +55,14 @@ class Frame:
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
         request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
-        state = scope.setdefault("state", {})
-        state["request_id"] = request_id
+        scope.setdefault("state", {})["request_id"] = request_id
         started = False
 
         async def framed(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                own = MutableHeaders(scope=message)
-                self._add_headers(own, scope, request_id)
-                if not state.get(KNOWN_CALLER) and _sends_much(headers):
-                    # The server would go on reading what nobody is going to look at.
-                    own["Connection"] = "close"
+                self._add_headers(MutableHeaders(scope=message), scope, request_id)
             await send(message)
 
         try:
@@ -106,14 +100,6 @@ class Frame:
             going = self._deprecated.get(operation_id(scope["route"]))
             for name, value in going.headers().items() if going is not None else ():
                 headers[name] = value
-
-
-def _sends_much(headers: Headers) -> bool:
-    """Whether a body may come that is larger than what is read without knowing the caller."""
-    if "transfer-encoding" in headers:
-        return True
-    length = headers.get("content-length", "0")
-    return len(length) > 6 or not length.isdecimal() or int(length) > _READ_ANYWAY_BYTES
 
 
 def _check_query(query: bytes) -> None:

@@ -10,7 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from penstock.api.errors import problem_of, status_of
-from penstock.api.frame import SAFE_HEADERS
+from penstock.api.frame import KNOWN_CALLER, SAFE_HEADERS
 from penstock.model.errors import BadInput, PenstockError, TransientError
 from penstock.model.ids import new_id
 from penstock.settings import Settings
@@ -86,6 +86,16 @@ class BoundedProtocol(HttpToolsProtocol):
         self._cancel_timer()
         super().on_headers_complete()
 
+    def on_response_complete(self) -> None:
+        """The rest of a stranger's body is not waited for: uvicorn would read it to its end."""
+        unread = self.cycle is not None and self.cycle.more_body
+        if not unread or self.scope.get("state", {}).get(KNOWN_CALLER):
+            super().on_response_complete()
+        elif not self.transport.is_closing():
+            self._refused = True
+            self.flow.resume_reading()
+            self._end_soon()
+
     def send_400_response(self, msg: str) -> None:
         self._refuse(_NO_HTTP)
 
@@ -120,6 +130,9 @@ class BoundedProtocol(HttpToolsProtocol):
         }
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         self.transport.write(STATUS_LINE[status] + head.encode() + b"\r\n" + body)
+        self._end_soon()
+
+    def _end_soon(self) -> None:
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_SECONDS_TO_HEAR, self.transport.close)
