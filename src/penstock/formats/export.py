@@ -14,7 +14,13 @@ from penstock.model.export import ExportRow
 
 # What a spreadsheet takes for a formula, the full-width signs among it.
 _FORMULA_STARTS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
-_NUMBER = re.compile(r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]([0-9]++([.,][0-9]++)*+|[.,][0-9]++)([eE][+-]?[0-9]++)?")
+# A spreadsheet of another country splits at these, and does not see the quotes around a later cell.
+_FOREIGN_DELIMITERS = frozenset(";\t|")
+_INNER_START = re.compile(
+    r"""([;\t|\r\n]["']*+)(?=[=@\uff1d\uff20]|[+\-\uff0b\uff0d][^;\t\r\n(!]{0,200}+[(!])"""
+)
+_QUOTED = re.compile(r'[",;\t|\r\n]')
 
 
 def safe_cell(value: Any) -> str:
@@ -26,6 +32,7 @@ def safe_cell(value: Any) -> str:
             text = value
         case _:
             text = orjson.dumps(value).decode()
+    text = _INNER_START.sub(r"\1'", text)
     if text[:1] in _FORMULA_STARTS and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text
@@ -33,7 +40,9 @@ def safe_cell(value: Any) -> str:
 
 def _safe_cells(cells: Sequence[Any]) -> list[str]:
     return [
-        cell if type(cell) is str and cell[:1] not in _FORMULA_STARTS else safe_cell(cell)
+        cell
+        if type(cell) is str and cell[:1] not in _FORMULA_STARTS and not _INNER_START.search(cell)
+        else safe_cell(cell)
         for cell in cells
     ]
 
@@ -57,9 +66,22 @@ class CsvPages:
 
 
 def _encoded(rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\r\n").writerows(map(_safe_cells, rows))
-    return text.getvalue().encode()
+    safe = [_safe_cells(row) for row in rows]
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\r\n").writerows(safe)
+    text = file.getvalue()
+    if not _FOREIGN_DELIMITERS.isdisjoint(text):
+        text = "".join(map(_quoted_line, safe))
+    return text.encode()
+
+
+def _quoted_line(cells: Sequence[str]) -> str:
+    """As `csv` writes it, but a cell with any delimiter is in quotes, not only with a comma."""
+    quoted = [
+        f'"{cell.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(cell) else cell
+        for cell in cells
+    ]
+    return (",".join(quoted) or ('""' if cells else "")) + "\r\n"
 
 
 class NdjsonPages:
