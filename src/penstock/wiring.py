@@ -6,6 +6,7 @@ import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import unquote, urlsplit
 
 from penstock.blobs.local import LocalBlobs
@@ -15,6 +16,7 @@ from penstock.engine.figures import Figures
 from penstock.engine.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import QueueGlance
+from penstock.guards import sandbox
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
@@ -34,6 +36,8 @@ from penstock.supervisor.connect import connect_or_start
 
 _CHILD_CPU_SECONDS = 600
 _PICTURE_SECONDS = 5
+# Not empty once the log says what this machine lacks.
+_told_of_sandbox: list[bool] = []
 
 
 @dataclass(frozen=True)
@@ -111,18 +115,7 @@ async def engine_parts(
         owner_dsn, settings.database_schema, name=f"penstock {name}", size=settings.worker_slots + 3
     ).open()
     # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
-    pools = _ChildPools(
-        work=ChildPool(
-            settings.child_memory_bytes, _CHILD_CPU_SECONDS, streams=settings.worker_slots, calls=2
-        ),
-        previews=ChildPool(
-            settings.child_memory_bytes, math.ceil(settings.preview_seconds / 2),
-            calls=settings.previews_at_once, wall_seconds=settings.preview_seconds,
-        ),
-        pictures=ChildPool(
-            settings.child_memory_bytes, _PICTURE_SECONDS, calls=2, wall_seconds=_PICTURE_SECONDS
-        ),
-    )  # fmt: skip
+    pools = _child_pools(settings)
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
@@ -150,6 +143,29 @@ async def engine_parts(
             await fetcher.close()
         await pools.close()
         await db.close()
+
+
+def _child_pools(settings: Settings) -> _ChildPools:
+    lacking = sandbox.missing()
+    if lacking and not _told_of_sandbox:
+        _told_of_sandbox.append(True)
+        get_logger().warning("child processes are less protected", **lacking)
+    # On the disk of the blobs, so that a file is linked and not copied.
+    pool = partial(
+        ChildPool,
+        settings.child_memory_bytes,
+        folder=settings.data_dir / "children",
+        hidden=(settings.data_dir,),
+    )
+    return _ChildPools(
+        work=pool(_CHILD_CPU_SECONDS, streams=settings.worker_slots, calls=2),
+        previews=pool(
+            math.ceil(settings.preview_seconds / 2),
+            calls=settings.previews_at_once,
+            wall_seconds=settings.preview_seconds,
+        ),
+        pictures=pool(_PICTURE_SECONDS, calls=2, wall_seconds=_PICTURE_SECONDS),
+    )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from penstock.formats.reading import read_table
 from penstock.formats.tables import TableChunk, TableEnd
 from penstock.guards.children import ChildPool
 from penstock.model.errors import BadInput
+from penstock.model.ports import InputFile
 from penstock.settings import Settings
 
 MOST_BYTES = 300 * 1024 * 1024
@@ -50,10 +51,10 @@ async def in_a_child(path: Path) -> dict[str, Any]:
     settings = Settings()
     pool = ChildPool(settings.child_memory_bytes, 60)
     try:
-        found: dict[str, Any] = await pool.call(outcome, str(path), settings.reading_limits)
+        found: dict[str, Any] = await pool.call(outcome, InputFile(path), settings.reading_limits)
         # The same child answers the next call: it is alive and well.
         path.write_bytes(b"sku,price\nA,1\nB,2\n")
-        again = await pool.call(outcome, str(path), settings.reading_limits)
+        again = await pool.call(outcome, InputFile(path), settings.reading_limits)
         assert (again["code"], again["rows"]) == (None, 2)
         return found
     finally:

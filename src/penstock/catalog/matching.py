@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from penstock.catalog.gtin import is_in_store, match_key
 from penstock.model.products import KnownProduct, LinkCandidate
+from penstock.model.transfer import transferable
 
 MatchedBy = Literal["sourceId", "sku", "gtin"]
 LinkedBy = Literal["gtin", "mpn"]
@@ -23,6 +24,7 @@ _SEPARATOR = "\x1f"
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
+@transferable
 class Names(NamedTuple):
     """What a product is known by, each part as it is compared."""
 

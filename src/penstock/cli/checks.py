@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from penstock.api.versions import HEADER
 from penstock.cli.database_checks import database_checks
 from penstock.cli.finding import Check, fail, ok, warn
+from penstock.guards import sandbox
 from penstock.settings import Settings
 from penstock.supervisor.address import base_url, require_free_port
 from penstock.supervisor.cluster import find_binaries
@@ -30,6 +31,7 @@ async def run_checks(settings: Settings) -> list[Check]:
         _python(),
         _data_folder(settings.data_dir),
         _space(settings.data_dir),
+        _children(),
         _binaries(settings),
         *await database_checks(settings),
         _admin_key(settings.admin_key_file),
@@ -55,6 +57,12 @@ def _data_folder(folder: Path) -> Check:
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         return fail("Data folder", f"{folder} is not writable.", todo)
     return ok("Data folder", f"{folder} is writable.")
+
+
+def _children() -> Check:
+    lacking = sandbox.missing()
+    said = sandbox.described(lacking)
+    return warn("Child processes", said) if lacking else ok("Child processes", said)
 
 
 def _space(folder: Path) -> Check:

@@ -16,6 +16,7 @@ from penstock.formats.reading import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.guards.children import ChildPool
 from penstock.model.errors import ChildCrashed, PenstockError, PermanentError
+from penstock.model.ports import InputFile
 from penstock.settings import Settings
 
 _CPU_SECONDS = 60
@@ -26,7 +27,7 @@ async def run_reading(file: Path, options: dict[str, Any], output: str) -> dict[
     """The report; the table goes to ``output``, which is a path, - for stdout or nothing."""
     _check(file, output)
     settings = Settings()
-    children = ChildPool(settings.child_memory_bytes, _CPU_SECONDS)
+    children = ChildPool(settings.child_memory_bytes, _CPU_SECONDS, hidden=(settings.data_dir,))
     try:
         with _opened(output) as write:
             return await _read(children, file, options, settings.reading_limits, write)
@@ -44,7 +45,7 @@ async def _read(
     write: Write | None,
 ) -> dict[str, Any]:
     report: dict[str, Any] = {}
-    async with aclosing(children.stream(read_table, str(file), options, limits)) as pieces:
+    async with aclosing(children.stream(read_table, InputFile(file), options, limits)) as pieces:
         async for piece in pieces:
             match piece:
                 case TableHead():

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from penstock.model.errors import BadInput
 from penstock.model.text_encodings import is_text_encoding
+from penstock.model.transfer import transferable
 
 Format = Literal[
     "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
@@ -50,6 +51,7 @@ class ReadOptions:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
+@transferable
 @dataclass(slots=True)
 class Problem:
     """One place that is not as it should be, and what was made of it."""

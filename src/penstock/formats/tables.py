@@ -10,6 +10,7 @@ from orjson import JSONEncodeError, dumps
 
 from penstock.formats.detected import Problem
 from penstock.model.errors import BadInput
+from penstock.model.transfer import transferable
 
 # Where a reading goes on: ``{"rows": n, "plan": …}``.
 Cursor = Mapping[str, Any] | None
@@ -19,6 +20,7 @@ CHUNK_ROWS = 5000
 CHUNK_BYTES = 2 * 1024 * 1024
 
 
+@transferable
 class TableHead(NamedTuple):
     """What is known before the first row. ``plan`` goes into the cursor: with it a reading that is
     taken up again sees the very same rows. ``names`` are the header's, each only once."""
@@ -29,6 +31,7 @@ class TableHead(NamedTuple):
     bytes_total: int
 
 
+@transferable
 class TableChunk(NamedTuple):
     """Rows, how far the file has been read, and what is wrong with which of the rows."""
 
@@ -37,6 +40,7 @@ class TableChunk(NamedTuple):
     problems: Sequence[Problem] = ()
 
 
+@transferable
 class JsonChunk(NamedTuple):
     """Rows as JSON texts, ready to be stored, with the size of each."""
 
@@ -46,6 +50,7 @@ class JsonChunk(NamedTuple):
     problems: Sequence[Problem] = ()
 
 
+@transferable
 class TableEnd(NamedTuple):
     """What only the whole file could tell: the notes below the table and what was wrong where."""
 

@@ -1,6 +1,7 @@
 """The inside of a child process: what `children.ChildPool` starts and speaks to.
 
-Imports little, since every start of a child pays for it. Frames are a kind, a length and a pickle.
+Imports little, since every start of a child pays for it. Frames are a kind, a length and a content:
+a pickle on the way in, what `answers` makes on the way out.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
+from penstock.guards import sandbox
+from penstock.guards.answers import encode, encode_error
 from penstock.model.errors import PermanentError
 
 FRAME = struct.Struct("!cQ")
@@ -34,7 +38,13 @@ def frame(kind: bytes, content: Any = None) -> bytes:
     return FRAME.pack(kind, len(payload)) + payload
 
 
-def main(fd: int, parent: int, memory_bytes: int, cpu_seconds: int) -> None:
+def answer_frame(kind: bytes, content: Any = None) -> bytes:
+    payload = encode(content)
+    return FRAME.pack(kind, len(payload)) + payload
+
+
+def main(folder: str, hidden: str, *numbers: str) -> None:
+    fd, parent, memory_bytes, cpu_seconds = map(int, numbers)
     _die_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
@@ -45,6 +55,7 @@ def main(fd: int, parent: int, memory_bytes: int, cpu_seconds: int) -> None:
         os.nice(5)
     # Cells come and go by the million and hold no cycles: look for those seldom.
     gc.set_threshold(100_000, 20, 100)
+    sandbox.enter(Path(folder), [Path(one) for one in hidden.split(":") if one])
     with socket.socket(fileno=fd) as connection:
         Child(connection, cpu_seconds).serve()
 
@@ -79,7 +90,7 @@ class Child:
                 function, args = pickle.loads(payload)  # noqa: S301 - from our parent
                 if kind == CALL:
                     self._allow_cpu_time()
-                    self._send(frame(END, function(*args)))
+                    self._send(answer_frame(END, function(*args)))
                 else:
                     self._stream(function, args)
             except BaseException as error:
@@ -99,12 +110,12 @@ class Child:
                 except StopIteration:
                     break
                 credit -= 1
-                self._send(frame(VALUE, value))
+                self._send(answer_frame(VALUE, value))
         finally:
             close = getattr(values, "close", None)
             if close is not None:
                 close()
-        self._send(frame(END))
+        self._send(answer_frame(END))
 
     def _read(self) -> tuple[bytes, bytes]:
         head = self._requests.read(FRAME.size)
@@ -130,10 +141,8 @@ def _error_frame(error: BaseException) -> bytes:
         error = PermanentError(
             "TOO_LARGE_FOR_MEMORY", "Working on this needs more memory than is allowed"
         )
-    # What ends a process must not end the parent, and what cannot be unpickled must not reach it.
-    if isinstance(error, Exception):
-        with contextlib.suppress(Exception):
-            made = frame(ERROR, error)
-            pickle.loads(made[FRAME.size :])  # noqa: S301 - just made
-            return made
-    return frame(ERROR, RuntimeError(f"{type(error).__name__}: {error}"))
+    try:
+        payload = encode_error(error)
+    except Exception:
+        payload = encode_error(RuntimeError(f"{type(error).__name__}: {error!r}"))
+    return FRAME.pack(ERROR, len(payload)) + payload

@@ -11,19 +11,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import pickle
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import psutil
 
+from penstock.guards.answers import NotAnAnswer, decode, decode_error
 from penstock.guards.child import CALL, END, ERROR, FRAME, MORE, STOP, STREAM, frame
+from penstock.guards.child_folders import ChildFolder, ChildFolders
 from penstock.guards.fair_slots import FairSlots
 from penstock.model.errors import ChildCrashed, PermanentError
+from penstock.model.ports import InputFile
 
 USES_PER_CHILD = 10_000
 # A share of the memory bound: above it, what the last call left behind would burden the next.
@@ -32,7 +35,7 @@ SECONDS_TO_STOP = 1.0
 # The parent's path is handed over, so that a child finds what its parent can import.
 BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(':');"
-    "from penstock.guards.child import main; main(*map(int, sys.argv[2:]))"
+    "from penstock.guards.child import main; main(*sys.argv[2:])"
 )
 
 
@@ -48,7 +51,13 @@ class ChildPool:
         streams: int = 1,
         calls: int = 1,
         wall_seconds: float = 120,
+        folder: Path | None = None,
+        hidden: Sequence[Path] = (),
     ) -> None:
+        """``folder``: where children have their own folders, best on the disk of the files they
+        read. ``hidden`` is never read by them."""
+        self._places = ChildFolders(folder)
+        self._hidden = tuple(hidden)
         self._memory_bytes = memory_bytes
         self._resident_bytes = RESIDENT_SHARE * memory_bytes
         self._cpu_seconds = cpu_seconds
@@ -113,6 +122,8 @@ class ChildPool:
         for child in children:
             child.process.kill()
         await asyncio.to_thread(lambda: [child.process.wait() for child in children])
+        for child in children:
+            child.folder.remove()
 
     @contextlib.asynccontextmanager
     async def _borrowed(self) -> AsyncIterator[_Child]:
@@ -131,7 +142,13 @@ class ChildPool:
                 return child
             child.end()
         self._all = {child for child in self._all if child.process.poll() is None}
-        child = _Child(self._memory_bytes, self._cpu_seconds, self._wall_seconds)
+        child = _Child(
+            self._memory_bytes,
+            self._cpu_seconds,
+            self._wall_seconds,
+            self._places.make(),
+            self._hidden,
+        )
         self._all.add(child)
         return child
 
@@ -141,6 +158,7 @@ class ChildPool:
         if child.busy or self._closed or worn or child.resident() > self._resident_bytes:
             child.end()
         else:
+            child.folder.clear()
             self._idle.append(child)
 
 
@@ -166,21 +184,30 @@ class OwnedChildren:
 class _Child:
     """One process and the line to it. ``busy`` until its last answer to a request is here."""
 
-    def __init__(self, memory_bytes: int, cpu_seconds: int, wall_seconds: float) -> None:
+    def __init__(
+        self,
+        memory_bytes: int,
+        cpu_seconds: int,
+        wall_seconds: float,
+        folder: ChildFolder,
+        hidden: Sequence[Path],
+    ) -> None:
+        self.folder = folder
+        self._most_bytes = memory_bytes // 4
         self._cpu_seconds = cpu_seconds
         self._wall_seconds = wall_seconds
         self._line, remote = socket.socketpair()
         self._line.setblocking(False)
         numbers = (remote.fileno(), os.getpid(), memory_bytes, cpu_seconds)
-        path = ":".join(sys.path)
+        told = (":".join(sys.path), str(folder.path), ":".join(map(str, hidden)))
         # Not in a helper thread: the kernel's death signal follows the thread that started a child.
         with remote:
             self.process = subprocess.Popen(
-                [sys.executable, "-S", "-c", BOOT, path, *map(str, numbers)],
+                [sys.executable, "-S", "-c", BOOT, *told, *map(str, numbers)],
                 pass_fds=[remote.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=_without_secrets(),
+                env={**_without_secrets(), "TMPDIR": str(folder.path / "tmp")},
                 process_group=0,
             )
         self._figures = psutil.Process(self.process.pid)
@@ -190,7 +217,10 @@ class _Child:
     async def request(
         self, kind: bytes, function: Callable[..., Any], args: tuple[Any, ...]
     ) -> None:
-        made = frame(kind, (function, args))
+        given = [
+            await self.folder.take_in(arg) if isinstance(arg, InputFile) else arg for arg in args
+        ]
+        made = frame(kind, (function, tuple(given)))
         self.busy = True
         await self.send(made)
 
@@ -204,6 +234,8 @@ class _Child:
         try:
             async with asyncio.timeout(self._wall_seconds):
                 kind, length = FRAME.unpack(await self._exactly(FRAME.size))
+                if length > self._most_bytes:
+                    raise ChildCrashed(f"A child process answered with {length:,} bytes")
                 content = await self._exactly(length)
         except TimeoutError:
             # Permanent: another try would occupy another child for as long.
@@ -212,7 +244,10 @@ class _Child:
             ) from None
         except (ConnectionError, EOFError):
             raise await self._why_it_died() from None
-        value = pickle.loads(content)  # noqa: S301 - the child is ours
+        try:
+            value = decode_error(content) if kind == ERROR else decode(content)
+        except NotAnAnswer as error:
+            raise ChildCrashed(f"A child process gave no valid answer: {error}") from None
         if kind == END:
             self.busy = False
         elif kind == ERROR:
@@ -250,6 +285,7 @@ class _Child:
     def end(self) -> None:
         self.process.kill()
         self._line.close()
+        self.folder.remove()
 
 
 async def _stop(child: _Child, coming: asyncio.Task[tuple[bytes, Any]]) -> None:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
+from penstock.model.transfer import transferable
+
 # Longer names of rows and products would not fit into the index that keeps them.
 LONGEST_NAME = 500
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class Emit:
     """Write an event of the job, with the settle or not at all."""
@@ -19,6 +22,7 @@ class Emit:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
+@transferable
 class NameRow(NamedTuple):
     """What this row calls itself (`sku:A-1`), instead of what it said before, so that a later stage
     finds rows that mean the same. ``filled`` lets it prefer the most complete one."""
@@ -27,6 +31,7 @@ class NameRow(NamedTuple):
     filled: int = 0
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class UpsertProduct:
     """Write a product exactly as given, if it still is in the version that the stage saw (None:

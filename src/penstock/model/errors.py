@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from penstock.model.redaction import redacted, redacted_values
+from penstock.model.transfer import transferable
 
 Category = Literal["transient", "permanent"]
 
@@ -102,6 +103,7 @@ class ChildCrashed(Exception):
     """A child process died under its work: a crash of whoever sent it, not an answer."""
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class ItemError:
     """Why an item failed, as the grid, the API and the export show it."""

@@ -9,8 +9,10 @@ from typing import Any
 from penstock.model.effects import Effect
 from penstock.model.errors import ItemError
 from penstock.model.json_text import to_json
+from penstock.model.transfer import register, transferable
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class Added:
     """What the item shows already, with these cells over it."""
@@ -21,6 +23,7 @@ class Added:
 Shown = Mapping[str, Any] | Added
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class Child:
     """A new item of the same job. A key that the job already has is not added again."""
@@ -39,6 +42,7 @@ class _Carries:
     passed: int = 0
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class Done(_Carries):
     """Finished: ``result`` is exactly what the grid shows and the export writes."""
@@ -56,11 +60,6 @@ class Advance(_Carries):
     result: Shown | None = None
     hand: Any = None
 
-    def __reduce__(self) -> Any:
-        """Nearly every item comes out of a child like this; spelled out, it takes half the time."""
-        said = (self.normalized, self.result, self.hand, self.effects, self.spawn, self.passed)
-        return _advance, said
-
 
 def _advance(
     normalized: Any, result: Any, hand: Any, effects: Any, spawn: Any, passed: int
@@ -68,6 +67,15 @@ def _advance(
     return Advance(normalized, result, hand, effects=effects, spawn=spawn, passed=passed)
 
 
+# Nearly every item comes out of a child like this; spelled out, it takes half the time.
+register(
+    Advance,
+    ("normalized", "result", "hand", "effects", "spawn", "passed"),
+    lambda values: _advance(*values),
+)
+
+
+@transferable
 @dataclass(frozen=True, slots=True)
 class Retry(_Carries):
     """Try again later. ``counted=False`` is waiting (a limit, a circuit) and burns no attempt."""
@@ -77,6 +85,7 @@ class Retry(_Carries):
     counted: bool = True
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class NotFound(_Carries):
     """Looked for and not there; asked again later with the next variant."""
@@ -84,6 +93,7 @@ class NotFound(_Carries):
     error: ItemError = field(default_factory=lambda: ItemError("NOT_FOUND", "No match was found"))
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class Skip(_Carries):
     """Nothing to do for this item, and why; with ``column`` and ``details`` where a person has to
@@ -97,6 +107,7 @@ class Skip(_Carries):
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@transferable
 @dataclass(frozen=True, slots=True)
 class Fail(_Carries):
     """Failed for good. ``result`` still shows what is known of the item."""

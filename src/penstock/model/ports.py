@@ -86,6 +86,12 @@ class StoredBlob(Protocol):
     def head(self) -> bytes: ...
 
 
+class InputFile(str):
+    """The path of a file that a child shall read; it can open no other."""
+
+    __slots__ = ()
+
+
 class Children(Protocol):
     """Child processes with bounds on memory and CPU time, for parsers and heavy stages."""
 

@@ -15,8 +15,9 @@ from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, 
 from penstock.model.errors import BadInput
 from penstock.model.json_text import JsonText
 from penstock.model.pipeline import Config, Job, Row, RowBatch
-from penstock.model.ports import Context
+from penstock.model.ports import Context, InputFile
 from penstock.model.text_encodings import LONGEST_NAME, is_text_encoding
+from penstock.model.transfer import transferable
 
 # Of what was wrong with the file, the job keeps the first few and the number of all.
 _MOST_PROBLEMS = 20
@@ -52,6 +53,7 @@ class ReadingConfig(Config):
         return {name: getattr(self, name) for name in ReadingConfig.model_fields}
 
 
+@transferable
 class FileEnd(NamedTuple):
     """What only the whole file could tell, of itself and of its columns."""
 
@@ -104,7 +106,7 @@ async def batches_of_file(
         raise BadInput("INVALID_PARAMETERS", f"A job of {job.pipeline} needs a file")
     if cursor and "columns" in cursor:
         return  # all of it is stored, and looked at
-    path = str(ctx.blobs.path(job.file.blob_key))
+    path = InputFile(ctx.blobs.path(job.file.blob_key))
     kept = dict(cursor) if cursor else None
     reading = ctx.children.stream(
         read_and_look, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)

@@ -15,7 +15,7 @@ from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Context
+from penstock.model.ports import Context, InputFile
 from penstock.pipelines.product_judge import HELD, find_candidates, judge, source_of
 from penstock.pipelines.product_match import UNNAMED
 from penstock.pipelines.product_plan import (
@@ -98,7 +98,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     """What a job of this file and config would do, by its first rows. Nothing is written."""
     if job.file is None:
         raise BadInput("INVALID_PARAMETERS", "A preview needs a file")
-    path = str(ctx.blobs.path(job.file.blob_key))
+    path = InputFile(ctx.blobs.path(job.file.blob_key))
     head = await ctx.children.call(sample_file, path, job.config.reading(), dict(ctx.limits))
     if head["whole"] and not head["rows"]:
         raise BadInput(
