@@ -54,6 +54,7 @@ async def level(bench: Bench, app: FastAPI) -> QueueHealth:
         told = shaped(PublicQueueHealth, await somebody.get("/health/queue"))
         public = (await nobody.get("/health/queue")).json()
     assert public == {"status": told.level, "level": told.level}
+    assert told.metrics.total == told.depth
     return told
 
 

@@ -72,7 +72,8 @@ async def test_the_queue_and_the_workers_are_measured(caller: Caller, bench: Ben
             return found.get(ended) == 30 and found.get("penstock_workers") == 1
 
         await until(told, "the worker's figures")
-        workers = shaped(WorkerPage, await admin.get("/metrics/worker")).items
+        page = shaped(WorkerPage, await admin.get("/metrics/worker"))
+        workers = page.items
     assert found["penstock_queue_depth"] == found['penstock_jobs{state="waiting"}'] == 1
     assert found['penstock_queue_level{level="healthy"}'] == 1
     assert found['penstock_queue_level{level="overload"}'] == 0
@@ -83,6 +84,10 @@ async def test_the_queue_and_the_workers_are_measured(caller: Caller, bench: Ben
     assert found[f"penstock_worker_stage_item_seconds{{{stage}}}"] >= 0
     assert found[f'penstock_worker_calls_limit{{{mine},provider="shop",domain="a\\"b\\\\c"}}'] >= 4
     assert found[f"penstock_worker_resident_memory_bytes{{{mine}}}"] > 1_000_000
+    assert page.workers.total == 1
+    assert (page.queue.waiting, page.queue.completed, page.queue.failed) == (1, 1, 0)
+    assert page.performance.success_rate == 100
+    assert page.performance.throughput == pytest.approx(1 / 60)
     (shown,) = workers
     assert (shown.id, shown.slots) == (worker.id, 5)
     assert shown.figures["totals"]["done"] == 30

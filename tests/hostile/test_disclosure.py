@@ -57,5 +57,8 @@ async def test_strangers_learn_the_status_alone(app: FastAPI, caller: Caller) ->
         assert "version" not in (await nobody.get("/")).json()
     known = (await viewer.get("/health/queue")).json()
     assert {"depth", "waiting", "active", "delayed", "workers", "deadLetters"} < set(known)
+    assert {"status", "paused", "metrics", "timestamp"} < set(known)
+    members = {"waiting", "active", "completed", "failed", "delayed", "total"}
+    assert set(known["metrics"]) == members
     async with client_of(app, "pk_wrong") as wrong:
         assert (await wrong.get("/health")).json() == {"status": "degraded"}

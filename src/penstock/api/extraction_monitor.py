@@ -12,7 +12,7 @@ from pydantic import Field
 from penstock.api.access import Admin, ApiParts
 from penstock.api.answers import answer
 from penstock.api.health import queue_now
-from penstock.api.monitor import MOST_JOBS
+from penstock.api.metrics import MOST_JOBS
 from penstock.api.schemas import Shape
 from penstock.engine.queue_glance import Queue
 from penstock.model.lately import MINUTES, Ended, success_rate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -17,21 +18,26 @@ from penstock.engine.parts import Parts
 from penstock.engine.queue_glance import Queue
 from penstock.model.backpressure import Level
 from penstock.model.errors import NotAllowed, RateLimited, Unavailable
+from penstock.store import jobs
 from penstock.store.database import Database
 
 router = APIRouter(tags=["operations"])
 _FRESH_SECONDS = 1.0
 _PATIENCE_SECONDS = 3.0
+_ENDED_FRESH_SECONDS = 5.0
+_MOST_COUNTED = 100_000
 
 
 class Pulse:
-    """The queue's figures, asked for at most once a second, since anyone may ask here."""
+    """The queue's figures, asked for at most once a second, since anyone may ask here; those of the
+    last hour every five."""
 
     def __init__(self, db: Database, parts: Parts) -> None:
         self._db = db
         self._parts = parts
         self._away_until = 0.0
         self._asking = asyncio.Lock()
+        self._ended: tuple[float, Any] = (0.0, None)
 
     async def queue(self) -> Queue | None:
         """None while the database does not answer."""
@@ -45,6 +51,16 @@ class Pulse:
                 self._parts.log.warning("database is away", error=repr(error))
                 self._away_until = time.monotonic() + _FRESH_SECONDS
                 return None
+
+    async def last_hour(self) -> Any:
+        """How many jobs ended in the last hour, and whether all that waits is paused."""
+        async with self._asking:
+            at, ended = self._ended
+            if ended is None or time.monotonic() - at > _ENDED_FRESH_SECONDS:
+                async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
+                    ended = await jobs.last_hour(conn, _MOST_COUNTED)
+                self._ended = (time.monotonic(), ended)
+            return ended
 
 
 @router.get("/", include_in_schema=False)
@@ -89,8 +105,23 @@ async def queue_health(request: Request) -> Response:
     """How full the queue is; with a key or a session also the figures, and who is there to empty
     it."""
     queue = await queue_now(request)
-    told: dict[str, Any] = {"status": queue.level, "level": queue.level}
-    return answer(told | queue_shape(queue) if await _is_known(request) else told)
+    if not await _is_known(request):
+        return answer({"status": queue.level, "level": queue.level})
+    ended = await request.app.state.pulse.last_hour()
+    shown: dict[str, Any] = {
+        "status": "paused" if ended["paused"] else queue.level,
+        "paused": ended["paused"],
+        "metrics": {
+            "waiting": queue.waiting,
+            "active": queue.active,
+            "completed": ended["completed"],
+            "failed": ended["failed"],
+            "delayed": queue.delayed,
+            "total": queue.depth,
+        },
+        "timestamp": datetime.now(UTC),
+    }
+    return answer(shown | queue_shape(queue))
 
 
 async def _is_known(request: Request) -> bool:

@@ -49,9 +49,23 @@ class QueueHealth(Shape):
     dead_letters: int = Field(description="Open ones, of all orgs.")
 
 
+class QueueMetrics(Shape):
+    waiting: int
+    active: int
+    completed: int = Field(description="Jobs that ended well in the last hour.")
+    failed: int = Field(description="Jobs that failed for good in the last hour.")
+    delayed: int
+    total: int = Field(description="Waiting, active and delayed.")
+
+
 class PublicQueueHealth(QueueHealth):
     """Callers without a key or a session get `status` and `level` only."""
 
     model_config = ConfigDict(json_schema_extra=_only("status", "level"))
 
-    status: Level = Field(description="The same as `level`.")
+    status: Level | Literal["paused"] = Field(
+        description="The level; `paused` where all that waits is in lanes that are paused."
+    )
+    paused: bool
+    metrics: QueueMetrics
+    timestamp: datetime

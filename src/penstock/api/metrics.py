@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from penstock.api.access import Admin, ApiParts
 from penstock.api.answers import answer
+from penstock.api.health import queue_now
 from penstock.api.prometheus import MEDIA_TYPE, Exposition, Sample
 from penstock.api.schemas import WorkerPage
 from penstock.api.work import Turns
 from penstock.engine.queue_glance import Queue
 from penstock.model.backpressure import Level
+from penstock.model.lately import MINUTES
 from penstock.store import live
 
 router = APIRouter(prefix="/metrics", tags=["operations"])
 Worker = Mapping[str, Any]
+# More jobs than this in an hour are told by the latest of them.
+MOST_JOBS = 5000
 
 # Name, help, and where it is among a worker's figures.
 _GAUGES = (
@@ -79,10 +84,33 @@ async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
 
 
 @router.get("/worker", summary="Workers and their figures", responses={200: {"model": WorkerPage}})
-async def worker_metrics(api: ApiParts, who: Admin) -> Response:
-    """The same figures of each worker, as JSON."""
+async def worker_metrics(request: Request, api: ApiParts, who: Admin) -> Response:
+    """The workers, the queue and the last hour in a few figures, and those of each worker."""
+    queue, now = await queue_now(request), datetime.now(UTC)
+    since = now - timedelta(minutes=MINUTES)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        return answer({"items": await live.workers(conn)})
+        found = await live.workers(conn)
+        done = await live.done_since(conn, since, MOST_JOBS)
+        failed = await live.failed_since(conn, since, MOST_JOBS)
+    active = sum(bool(one["figures"].get("busy")) for one in found)
+    times = [row["took_ms"] for row in done if row["took_ms"] is not None]
+    ended = len(done) + len(failed)
+    shown = {
+        "workers": {"active": active, "idle": len(found) - active, "total": len(found)},
+        "queue": {
+            "waiting": queue.waiting,
+            "active": queue.active,
+            "completed": len(done),
+            "failed": len(failed),
+        },
+        "performance": {
+            "avgProcessingTime": sum(times) / len(times) / 1000 if times else None,
+            "successRate": len(done) / ended * 100 if ended else None,
+            "throughput": ended / MINUTES,
+        },
+        "items": found,
+    }
+    return answer(shown)
 
 
 def _add_turns(page: Exposition, turns: Turns) -> None:

@@ -13,13 +13,12 @@ from penstock.api.access import Admin, ApiParts
 from penstock.api.answers import answer
 from penstock.api.health import queue_now, queue_shape
 from penstock.api.health_shapes import QueueHealth
+from penstock.api.metrics import MOST_JOBS
 from penstock.api.schemas import Shape, WorkerShape
 from penstock.model.lately import MINUTES, Ended, minutes, percentile, success_rate
 from penstock.store import live
 
 router = APIRouter(tags=["operations"])
-# More jobs than this in an hour are told by the latest of them.
-MOST_JOBS = 5000
 _MOST_SHOWN = 10
 
 

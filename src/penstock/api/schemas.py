@@ -196,7 +196,29 @@ class WorkerShape(Shape):
     )
 
 
+class WorkerCounts(Shape):
+    active: int = Field(description="Workers that hold a slice.")
+    idle: int
+    total: int
+
+
+class WorkerQueue(Shape):
+    waiting: int
+    active: int
+    completed: int = Field(description="In the last hour; so is what follows.")
+    failed: int
+
+
+class WorkerPerformance(Shape):
+    avg_processing_time: float | None = Field(description="From a job's start to its end, in s.")
+    success_rate: float | None = Field(description="In percent; null: nothing has ended.")
+    throughput: float = Field(description="Jobs that ended, per minute.")
+
+
 class WorkerPage(Shape):
+    workers: WorkerCounts
+    queue: WorkerQueue
+    performance: WorkerPerformance
     items: list[WorkerShape]
 
 

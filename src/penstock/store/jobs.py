@@ -163,6 +163,11 @@ async def queue_state(conn: Connection, most: int = _COUNTABLE) -> Any:
     return await conn.fetchrow(_sql.queue_state, most)
 
 
+async def last_hour(conn: Connection, most: int) -> Any:
+    """Jobs that ended in the last hour, each way counted up to ``most``."""
+    return await conn.fetchrow(_sql.last_hour, most)
+
+
 async def delayed_until(conn: Connection, due_at: datetime | None, delay_ms: int) -> datetime:
     until: datetime = await conn.fetchval(_sql.delayed_until, due_at, delay_ms)
     return until

@@ -84,6 +84,10 @@ SELECT depth, waiting, active, delayed, oldest_ms, slots, workers, avg_job_ms, l
        dead_letters
 FROM queue_state($1)
 
+-- name: last_hour
+-- What came of the jobs of the last hour, of the whole installation.
+SELECT completed, failed, paused FROM last_hour($1)
+
 -- name: delayed_until
 -- When a job may begin that has to wait, by the database's clock and never sooner than it asked for.
 SELECT greatest($1::timestamptz, now() + $2 * interval '1 millisecond')
