@@ -61,7 +61,7 @@ def test_up_starts_everything_and_leaves_nothing(lone_cli: Cli, tmp_path: Path) 
         up = lone_cli.start("up", "--workers", "1", PENSTOCK_PORT=str(port))
         until(lambda: healthy(port))
         if start == "first":
-            (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+            (tmp_path / "t.csv").write_text("sku,b\n1,2\n")
             assert lone_cli.json("extract", tmp_path / "t.csv")["state"] == "done"
             found = lone_cli.json("doctor", PENSTOCK_PORT=str(port))
             assert {check["status"] for check in found["checks"]} == {"ok"}
