@@ -114,9 +114,13 @@ class Sender:
             route.method, httpx2.URL(f"http://penstock{url}"), headers=[*own, *headers],
             content=one.body,
         )  # fmt: skip
-        async with asyncio.timeout(30):
-            answer = await client._transport.handle_async_request(request)
-            await answer.aread()
+        try:
+            async with asyncio.timeout(30):
+                answer = await client._transport.handle_async_request(request)
+                await answer.aread()
+        except Exception as error:  # an answer that breaks off is broken, too
+            self.broken.append(f"{error!r} {route.method} {url[:200]} {one.about} {one.headers}")
+            return
         self.statuses[answer.status_code] += 1
         if answer.status_code >= 500:
             shown = "" if one.body is None else repr(one.body[:200])

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import orjson
 import pytest
-from tests.api.conftest import Caller, refused
+from tests.api.conftest import Caller, refused, submit_noop
 
 from penstock.api.account_shapes import UserOrder
 from penstock.api.answers import MOST_VALUES, strict_json
@@ -125,6 +125,22 @@ async def test_answers_name_the_first_problems_only(caller: Caller) -> None:
     assert len(answer.content) < 10_000
     refused(await client.post("/api/jobs", json=UNKNOWN), 400, "INVALID_JSON")
     refused(await client.post("/api/jobs", json={"x" * 5000: 1}), 422, "UNKNOWN_FIELD")
+
+
+async def test_addresses_with_nul_are_refused(caller: Caller) -> None:
+    """Wherever it is, also where the answer would have begun already."""
+    client = await caller()
+    job = await submit_noop(client)
+    for method, path in (
+        ("GET", "/api/profiles/a%00b"),
+        ("PUT", "/api/profiles/%00"),
+        ("DELETE", "/api/profiles/%00"),
+        ("POST", f"/api/jobs/{job}/export?q=%00"),
+        ("GET", "/api/jobs?%00=1"),
+    ):
+        answer = await client.request(method, path, json={})
+        code = (422, "INVALID_PARAMETERS") if "?" in path else (404, "NOT_FOUND")
+        refused(answer, *code)
 
 
 async def test_many_parameters_are_refused(caller: Caller) -> None:

@@ -21,7 +21,7 @@ from penstock.api.versions import (
     version_of,
 )
 from penstock.api.work import release_turn
-from penstock.model.errors import BadInput, Unforeseen
+from penstock.model.errors import BadInput, NotThere, PermanentError, Unforeseen
 from penstock.model.ports import Log
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -67,8 +67,8 @@ class Frame:
 
         try:
             version_of(headers.get(HEADER))
-            _check_query(scope["query_string"])
-        except BadInput as refused:
+            _check_address(scope)
+        except PermanentError as refused:
             await problem(Request(scope), refused)(scope, receive, framed)
             return
         with bound_contextvars(request=request_id):
@@ -102,8 +102,14 @@ class Frame:
                 headers[name] = value
 
 
-def _check_query(query: bytes) -> None:
-    """Each parameter costs as much as a field of a body, and there are never many."""
+def _check_address(scope: Scope) -> None:
+    """PostgreSQL holds no text with NUL in it, so that nothing can be found by one. And each
+    parameter costs as much as a field of a body, while there are never many."""
+    query: bytes = scope["query_string"]
+    if "\0" in scope["path"]:
+        raise NotThere("NOT_FOUND", "There is nothing at this address.")
+    if b"\0" in query or b"%00" in query:
+        raise BadInput("INVALID_PARAMETERS", "The address holds the character NUL.")
     if query.count(b"&") >= MOST_PARAMETERS:
         raise BadInput(
             "INVALID_PARAMETERS", f"The address has more than {MOST_PARAMETERS} parameters."
