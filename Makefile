@@ -9,7 +9,8 @@ DEV := $(VENV)/.dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # No address of an index and no path of this machine gets into the lock files.
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-header --annotation-style line \
-	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+	--generate-hashes --allow-unsafe
 COMPILE_OURS := $(COMPILE) --build-deps-for editable
 
 # Install commands this machine lacks, each given as command:package, where that can be done.
@@ -115,11 +116,11 @@ $(BIN)/python:
 
 $(BASE): requirements/base.txt pyproject.toml | $(BIN)/python
 	@echo "Installing Penstock …"
-	@$(PIP) install -r requirements/base.txt
+	@$(PIP) install --require-hashes -r requirements/base.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEV): requirements/dev.txt $(BASE)
 	@echo "Installing what the tests need …"
-	@$(PIP) install -r requirements/dev.txt
+	@$(PIP) install --require-hashes -r requirements/dev.txt
 	@touch $@

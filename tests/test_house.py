@@ -108,6 +108,20 @@ def test_lock_files_record_no_addresses() -> None:
         assert "--find-links" not in text
 
 
+def test_lock_files_have_hashes() -> None:
+    """Of every file of each package, so that they hold on all platforms."""
+    locks = [*(ROOT / "requirements").glob("*.txt"), ROOT / "benchmarks/peers/requirements.txt"]
+    assert len(locks) == 3
+    for path in locks:
+        text = path.read_text("utf-8")
+        entries = re.split(r"\n(?=[^\s#])", re.sub(r"^#.*\n", "", text, flags=re.M).strip())
+        assert len(entries) > 20
+        assert [one for one in entries if "==" not in one.partition("\n")[0]] == []
+        assert [one for one in entries if "\n    --hash=sha256:" not in one] == []
+    make = (ROOT / "Makefile").read_text("utf-8")
+    assert make.count("install --require-hashes -r") == make.count("install -r") + 2
+
+
 def test_nothing_of_this_machine_is_tracked() -> None:
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "grep", "-nIE", r"/home/[a-z]+/|/root/"],

@@ -32,7 +32,7 @@ def ensure_environment() -> dict[str, str]:
     if failed:
         return dict.fromkeys(_packages(), failed)
     missing = {}
-    if _pip("-r", str(_PINNED)):
+    if _pip("--require-hashes", "-r", str(_PINNED)):
         # One of them spoils it for all: take each as it comes.
         for line in _WANTED.read_text("utf-8").split():
             failed = _pip("-c", str(_PINNED), line)
