@@ -48,7 +48,8 @@ async def imported(bench: Bench, lines: list[str]) -> UUID:
     upload = Upload(new_id(), "goods.csv", "text/csv", blob)
     async with parts.db.transaction() as conn:
         await keep_upload(parts, conn, bench.who, upload)
-    job = await bench.submit("extraction", {"intent": "merge"}, file_id=upload.id)
+    config = {"intent": "merge", "priceGuard": 0}
+    job = await bench.submit("extraction", config, file_id=upload.id)
     await bench.work()
     row = await bench.job(job)
     assert (row["state"], row["done"]) == ("done", len(lines))

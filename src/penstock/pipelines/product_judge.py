@@ -66,7 +66,7 @@ class Judged(NamedTuple):
         """What is known of the row now; None where that is what was known before."""
         if self.document is None:
             return None
-        # Whoever looks at the row next has to read all of it.
+        # Without the brief, the next stage reads the whole document.
         kept = {name: one for name, one in self.document.items() if name not in (MATCH, BRIEF)}
         if self.existing is None and not self.links:
             return kept
@@ -153,7 +153,7 @@ def held_back(
 
 
 def written_over(job: Job, existing: KnownProduct, product: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an existing product becomes. It keeps its identity, whoever names it."""
+    """What an existing product becomes. It keeps its id, source and source id."""
     data = {**product, "id": existing.data.get("id"), "source": existing.source,
             "sourceId": existing.source_id}  # fmt: skip
     return data if job.config.intent == "replace" else merged(existing.data, data)

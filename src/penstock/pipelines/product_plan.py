@@ -34,7 +34,7 @@ from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog, Context
 
 _MOST_SAMPLES_KEPT = 3
-# Where products are of whose file and profile name no source.
+# The source of products whose job and profile name none.
 DEFAULT_SOURCE = "file"
 _NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
 # Records may hold their names in their variants.
