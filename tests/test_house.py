@@ -132,3 +132,14 @@ def test_nothing_of_this_machine_is_tracked() -> None:
         pytest.skip("not a git checkout")
     hits = [line for line in listed.stdout.splitlines() if "test_house.py" not in line]
     assert hits == []
+
+
+def test_children_are_given_files_as_input_files() -> None:
+    """A child cannot open any other path (see `guards/sandbox.py`)."""
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in python_files(SOURCE / "pipelines")
+        for line in path.read_text("utf-8").splitlines()
+        if ".blobs.path(" in line and "InputFile(" not in line
+    ]
+    assert found == []

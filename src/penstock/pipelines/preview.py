@@ -138,7 +138,7 @@ async def check_first_rows(job: Job, ctx: Context) -> None:
     """Refuse a file whose first rows show that no column names its products."""
     if job.file is None or names_products(job.config.mapping):
         return
-    path = str(ctx.blobs.path(job.file.blob_key))
+    path = InputFile(ctx.blobs.path(job.file.blob_key))
     reading, limits = job.config.reading(), dict(ctx.limits)
     head = await ctx.children.call(sample_file, path, reading, limits, SHOWN_ROWS)
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
