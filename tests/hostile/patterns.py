@@ -8,6 +8,7 @@ import pkgutil
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,7 +41,8 @@ class Found:
         return max((cap for cap in caps if cap is not None), default=None) if all(caps) else None
 
 
-def all_patterns() -> list[Found]:
+@cache
+def all_patterns() -> tuple[Found, ...]:
     found: dict[tuple[Any, int], Found] = {}
     uses = _uses_by_name()
     for name in _module_names():
@@ -56,7 +58,7 @@ def all_patterns() -> list[Found]:
             one = found.setdefault((pattern.pattern, pattern.flags), Found(pattern))
             one.places.append(f"{name}:{line}")
             one.methods |= {method} if method in METHODS else METHODS
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _module_names() -> list[str]:
