@@ -1484,7 +1484,8 @@ export interface paths {
         };
         /**
          * Health
-         * @description `degraded` without a worker, with a long queue, or (503) without a database.
+         * @description `degraded` without a worker, with a long queue, or (503) without a database. The figures are
+         *     for callers with a key or a session.
          */
         get: operations["health"];
         put?: never;
@@ -1504,7 +1505,8 @@ export interface paths {
         };
         /**
          * Health of the queue
-         * @description How full the queue is, and who is there to empty it.
+         * @description How full the queue is; with a key or a session also the figures, and who is there to empty
+         *     it.
          */
         get: operations["queueHealth"];
         put?: never;
@@ -1544,7 +1546,7 @@ export interface paths {
         };
         /**
          * Workers and their figures
-         * @description The same figures of each worker, as JSON.
+         * @description The workers, the queue and the last hour in a few figures, and those of each worker.
          */
         get: operations["workerMetrics"];
         put?: never;
@@ -2363,29 +2365,43 @@ export interface components {
              */
             newestLetterId: string;
         };
-        /** Health */
+        /**
+         * Health
+         * @description Callers without a key or a session get the status only.
+         */
         Health: {
             /**
              * Status
              * @enum {string}
              */
             status: "ok" | "degraded";
-            /** Version */
+            /**
+             * Version
+             * @default
+             */
             version: string;
             /**
              * Database
+             * @default ok
              * @enum {string}
              */
             database: "ok" | "unavailable";
-            /** Workers */
-            workers: number | null;
+            /**
+             * Workers
+             * @default 0
+             */
+            workers: number;
             /**
              * Depth
              * @description Jobs that wait or run.
+             * @default 0
              */
-            depth: number | null;
-            /** @description How full the queue is. */
-            level: components["schemas"]["Level"] | null;
+            depth: number;
+            /**
+             * @description How full the queue is.
+             * @default healthy
+             */
+            level: components["schemas"]["Level"];
         };
         /** InputSummary */
         InputSummary: {
@@ -2892,7 +2908,10 @@ export interface components {
              * @description Who made it: it is told of the jobs they may see.
              */
             userId: number;
-            /** Url */
+            /**
+             * Url
+             * @description For those who may not change it the host only: `https://host/…`.
+             */
             url: string;
             /** Description */
             description: string;
@@ -3751,6 +3770,59 @@ export interface components {
              */
             by: "gtin" | "mpn";
         };
+        /**
+         * PublicQueueHealth
+         * @description Callers without a key or a session get `status` and `level` only.
+         */
+        PublicQueueHealth: {
+            level: components["schemas"]["Level"];
+            /**
+             * Depth
+             * @description Jobs waiting, active and delayed; paused and standing ones aside.
+             */
+            depth?: number;
+            /** Waiting */
+            waiting?: number;
+            /** Active */
+            active?: number;
+            /** Delayed */
+            delayed?: number;
+            /**
+             * Oldestwaitingms
+             * @description How long the job at the front has waited.
+             */
+            oldestWaitingMs?: number;
+            /** Workers */
+            workers?: number;
+            /**
+             * Slots
+             * @description Slices all workers can hold at once.
+             */
+            slots?: number;
+            /**
+             * Since
+             * @description Since when the queue is at this level.
+             */
+            since?: string | null;
+            /**
+             * Deadletters
+             * @description Open ones, of all orgs.
+             */
+            deadLetters?: number;
+            /**
+             * Status
+             * @description The level; `paused` where all that waits is in lanes that are paused.
+             */
+            status: components["schemas"]["Level"] | "paused";
+            /** Paused */
+            paused?: boolean;
+            metrics?: components["schemas"]["QueueMetrics"];
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp?: string;
+        };
         /** QueueHealth */
         QueueHealth: {
             level: components["schemas"]["Level"];
@@ -3787,6 +3859,30 @@ export interface components {
              * @description Open ones, of all orgs.
              */
             deadLetters: number;
+        };
+        /** QueueMetrics */
+        QueueMetrics: {
+            /** Waiting */
+            waiting: number;
+            /** Active */
+            active: number;
+            /**
+             * Completed
+             * @description Jobs that ended well in the last hour.
+             */
+            completed: number;
+            /**
+             * Failed
+             * @description Jobs that failed for good in the last hour.
+             */
+            failed: number;
+            /** Delayed */
+            delayed: number;
+            /**
+             * Total
+             * @description Waiting, active and delayed.
+             */
+            total: number;
         };
         /** Receipt */
         Receipt: {
@@ -4114,7 +4210,10 @@ export interface components {
              * @description Who made it: it is told of the jobs they may see.
              */
             userId: number;
-            /** Url */
+            /**
+             * Url
+             * @description For those who may not change it the host only: `https://host/…`.
+             */
             url: string;
             /** Description */
             description: string;
@@ -4148,10 +4247,57 @@ export interface components {
          * @enum {string}
          */
         Wellness: "healthy" | "degraded" | "unhealthy";
+        /** WorkerCounts */
+        WorkerCounts: {
+            /**
+             * Active
+             * @description Workers that hold a slice.
+             */
+            active: number;
+            /** Idle */
+            idle: number;
+            /** Total */
+            total: number;
+        };
         /** WorkerPage */
         WorkerPage: {
+            workers: components["schemas"]["WorkerCounts"];
+            queue: components["schemas"]["WorkerQueue"];
+            performance: components["schemas"]["WorkerPerformance"];
             /** Items */
             items: components["schemas"]["WorkerShape"][];
+        };
+        /** WorkerPerformance */
+        WorkerPerformance: {
+            /**
+             * Avgprocessingtime
+             * @description From a job's start to its end, in s.
+             */
+            avgProcessingTime: number | null;
+            /**
+             * Successrate
+             * @description In percent; null: nothing has ended.
+             */
+            successRate: number | null;
+            /**
+             * Throughput
+             * @description Jobs that ended, per minute.
+             */
+            throughput: number;
+        };
+        /** WorkerQueue */
+        WorkerQueue: {
+            /** Waiting */
+            waiting: number;
+            /** Active */
+            active: number;
+            /**
+             * Completed
+             * @description In the last hour; so is what follows.
+             */
+            completed: number;
+            /** Failed */
+            failed: number;
         };
         /** WorkerShape */
         WorkerShape: {
@@ -17913,8 +18059,8 @@ export interface operations {
                      *       "status": "ok",
                      *       "version": "0.1.0",
                      *       "database": "ok",
-                     *       "workers": 3,
-                     *       "depth": 3,
+                     *       "workers": 0,
+                     *       "depth": 0,
                      *       "level": "healthy"
                      *     }
                      */
@@ -17950,8 +18096,8 @@ export interface operations {
                      *       "status": "ok",
                      *       "version": "0.1.0",
                      *       "database": "ok",
-                     *       "workers": 3,
-                     *       "depth": 3,
+                     *       "workers": 0,
+                     *       "depth": 0,
                      *       "level": "healthy"
                      *     }
                      */
@@ -17989,10 +18135,21 @@ export interface operations {
                      *       "workers": 3,
                      *       "slots": 3,
                      *       "since": "2026-11-01T09:30:00Z",
-                     *       "deadLetters": 3
+                     *       "deadLetters": 3,
+                     *       "status": "healthy",
+                     *       "paused": false,
+                     *       "metrics": {
+                     *         "waiting": 3,
+                     *         "active": 3,
+                     *         "completed": 3,
+                     *         "failed": 3,
+                     *         "delayed": 3,
+                     *         "total": 3
+                     *       },
+                     *       "timestamp": "2026-11-01T09:30:00Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["QueueHealth"];
+                    "application/json": components["schemas"]["PublicQueueHealth"];
                 };
             };
             /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
@@ -18133,6 +18290,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "workers": {
+                     *         "active": 3,
+                     *         "idle": 3,
+                     *         "total": 3
+                     *       },
+                     *       "queue": {
+                     *         "waiting": 3,
+                     *         "active": 3,
+                     *         "completed": 3,
+                     *         "failed": 3
+                     *       },
+                     *       "performance": {
+                     *         "avgProcessingTime": 3,
+                     *         "successRate": 3,
+                     *         "throughput": 3
+                     *       },
                      *       "items": [
                      *         {
                      *           "id": "text",
