@@ -371,7 +371,7 @@ def _line(line: str, nesting: int) -> Any:
         raise invalid("it is nested too deeply") from None
     except ValueError as error:
         raise invalid(getattr(error, "msg", str(error))) from None
-    check_text(record)
     if depth_of(record) > nesting:
         raise invalid(f"it is nested more than {nesting} deep")
+    check_text(record)
     return record

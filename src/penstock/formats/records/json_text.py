@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isinf
 from typing import Any, TextIO
 
@@ -155,9 +155,9 @@ class JsonText:
             raise invalid(f"something follows its end: {found!r}")
 
     def _check(self, value: Any) -> None:
-        check_text(value)
         if depth_of(value) > self._nesting:
             raise invalid(f"it is nested more than {self._nesting} deep")
+        check_text(value)
 
     def _more(self) -> None:
         held = len(self._text) - self._at
@@ -176,8 +176,13 @@ class JsonText:
 
 
 def depth_of(value: Any) -> int:
-    if isinstance(value, dict):
-        return 1 + max(map(depth_of, value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(depth_of, value), default=0)
-    return 0
+    """Level by level: the decoder nests deeper than Python's own calls may."""
+    depth, level = 0, [value]
+    while nested := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [part for one in nested for part in _parts(one)]
+    return depth
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
