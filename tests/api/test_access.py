@@ -52,7 +52,7 @@ async def test_a_foreign_id_answers_exactly_as_an_unknown_one(
                 refused(foreign, 403, "INSUFFICIENT_PERMISSIONS")
             else:
                 refused(foreign, 404, "NOT_FOUND")
-        for malformed in ("1", "x" * 300, UNKNOWN.replace("-", ""), f"{{{UNKNOWN}}}", "%00", "é"):
+        for malformed in ("1", "x" * 300, UNKNOWN.replace("-", ""), f"{{{UNKNOWN}}}", "é"):
             answer = await client.request(
                 method, f"/api/jobs/{malformed}{path}", json=BODIES.get(path)
             )

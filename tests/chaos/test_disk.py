@@ -167,7 +167,7 @@ class TestTables(OwnServer):
     ) -> None:
         """In the middle of an ingest: it waits, the API says why, and then it goes on."""
         rows = 20_000
-        job_id = await ordeal.send(rows, inline=False, payloadBytes=2000, workMs=0.05)
+        job_id = await ordeal.send(rows, inline=False, payloadBytes=200, workMs=0.05)
         await crew.start(ingest_max_rows=500).is_up()
         await ordeal.reaches(job_id, "total", 2000)
         # The history is kept by the owner alone, but here the API writes, too.

@@ -27,7 +27,9 @@ _MOST_GROWTH_MB = 80
 
 @pytest.fixture
 def front(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Front]:
-    with Front(settings, owner_dsn, tmp_path / "api.log") as made:
+    # All listen with one key.
+    many = settings.model_copy(update={"streams_per_key": 500, "streams_per_org": 500})
+    with Front(many, owner_dsn, tmp_path / "api.log") as made:
         yield made
 
 

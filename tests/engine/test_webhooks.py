@@ -523,7 +523,7 @@ async def test_an_idle_installation_writes_nothing(bench: Bench) -> None:
 
 
 async def test_nobody_submits_deliveries(bench: Bench) -> None:
-    with pytest.raises(BadInput, match="no pipeline .webhooks. to submit"):
+    with pytest.raises(BadInput, match=r"no pipeline .webhooks. to submit"):
         await bench.submit("webhooks", {})
 
 
