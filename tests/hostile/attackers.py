@@ -1,4 +1,4 @@
-"""One hostile org, doing everything at once: `python -m tests.hostile.attackers SPEC`.
+"""One hostile org, fourteen attacks at once: `python -m tests.hostile.attackers SPEC`.
 
 A process of its own, with the lowest priority: attackers sit on other machines, and must not take
 the processor from what they attack. Prints what came of each attack as JSON when it ends.
@@ -166,7 +166,7 @@ async def message(org: Org, client: httpx2.AsyncClient) -> str:
 
 async def slow_upload(org: Org, client: httpx2.AsyncClient) -> str:
     async def trickle() -> Any:
-        yield b"sku,title\n"
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nsku\n'
         while org.goes_on:
             await asyncio.sleep(1)
             yield b"1,x\n"

@@ -1,4 +1,7 @@
-"""One hostile org runs every attack at once; an innocent one works as it always does."""
+"""One hostile org runs fourteen attacks at once; an innocent one works as it always does.
+
+Not among them: pictures, files by URL and kickoffs, which have tests of their own.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from penstock.store import live
 
 router = APIRouter(prefix="/metrics", tags=["operations"])
 Worker = Mapping[str, Any]
-# More jobs than this in an hour are told by the latest of them.
+# Of more jobs than this in an hour, the figures are those of the latest ones.
 MOST_JOBS = 5000
 
 # Name, help, and where it is among a worker's figures.

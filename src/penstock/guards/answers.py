@@ -50,7 +50,7 @@ def encode(value: Any) -> bytes:
     try:
         head = orjson.dumps(value, encoder.mark, _OPTIONS)
     except TypeError:
-        # Half a surrogate pair, a large number, a key that is no text: spelled out, and slower.
+        # Half a surrogate pair, a large number, a key that is not text: written out, and slower.
         encoder = _Encoder()
         head = orjson.dumps(encoder.spelled_out(value), encoder.mark, _OPTIONS)
     parts = [head, *encoder.parts]

@@ -209,7 +209,7 @@ class Database:
         return role + local_settings(own)
 
     async def connect(self, timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
-        """A connection of its own, outside the pool, with a session that nobody else has."""
+        """A connection of its own, outside the pool, with a session of its own."""
         if self._pooled:
             raise RuntimeError("a pooler gives no session of one's own")
         connection = await asyncpg.connect(
