@@ -22,7 +22,7 @@ from penstock.catalog.tier_columns import Step, steps_of, tiers_in
 from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import Pack
 from penstock.catalog.variants import add_variant
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
 # The rule of a base price that is empty because there are no rates at all.
 NO_RATES = "rate_missing"
@@ -160,11 +160,7 @@ def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -
     return unit if pack.count == 1 else f"{pack.count} {unit}"
 
 
-_CONTENT = words(
-    """
-    inhalt fullmenge nennfullmenge packungsinhalt content contents contenu contenance contenido
-    contenuto inhoud conteudo"""
-)
+_CONTENT = words(load("header_words")["content of a pack"])
 
 
 @lru_cache(maxsize=1_024)

@@ -9,6 +9,7 @@ from penstock.catalog.availability_words import (
     DAY_WORDS,
     FEW_WORDS,
     HOUR_WORDS,
+    IMMEDIATELY,
     MANY_WORDS,
     NEGATIONS,
     WORDS,
@@ -18,7 +19,7 @@ from penstock.catalog.numbers import DecimalStyle, is_nothing, read_count, read_
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.units import unit_of
 from penstock.catalog.value import EMPTY, Normalised, problem, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import words
 
 LONGEST = 120
 AT_ONCE_DAYS = 7
@@ -56,12 +57,6 @@ class Availability(NamedTuple):
         if quantity is not None:
             return "in_stock" if quantity else "backorder"
         return "in_stock" if (self.lead_days or 0) <= AT_ONCE_DAYS else "backorder"
-
-
-_IMMEDIATELY = words(
-    """
-    sofort immediate immediately immediato subito inmediato immédiat direct imediato today heute"""
-)
 
 
 def read_availability(text: str, style: DecimalStyle | None = None) -> Normalised:
@@ -220,7 +215,7 @@ def read_lead_time(text: str, unit: str | None = None) -> Normalised:
     days = _lead_in(word)
     if days is not None:
         return Normalised(days, "lead_time", 0.95)
-    if any(part in _IMMEDIATELY for part in word.split()) or WORDS.get(word) == "in_stock":
+    if any(part in IMMEDIATELY for part in word.split()) or WORDS.get(word) == "in_stock":
         return Normalised(0, "lead_time_word", 0.9)
     bare = re.fullmatch(r"([0-9]{1,3})\s{0,2}[-/]\s{0,2}([0-9]{1,3})", word)
     if bare is not None:

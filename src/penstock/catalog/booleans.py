@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from penstock.catalog.numbers import is_nothing
 from penstock.catalog.value import EMPTY, Normalised, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
-YES = words(
-    """
-    1 1.0 y yes true t on x ok active enabled enable ja j wahr aktiv vorhanden oui o vrai actif
-    si sí s verdadero cierto activo vero attivo waar actief sim verdadeiro ativo ✓ ✔ ✅ ☑
-    available published yep visible incl included inkl"""
-)
-NO = words(
-    """
-    0 0.0 n no false f off inactive disabled disable nein falsch inaktiv non faux inactif falso
-    inactivo inattivo nee onwaar inactief não nao inativo ✗ ✘ ❌ ☐ not none hidden draft excl
-    excluded exkl"""
-)
+YES = words(load("booleans")["yes"])
+NO = words(load("booleans")["no"])
 WORDS = YES | NO
 
 

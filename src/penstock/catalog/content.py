@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from penstock.catalog.availability import QUANTITY_RULES, read_availability, read_quantity
+from penstock.catalog.availability_words import COLOURS
 from penstock.catalog.availability_words import WORDS as AVAILABILITY
 from penstock.catalog.booleans import WORDS as BOOLEANS
 from penstock.catalog.booleans import read_boolean
@@ -18,7 +19,7 @@ from penstock.catalog.numbers import is_nothing, read_count, read_number, read_r
 from penstock.catalog.price_tiers import read_percent, read_step, read_tier_cell
 from penstock.catalog.prices import read_price
 from penstock.catalog.units import read_measure, read_pack, unit_of
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import words
 
 # A column says something of itself only with so many filled cells.
 FEWEST = 3
@@ -135,17 +136,9 @@ def _is_price(text: str) -> bool:
     return read_price(text).value is not None
 
 
-# Traffic lights mean something under a header that says so; alone they are the colour of a shirt.
-_COLOURS = words(
-    """
-    green yellow amber grün gruen gelb verde amarillo rouge jaune giallo rosso groen vermelho
-    amarelo"""
-)
-
-
 def _is_availability(text: str) -> bool:
     word = text.strip().casefold().replace("_", " ")
-    return len(word) > 4 and word in AVAILABILITY and word not in BOOLEANS | _COLOURS
+    return len(word) > 4 and word in AVAILABILITY and word not in BOOLEANS | COLOURS
 
 
 def _is_date(text: str) -> bool:

@@ -11,53 +11,19 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from penstock.catalog.value import EMPTY, Normalised, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import by_word, entries, load, words
 
-CODES = words(
-    """
-    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP
-    BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP
-    GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS
-    KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR
-    MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF
-    SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD
-    TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW DEM FRF ITL ESP NLG PTE
-    ATS BEF FIM GRD IEP LUF"""
-)
-_PLACES = dict.fromkeys(
-    words("""
-        BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF ITL ESP PTE"""),
-    0,
-) | dict.fromkeys(
-    words("""
-        BHD IQD JOD KWD LYD OMR TND"""),
-    3,
-)
+_LISTS = load("currencies")
+CODES = words(_LISTS["codes"])
+_PLACES = {
+    **dict.fromkeys(words(_LISTS["without decimals"]), 0),
+    **dict.fromkeys(words(_LISTS["three decimals"]), 3),
+}
 
 # Words and symbols that mean one currency.
-_ONE: dict[str, str] = {
-    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur.": "EUR", "£": "GBP", "gbp": "GBP",
-    "us$": "USD", "us-$": "USD", "usd$": "USD", "a$": "AUD", "au$": "AUD", "c$": "CAD",
-    "ca$": "CAD", "can$": "CAD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD", "nt$": "TWD",
-    "r$": "BRL", "mx$": "MXN", "zł": "PLN", "zl": "PLN", "kč": "CZK", "ft": "HUF", "₽": "RUB",
-    "руб": "RUB", "руб.": "RUB", "р.": "RUB", "рублей": "RUB", "₴": "UAH", "грн": "UAH",
-    "грн.": "UAH", "лв": "BGN", "лв.": "BGN", "lei": "RON", "₹": "INR", "₩": "KRW", "원": "KRW",
-    "₺": "TRY", "tl": "TRY", "₪": "ILS", "฿": "THB", "₫": "VND", "rp": "IDR", "rm": "MYR",
-    "rur": "RUB",
-    "₱": "PHP", "₦": "NGN", "円": "JPY", "元": "CNY", "rmb": "CNY", "sfr.": "CHF", "sfr": "CHF",
-    "fr.": "CHF", "fr": "CHF", "₤": "GBP", "jp¥": "JPY", "cn¥": "CNY", "درهم": "AED", "ريال": "SAR",
-    "جنيه": "EGP", "₸": "KZT", "₾": "GEL", "dkr": "DKK", "skr": "SEK", "nkr": "NOK",
-}  # fmt: skip
+_ONE = by_word(_LISTS["one currency"])
 # Symbols shared by several: the likeliest first; the profile's currency wins if it is in the list.
-_SHARED: dict[str, tuple[str, ...]] = {
-    "$": ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP", "TWD", "BRL"),
-    "dollar": ("USD", "CAD", "AUD", "NZD"), "dollars": ("USD", "CAD", "AUD", "NZD"),
-    "¥": ("JPY", "CNY"), "￥": ("JPY", "CNY"),
-    "kr": ("SEK", "NOK", "DKK", "ISK"), "kr.": ("DKK", "SEK", "NOK", "ISK"),
-    "rs": ("INR", "PKR", "LKR", "MUR"), "rs.": ("INR", "PKR", "LKR", "MUR"),
-    "r": ("ZAR",), "р": ("RUB",),
-    "pounds": ("GBP", "EGP"), "¢": ("USD",),
-}  # fmt: skip
+_SHARED = {symbol: tuple(codes.split()) for symbol, codes in entries(_LISTS["shared"])}
 _WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
 
 

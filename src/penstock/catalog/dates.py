@@ -8,7 +8,7 @@ from typing import Literal
 
 from penstock.catalog.numbers import is_nothing, to_ascii
 from penstock.catalog.value import EMPTY, Normalised, problem, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import by_word, load, words
 
 DateOrder = Literal["dmy", "mdy"]
 
@@ -37,39 +37,13 @@ _CLOCK = re.compile(
 _WORDS = re.compile(r"[^\W\d_]+|[0-9]+")
 _FIRST_SERIAL = date(1899, 12, 30)
 
-_MONTH_NAMES = (
-    "jan january januar janner jaenner janvier janv enero ene gennaio gen januari janeiro",
-    "feb february februar feber fevrier fevr febrero febbraio februari fevereiro fev",
-    "mar march marz maerz mrz mars marzo maart mrt marco",
-    "apr april avril avr abril abr aprile",
-    "may mai mayo maggio mag mei maio",
-    "jun june juni juin junio giugno giu junho",
-    "jul july juli juillet juil julio luglio lug julho",
-    "aug august aout agosto ago augustus",
-    "sep sept september septembre septiembre settembre set setembro",
-    "oct october oktober okt octobre octubre ottobre ott outubro out",
-    "nov november novembre noviembre novembro",
-    "dec december dezember dez decembre diciembre dic dicembre dezembro",
-)
-MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
-_FILLERS = words(
-    """
-    mon monday montag lun lundi lunes lunedi maandag tue tues tuesday dienstag di mardi martes
-    martedi dinsdag wed wednesday mittwoch mi mer mercredi miercoles mercoledi woensdag thu thur
-    thurs thursday donnerstag do jeu jeudi jueves giovedi donderdag fri friday freitag fr ven
-    vendredi viernes venerdi vrijdag sat saturday samstag sa sam samedi sabado sabato zaterdag
-    sun sunday sonntag so dim dimanche domingo domenica zondag segunda terca quarta quinta sexta
-    feira st nd rd th er de del of the den der le il el do di ab from"""
-)
+_LISTS = load("dates")
+MONTHS = {name: int(number) for name, number in by_word(_LISTS["months"]).items()}
+_FILLERS = words(_LISTS["fillers"])
 
 
 # Instead of a day: there is nothing to wait for.
-_AT_ONCE = words(
-    """
-    ab sofort lieferbar verfugbar lager immediately immediate now available today in stock
-    immediatement immediat disponible de suite inmediato inmediata inmediatamente ya subito
-    immediato disponibile direct leverbaar imediato disponivel"""
-)
+_AT_ONCE = words(_LISTS["now"])
 
 
 def read_date(text: str, order: DateOrder | None = None) -> Normalised:

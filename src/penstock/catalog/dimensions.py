@@ -18,31 +18,12 @@ from penstock.catalog.numbers import (
 from penstock.catalog.unit_words import FACTORS, KINDS
 from penstock.catalog.units import unit_of, with_fractions
 from penstock.catalog.value import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.word_lists import load
 
 LONGEST = 160
 
 # What the letter before or after a number means.
-_LABELS = {
-    "l": "length", "length": "length", "long": "length", "lang": "length", "länge": "length",
-    "laenge": "length",
-    "longueur": "length", "largo": "length", "lunghezza": "length", "lengte": "length",
-    "comprimento": "length", "c": "length", "lg": "length",
-    "w": "width", "b": "width", "width": "width", "wide": "width", "breite": "width",
-    "br": "width", "breit": "width",
-    "largeur": "width", "ancho": "width", "larghezza": "width", "breedte": "width",
-    "largura": "width", "a": "width",
-    "h": "height", "height": "height", "high": "height", "hoch": "height", "höhe": "height",
-    "hoehe": "height",
-    "hauteur": "height", "alto": "height", "altura": "height", "altezza": "height",
-    "hoogte": "height",
-    "d": "depth", "t": "depth", "p": "depth", "depth": "depth", "deep": "depth", "tiefe": "depth",
-    "tief": "depth",
-    "profondeur": "depth", "prof": "depth", "fondo": "depth", "profundidad": "depth",
-    "profondità": "depth", "diepte": "depth", "profundidade": "depth",
-    "ø": "diameter", "⌀": "diameter", "dia": "diameter", "diam": "diameter",
-    "diameter": "diameter", "durchmesser": "diameter", "diamètre": "diameter",
-    "diametre": "diameter", "diámetro": "diameter", "diametro": "diameter", "diâmetro": "diameter",
-}  # fmt: skip
+_LABELS = {label: side for side, labels in load("dimensions").items() for label in labels.split()}
 # `A4` is a size of paper, `H07` a cable: a letter and a number alone are no side.
 _PAPER = re.compile(r"[A-Za-z][0-9]{1,3}")
 _ORDER = ("length", "width", "height")

@@ -7,7 +7,7 @@ import re
 from penstock.catalog.numbers import is_nothing, to_ascii
 from penstock.catalog.text import PLACEHOLDERS, tidy_line
 from penstock.catalog.value import EMPTY, Normalised, Problem, build, problem, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
 LONGEST = 400
 
@@ -20,10 +20,7 @@ _LABEL = re.compile(
 _SEPARATORS = re.compile(r"[\s\-.‐‑–']+")
 _PARTS = re.compile(r"[,;|/\n]+|\s{2,}")
 _ISBN10 = re.compile(r"[0-9]{9}[0-9Xx]")
-_NONE_WORDS = words(
-    """
-    doesnotapply notapplicable noean nobarcode ohne keine none sans sin senza geen sem exempt"""
-)
+_NONE_WORDS = words(load("placeholders")["identifiers"])
 
 
 def check_digit(body: str) -> str:

@@ -9,56 +9,18 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from penstock.catalog.words import phrases, words
+from penstock.catalog.word_lists import by_word, load, words
 
 # What comes first is what all that follows mean. A word is here only if it means one thing alone
 # in any name of a column.
-_SAME = phrases("""
-    number no nr nro num nbr nummer numero numer|
-    article art artikel articulo articolo artigo artic|
-    product prod produkt produit producto prodotto produto|
-    code cod kode codigo codice|
-    reference ref refer referenz referencia riferimento referentie|
-    name nom nombre nome naam|
-    description desc descr beschreibung descripcion descrizione descricao omschrijving
-    beschr omschr|
-    designation bez bezeichnung denominacion denominazione designacao benaming|
-    price preis prix precio prezzo prijs preco prs|
-    quantity qty quantite qte cantidad quantita qta quantidade qtd qtde menge mge|
-    stock bestand voorraad existencias giacenza estoque|
-    unit unite unidad unita unidade eenheid einheit einh|
-    manufacturer mfr mfg mfgr manuf manufact hersteller herst fabricant fabricante produttore
-    fabrikant|
-    supplier lieferant fournisseur proveedor fornitore leverancier fornecedor lief|
-    category cat kategorie categorie categoria|
-    currency curr cur wahrung wahrg waehrung waehrg devise moneda valuta moeda|
-    weight wt wght gewicht gew poids peso|
-    dimension dim dims dimensions abmessung abmessungen afmeting afmetingen|
-    available avail verfugbar disponible disponibile beschikbaar disponivel|
-    minimum min minimal mindest minimale minima minimo|
-    package pkg pkge pkt packung|
-    image img pic picture photo foto bild imagen immagine imagem afbeelding|
-    inventory inv|
-    delivery lieferung livraison entrega consegna levering|
-    date datum fecha|
-    additional addl zusatz zusatzlich|
-    cost kosten cout costo|
-    shipping ship versand""")
-_MEANT = {word: same.split()[0] for same in _SAME for word in same.split()}
+_LISTS = load("header_words")
+_MEANT = by_word(_LISTS["same meaning"])
 # Alone, words this short mean too much: `Art` is a kind, `No` an answer.
 _SHORTEST_ALONE = 4
-_CLEAR_ALONE = words("mfr mfg bez qty qte")
-_JOINING = words("of de der des du del di da do the le la el il von van en y e und and d l")
+_CLEAR_ALONE = words(_LISTS["clear alone"])
+_JOINING = words(_LISTS["joining"])
 # Members of records whose name only says that the product is meant.
-_NEUTRAL = words(
-    """
-    article articles product products item items detail details info information infos data
-    attribute attributes field fields general basic base property properties offer offers order
-    logistic logistics content node record main identifier identifiers identification codes
-    pricing commercial marketing media mime price prices feature features core common root
-    description descriptions basics master stock inventory gtins eans id source fix unit
-    param params attrs attr"""
-)
+_NEUTRAL = words(_LISTS["neutral members"])
 _SINGLES = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
 _MEMBER = re.compile(r"[.>/]")
 _BRACKETED = re.compile(r"[(\[{][^()\[\]{}]{0,60}[)\]}]")

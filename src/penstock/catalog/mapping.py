@@ -16,7 +16,7 @@ from penstock.catalog.assign import assign
 from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.synonyms import Candidate, Hints, header_key
 from penstock.catalog.tier_columns import find_steps
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
 How = Literal["exact", "fuzzy", "content", "custom"]
 
@@ -42,7 +42,7 @@ _BREAK = re.compile(
 )
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that are no misspelt names, though they look it.
-_NO_MISTAKES = words("score longitude latitude xlongitude ylatitude format parents")
+_NO_MISTAKES = words(load("header_words")["not misspelt"])
 
 # One exact name outweighs any number of resemblances, and they any number of looks.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}

@@ -12,7 +12,7 @@ from penstock.catalog.gtin import read_gtin, read_identifier
 from penstock.catalog.numbers import read_count
 from penstock.catalog.prices import PriceStyle, read_price
 from penstock.catalog.value import EMPTY, Normalised
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import words
 
 MOST_VARIANTS = 1_000
 LONGEST = 1_000_000

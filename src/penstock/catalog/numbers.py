@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from penstock.catalog.value import EMPTY, Normalised, Problem, problem, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
 DecimalStyle = Literal["comma", "point"]
 
@@ -34,15 +34,8 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e
 _SIGNS = str.maketrans("−–—’`´‘٫٬⁄", "---''''.,/", _INVISIBLE)
 _VULGAR = re.compile("(?<=[0-9])(?=[¼½¾⅐-⅞])")
 _CHARACTER = {"comma": ",", "point": "."}
-_PLACEHOLDERS = words(
-    """
-    - -- --- . .. ... … – — / n/a na n.a. null none nil nan <na> \\n k.a. k.a k/a n.v.t. nvt s/o
-    s.o. s/d nd n.d. n/d nc n.c. n/c n.b. n/b tbd ? x unknown unbekannt inconnu desconocido"""
-)
-CELL_ERRORS = words(
-    """
-    #n/a #value! #ref! #div/0! #name? #num! #null! #wert! #bezug! #nv #valeur! #zahl!"""
-)
+_PLACEHOLDERS = words(load("placeholders")["numbers"])
+CELL_ERRORS = words(load("placeholders")["errors in numbers"])
 
 
 class Number(NamedTuple):

@@ -18,7 +18,7 @@ from penstock.catalog.text import tidy_line
 from penstock.catalog.tier_columns import speaks_of_discounts
 from penstock.catalog.units import read_unit, unit_of
 from penstock.catalog.value import Normalised
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import words
 from penstock.model.errors import BadInput
 
 # What is remembered per column: enough for the values that repeat, bounded for those that do not.

@@ -17,7 +17,7 @@ from penstock.catalog.numbers import DecimalStyle, Number, is_nothing, read_numb
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.units import unit_of
 from penstock.catalog.value import EMPTY, Normalised, unreadable
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
 LONGEST = 1_000
 MOST_TIERS = 50
@@ -158,14 +158,11 @@ def read_percent(text: str, style: DecimalStyle | None) -> Normalised:
     return Normalised(number.decimal, "discount_percent") if number.decimal else EMPTY
 
 
-_QUANTITY_NAMES = words(
-    """
-    qty quantity minqty minquantity lowerbound lower from min minimum menge ab staffel amountfrom
-    startquantity quantitystart"""
-)
-_AMOUNT_NAMES = words("price amount priceamount value preis unitprice netprice net")
-_CURRENCY_NAMES = words("currency pricecurrency currencycode")
-_TYPE_NAMES = words("type valuetype discounttype pricevaluetype")
+_LISTS = load("tier_columns")
+_QUANTITY_NAMES = words(_LISTS["quantity members"])
+_AMOUNT_NAMES = words(_LISTS["amount members"])
+_CURRENCY_NAMES = words(_LISTS["currency members"])
+_TYPE_NAMES = words(_LISTS["type members"])
 
 
 def _members(text: str) -> list[dict[str, str]] | None:
@@ -191,7 +188,7 @@ def _name(text: str) -> str:
     return re.sub(r"[\W_]+", "", str(text)).casefold()
 
 
-_FIXED, _PERCENT = words("fixed final price"), words("percent percentage prozent %")
+_FIXED, _PERCENT = words(_LISTS["fixed price types"]), words(_LISTS["percent types"])
 
 
 def _from_members(

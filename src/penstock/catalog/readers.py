@@ -24,7 +24,7 @@ from penstock.catalog import (
 from penstock.catalog.dates import DateOrder
 from penstock.catalog.numbers import DecimalStyle
 from penstock.catalog.value import EMPTY, Normalised
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import words
 
 Reader = Callable[[str], Normalised]
 

@@ -13,7 +13,7 @@ from penstock.catalog import price_words
 from penstock.catalog.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.decisions import ColumnDecision
 from penstock.catalog.units import unit_of
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import entries, load, phrases, words
 
 LONGEST_QUOTED = 80
 
@@ -25,20 +25,13 @@ _OF_PRICES = re.compile(
 )
 # Codes that are no words, so that they may stand anywhere. The others only count where a currency
 # is expected: in brackets, after `in` or a colon.
-_CLEAR = words(
-    """
-    EUR USD GBP CHF JPY CNY PLN CZK HUF SEK NOK DKK RUB UAH AUD CAD NZD SGD HKD BRL MXN ZAR INR KRW
-    THB TWD VND IDR MYR PHP AED SAR ILS EGP KZT BGN RSD"""
-)
+_CLEAR = words(load("currencies")["unmistakable codes"])
 _EXPECTED = r"(?:\bin |[(\[/:=] ?|: )"
 _NAMES = {
-    "euro": "EUR", "euros": "EUR", "us dollar": "USD", "us dollars": "USD", "us-dollar": "USD",
-    "dollar us": "USD", "british pounds": "GBP", "pound sterling": "GBP", "pounds sterling": "GBP",
-    "swiss francs": "CHF", "schweizer franken": "CHF", "francs suisses": "CHF", "franken": "CHF",
-    "złoty": "PLN", "zł": "PLN", "kč": "CZK", "forint": "HUF", "рублях": "RUB", "рубли": "RUB",
-    "руб": "RUB", "türk lirası": "TRY", "日本円": "JPY", "人民币": "CNY", "元": "CNY", "円": "JPY",
-    "us$": "USD",
-}  # fmt: skip
+    name: code
+    for code, names in entries(load("currencies")["names in sentences"])
+    for name in phrases(names)
+}
 _TOKEN = re.compile(
     r"(?<![^\W\d_])(?:(?P<clear>" + "|".join(sorted(_CLEAR)) + r")"
     r"|(?<=[ (\[/:=])(?P<code>" + "|".join(sorted(CODES - _CLEAR)) + r"))(?![^\W\d_])"

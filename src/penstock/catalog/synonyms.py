@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -18,12 +18,9 @@ from penstock.catalog.header_words import (
     with_number_signs,
     without_brackets,
 )
-from penstock.catalog.synonym_abroad import ABROAD
-from penstock.catalog.synonym_platforms import PLATFORMS
-from penstock.catalog.synonym_words import WORDS
 from penstock.catalog.unit_words import KINDS
 from penstock.catalog.units import unit_of
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import by_word, entries, load, phrases, words
 
 LONGEST_HEADER = 200
 
@@ -32,29 +29,16 @@ _CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
-_PREFIXES = words(
-    """
-    product variant item article artikel produkt produit producto prodotto produto default my
-    our new logistik logistics logistique preise prices prix stammdaten artikeldaten produktdaten
-    verpackung packaging masse abmessungen basics allgemein general"""
-)
-_JOINING = words("in to en per pro je of de der des du del di da do the le la el il")
-_SKIPPED_WORDS = words(
-    """
-    netto brutto net gross ht ttc vat mwst iva btw tva tax incl excl inkl exkl ex exc inc gst moms
-    dph including excluding inclusive exclusive"""
-)
+_LISTS = load("header_words")
+_PLATFORMS = load("platforms")
+_PREFIXES = words(_LISTS["prefixes"])
+_JOINING = words(_LISTS["before a unit"])
+_SKIPPED_WORDS = words(_LISTS["tax"])
 
 
-_MONEY_WORDS = {
-    "руб": "RUB", "рублей": "RUB", "zł": "PLN", "zl": "PLN", "kc": "CZK", "euro": "EUR",
-    "euros": "EUR", "円": "JPY", "元": "CNY",
-}  # fmt: skip
+_MONEY_WORDS = by_word(_LISTS["currencies"])
 # Prices that say to be for one piece.
-_EACH = words(
-    """
-    einzelpreis stuckpreis stukprijs unitaire unitario each puht pu"""
-)
+_EACH = words(_LISTS["price of one piece"])
 
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
 _STEP = re.compile(
@@ -132,19 +116,18 @@ def _index() -> dict[str, dict[str, float]]:
             last = header_key(target.rsplit(".", 1)[-1])
             if " " in last:  # "minOrder" is clear alone, "name" and "id" are not
                 index.setdefault(last, {}).setdefault(target, 0.9)
-    for target, names in (*WORDS.items(), *ABROAD.items()):
-        for name in names.replace("\n", " ").split("|"):
-            strength = _STRENGTHS.get(name.strip()[-1:], 1.0)
+    lists = (load("synonyms"), load("synonyms_extra_languages"))
+    for target, names in (pair for one in lists for pair in one.items()):
+        for name in phrases(names):
+            strength = _STRENGTHS.get(name[-1], 1.0)
             found = index.setdefault(header_key(name), {})
             found[target] = max(found.get(target, 0.0), strength)
     # What a word means to everyone goes before what one system means by it, unless it is its file.
     common = frozenset(index)
-    for headers in PLATFORMS.values():
-        for target, names in headers.items():
-            for name in names.split("|"):
-                key = header_key(name)
-                if key not in common:
-                    index.setdefault(key, {}).setdefault(target, 0.9)
+    for platform in _PLATFORMS:
+        for key, target in _platform_names(platform):
+            if key not in common:
+                index.setdefault(key, {}).setdefault(target, 0.9)
     return index
 
 
@@ -168,18 +151,20 @@ def keys() -> tuple[str, ...]:
 
 @cache
 def _platform_keys(platform: str) -> dict[str, str]:
-    return {
-        header_key(name): target
-        for target, names in PLATFORMS[platform].items()
-        for name in names.split("|")
-    }
+    return dict(_platform_names(platform))
+
+
+def _platform_names(platform: str) -> Iterator[tuple[str, str]]:
+    for target, names in entries(_PLATFORMS[platform]):
+        for name in phrases(names):
+            yield header_key(name), target
 
 
 def platform_of(headers: Sequence[str]) -> str | None:
     """The system whose headers most of these are, if any clearly is."""
     found = {header_key(header) for header in headers}
     best, most = None, 5
-    for platform in PLATFORMS:
+    for platform in _PLATFORMS:
         hits = len(found & _platform_keys(platform).keys())
         if hits > most and hits * 4 >= len(found):
             best, most = platform, hits

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from penstock.catalog.value import EMPTY, Normalised, build, problem
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, phrases, words
 
 LONGEST_LINE = 1_000
 LONGEST_TEXT = 50_000
@@ -33,14 +33,8 @@ _SILENT = frozenset(("script", "style", "template", "noscript", "iframe", "svg",
 # UTF-8 that was read as Windows-1252: "MÃ¼ller", "1â‚¬", "5Â°".
 _MISREAD = re.compile("Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€|â‚|Â[\u00a0-\u00bf]")
 _SUSPECT = re.compile("[ÃâÂ\ufffd]")
-PLACEHOLDERS = frozenset(
-    ("-", "--", "---", "–", "—", "n/a", "#n/a", "null", "none", "nil", "(null)", "n.a.", "k.a.",
-     "k. a.", "n.v.t.", "<na>", "\\n", "?", "...", "…")
-)  # fmt: skip
-_CELL_ERRORS = frozenset(
-    ("#n/a", "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!", "#spill!", "#wert!",
-     "#bezug!", "#zahl!", "#valeur!", "#nom?", "#nv", "#¡valor!", "#¿nombre?", "#valore!")
-)  # fmt: skip
+PLACEHOLDERS = frozenset(phrases(load("placeholders")["texts"]))
+_CELL_ERRORS = words(load("placeholders")["errors in texts"])
 
 
 def read_line(text: str) -> Normalised:

@@ -11,34 +11,14 @@ from penstock.catalog.fields import TIER_COLUMN, TIERS
 from penstock.catalog.header_words import canonical
 from penstock.catalog.price_tiers import Discount, Tier, TierList
 from penstock.catalog.synonyms import header_key, read_hints
-from penstock.catalog.words import words
+from penstock.catalog.word_lists import load, words
 
 QUANTITY, AMOUNT, DISCOUNT = "quantity", "amount", "discount"
 
 # Words that say that there are steps, but not which part of one a column holds.
-_STEPS = words(
-    """
-    staffel staffelung tier break breaks scale level stufe palier bulk volume step seuil tramo
-    scaglione escalado mengenstaffel prog rabattstaffel"""
-)
-_PARTS = {
-    QUANTITY: words(
-        """
-        quantity from minimumquantity minimum ab abquantity fromquantity quantityfrom quantityab
-        quantityminimum startquantity threshold seuil moq staffel los pieces stuck stk pcs
-        desde apartirde da vanaf units unitquantity"""
-    ),
-    AMOUNT: words(
-        """
-        price unitprice netprice nettopreis einzelpreis stuckpreis listprice amount vk ek cost
-        unitcost priceunit pricenet pu puht"""
-    ),
-    DISCOUNT: words(
-        """
-        discount rabatt remise sconto descuento korting desconto nachlass rabat rabattsatz
-        discountpercent percent prozent pourcentage"""
-    ),
-}
+_LISTS = load("tier_columns")
+_STEPS = words(_LISTS["tier"])
+_PARTS = {part: words(_LISTS[part]) for part in (QUANTITY, AMOUNT, DISCOUNT)}
 _DISCOUNTS = re.compile(
     r"rabatt|discount|remise|scont[oi]|descuento|korting|desconto|nachlass|rabat\b|%|percent",
     re.IGNORECASE,
