@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "src")]
 
 from benchmarks.messy.cases import CASES  # noqa: E402
 from benchmarks.messy.hard_cases import HARD  # noqa: E402
-from penstock.formats.reading import read_table  # noqa: E402
+from penstock.formats.read_table import read_table  # noqa: E402
 from penstock.formats.tables import TableChunk, TableHead  # noqa: E402
 from penstock.model.errors import BadInput  # noqa: E402
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.catalog.codes import CODES
 from penstock.catalog.fields import FIELDS
+from penstock.catalog.problem_codes import CODES
 from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES, RetryRule
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
 from penstock.model.webhooks import TRIES

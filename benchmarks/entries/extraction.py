@@ -33,8 +33,8 @@ from penstock.engine.preview import prepare_preview, preview
 from penstock.engine.recall import key_of, look_up
 from penstock.engine.results import Wanted, export_pieces
 from penstock.engine.submit import Order
-from penstock.formats.export import CsvPages
-from penstock.formats.xlsx import XlsxPages
+from penstock.formats.writing.text_formats import CsvPages
+from penstock.formats.writing.xlsx import XlsxPages
 from penstock.store import claims, jobs
 
 ABOUT = """\

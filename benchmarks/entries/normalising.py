@@ -10,15 +10,15 @@ from decimal import Decimal
 
 from benchmarks.entry import Entry, Line, Scale, at_least, reported
 from benchmarks.lab import Lab
-from penstock.catalog.columns import add_rows, gather
-from penstock.catalog.currencies import rates_on
-from penstock.catalog.decisions import decide
-from penstock.catalog.gtin import check_digit
-from penstock.catalog.mapping import propose
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import Plan, compile_plan
-from penstock.catalog.profile import from_proposal
-from penstock.catalog.validate import compile_validator
+from penstock.catalog.mapping.column_decisions import decide
+from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.proposal import propose
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import Plan, compile_plan
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.profiles.profile import from_proposal
+from penstock.catalog.values.currencies import rates_on
+from penstock.catalog.values.gtin import check_digit
 
 HEADER = [
     "Artikelnr", "Bezeichnung", "Beschreibung", "Warengruppe", "Hersteller", "EAN", "Preis netto",

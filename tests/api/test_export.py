@@ -17,8 +17,8 @@ from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
 from penstock.engine import results
-from penstock.formats.export import safe_cell
-from penstock.formats.xlsx import XlsxPages
+from penstock.formats.writing.text_formats import safe_cell
+from penstock.formats.writing.xlsx import XlsxPages
 from penstock.model.export import ExportRow, Mark
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from penstock.catalog.columns import ColumnStats, add_rows, gather, number_evidence
-from penstock.catalog.decisions import ColumnDecision, decide
+from penstock.catalog.mapping.column_decisions import ColumnDecision, decide
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather, number_evidence
 
 
 def stats(*cells: str) -> ColumnStats:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog.currencies import _WORDS, CODES, TOKEN
+from penstock.catalog.values.currencies import _WORDS, CODES, TOKEN
 
 
 def one_by_one(text: str) -> list[str]:

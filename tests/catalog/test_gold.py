@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from penstock.catalog.currencies import CODES
-from penstock.catalog.price_tiers import Discount
-from penstock.catalog.readers import Style, reader
-from penstock.catalog.unit_words import KINDS
-from penstock.catalog.value import Normalised
+from penstock.catalog.values.currencies import CODES
+from penstock.catalog.values.price_tiers import Discount
+from penstock.catalog.values.readers import Style, reader
+from penstock.catalog.values.result import Normalised
+from penstock.catalog.values.unit_names import KINDS
 
 GOLD = Path(__file__).parent / "gold"
 LEAST_RIGHT = 0.99

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.catalog.test_normalise import codes, plan_of, products
 
-from penstock.catalog.mapping import propose
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import compile_plan
-from penstock.catalog.profile import Profile, rule_for
-from penstock.catalog.synonyms import read_hints
+from penstock.catalog.mapping.proposal import propose
+from penstock.catalog.mapping.synonyms import read_hints
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import compile_plan
+from penstock.catalog.profiles.profile import Profile, rule_for
 
 
 def targets(*header: str, cells: tuple[tuple[str, ...], ...] = ()) -> list[str | None]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jsonschema_rs
 import pytest
 
-from penstock.catalog.assign import assign
 from penstock.catalog.fields import FIELDS, MAPPED, full_target, json_schema
-from penstock.catalog.mapping import fingerprint, propose
-from penstock.catalog.synonyms import header_key, platform_of, read_hints
+from penstock.catalog.mapping.assign import assign
+from penstock.catalog.mapping.proposal import fingerprint, propose
+from penstock.catalog.mapping.synonyms import header_key, platform_of, read_hints
 
 LANGUAGES = {
     "en": """

@@ -7,8 +7,8 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog.gtin import check_digit
-from penstock.catalog.matching import MOST_LINKS, Candidates, Names, maker_key, names_of
+from penstock.catalog.products.matching import MOST_LINKS, Candidates, Names, maker_key, names_of
+from penstock.catalog.values.gtin import check_digit
 from penstock.model.products import KnownProduct, LinkCandidate
 
 SOURCES = ("acme", "bolt", "file")

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from penstock.catalog.columns import add_rows, gather
-from penstock.catalog.currencies import Rates, rates_on
-from penstock.catalog.decisions import decide
-from penstock.catalog.mapping import propose
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import Plan, compile_plan
-from penstock.catalog.profile import ColumnRule, Profile, from_proposal, from_toml
-from penstock.catalog.row import NormalisedRow
+from penstock.catalog.mapping.column_decisions import decide
+from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.proposal import propose
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import Plan, compile_plan
+from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.profiles.profile import ColumnRule, Profile, from_proposal, from_toml
+from penstock.catalog.values.currencies import Rates, rates_on
 
 DAY = date(2026, 11, 14)
 RATES = rates_on(

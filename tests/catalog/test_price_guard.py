@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog import profile as profiles
-from penstock.catalog.price_guard import suspicious_change
-from penstock.catalog.profile import Profile
+from penstock.catalog.products.price_guard import suspicious_change
+from penstock.catalog.profiles import profile as profiles
+from penstock.catalog.profiles.profile import Profile
 from penstock.model.errors import BadInput
 
 

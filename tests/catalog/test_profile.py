@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from penstock.catalog.mapping import propose
-from penstock.catalog.profile import (
+from penstock.catalog.mapping.proposal import propose
+from penstock.catalog.profiles.profile import (
     ColumnRule,
     Profile,
     from_json,

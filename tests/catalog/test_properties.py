@@ -11,19 +11,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from penstock.catalog.codes import CODES
-from penstock.catalog.columns import ColumnStats
-from penstock.catalog.currencies import Rates, money, places, rates_on
 from penstock.catalog.fields import MAPPED
-from penstock.catalog.gtin import check_digit, is_valid, read_gtin
-from penstock.catalog.mapping import fingerprint, propose
-from penstock.catalog.normalise import normalise
-from penstock.catalog.numbers import DecimalStyle, read_number
-from penstock.catalog.plan import compile_plan
-from penstock.catalog.prices import PriceStyle, read_price
-from penstock.catalog.profile import ColumnRule, Profile
-from penstock.catalog.readers import REPEATING, Style, reader
-from penstock.catalog.validate import compile_validator
+from penstock.catalog.mapping.column_stats import ColumnStats
+from penstock.catalog.mapping.proposal import fingerprint, propose
+from penstock.catalog.problem_codes import CODES
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import compile_plan
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.profiles.profile import ColumnRule, Profile
+from penstock.catalog.values.currencies import Rates, money, places, rates_on
+from penstock.catalog.values.gtin import check_digit, is_valid, read_gtin
+from penstock.catalog.values.numbers import DecimalStyle, read_number
+from penstock.catalog.values.prices import PriceStyle, read_price
+from penstock.catalog.values.readers import REPEATING, Style, reader
 
 KINDS = sorted(REPEATING | {"line", "text", "identifier", "gtin", "datetime", "url", "images"})
 STYLES = (Style(), Style("comma", "dmy", "EUR", "kg"), Style("point", "mdy", "USD", "cm", True))

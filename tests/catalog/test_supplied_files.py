@@ -7,16 +7,16 @@ from decimal import Decimal
 
 from tests.catalog.shared import shared_file, table
 
-from penstock.catalog.columns import add_rows, gather
-from penstock.catalog.decisions import decide
-from penstock.catalog.mapping import Proposal, propose
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import Plan, compile_plan
-from penstock.catalog.prices import read_price
-from penstock.catalog.profile import from_proposal
-from penstock.catalog.row import NormalisedRow
-from penstock.catalog.validate import compile_validator
-from penstock.catalog.variants import Member, group
+from penstock.catalog.mapping.column_decisions import decide
+from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.proposal import Proposal, propose
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import Plan, compile_plan
+from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.products.variants import Member, group
+from penstock.catalog.profiles.profile import from_proposal
+from penstock.catalog.values.prices import read_price
 
 
 def planned(header: list[str], rows: list[list[str]]) -> tuple[Proposal, Plan]:

@@ -8,9 +8,9 @@ import pytest
 from tests.catalog.test_normalise import plan_of
 
 from penstock.catalog.fields import full_target, kind_of
-from penstock.catalog.normalise import normalise
-from penstock.catalog.prices import read_price
-from penstock.catalog.row import NormalisedRow
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.values.prices import read_price
 
 
 def rows(header: str, *lines: str) -> list[NormalisedRow]:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from penstock.catalog.fields import json_schema
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import compile_plan
-from penstock.catalog.profile import ColumnRule, Profile
-from penstock.catalog.row import NormalisedRow
-from penstock.catalog.validate import compile_validator
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import compile_plan
+from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.profiles.profile import ColumnRule, Profile
 from penstock.model.errors import BadInput
 
 HEADER = ["sku", "title", "price", "ean", "extra"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tests.catalog.test_normalise import plan_of
 
-from penstock.catalog.mapping import propose
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import compile_plan
-from penstock.catalog.profile import from_proposal
-from penstock.catalog.validate import compile_validator
-from penstock.catalog.variants import Grouped, Member, group
+from penstock.catalog.mapping.proposal import propose
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import compile_plan
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.products.variants import Grouped, Member, group
+from penstock.catalog.profiles.profile import from_proposal
 
 
 def members(rows: list[list[str]]) -> list[Member]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench
 
-from penstock.catalog.dedupe import same_key
-from penstock.catalog.gtin import read_identifier
+from penstock.catalog.products.duplicates import same_key
+from penstock.catalog.values.gtin import read_identifier
 from penstock.engine import fix
 from penstock.pipelines import product_alone
 from penstock.pipelines.extraction import Extraction

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from penstock.formats.reading import read_table
+from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.errors import BadInput
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.formats.test_sheets import MAIN, made_by_hand, ods, ods_cell, sheet_xml
 
-from penstock.formats.reading import read_table
+from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd
 from penstock.guards.children import ChildPool
 from penstock.model.errors import BadInput

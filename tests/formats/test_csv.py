@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.formats.support import DATA, LIMITS, ROOT, needs_data, read, refusal
 
-from penstock.formats.cells import unique_names
-from penstock.formats.reading import check_head, read_table
+from penstock.formats.read_table import check_head, read_table
+from penstock.formats.structure.cell_kinds import unique_names
 from penstock.formats.tables import CHUNK_ROWS, TableChunk
 from penstock.model.errors import BadInput
 

@@ -11,7 +11,7 @@ import xlsxwriter
 from tests.formats.support import LIMITS, read
 from tests.formats.test_sheets import ods, ods_cell
 
-from penstock.formats.reading import read_json_rows, read_table
+from penstock.formats.read_table import read_json_rows, read_table
 from penstock.formats.tables import JsonChunk, TableChunk
 
 

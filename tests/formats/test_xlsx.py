@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.formats import xlsx
-from penstock.formats.xlsx import XlsxPages, column_name
+from penstock.formats.writing import xlsx
+from penstock.formats.writing.xlsx import XlsxPages, column_name
 from penstock.model.errors import BadInput
 from penstock.model.export import ExportRow, Mark
 

@@ -14,16 +14,16 @@ from types import ModuleType
 from typing import Any
 
 import penstock
-from penstock.catalog.said_of_prices import LONGEST_AMOUNT
+from penstock.catalog.mapping.price_context import LONGEST_AMOUNT
 
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 # Patterns in a container, which are called by another name.
 KNOWN_USES = {
-    ("penstock.formats.detect", "_REFUSED_TEXTS"): {"match"},
+    ("penstock.formats.detection.content_type", "_REFUSED_TEXTS"): {"match"},
     ("penstock.formats.records.blocks", "_LINE"): {"fullmatch"},
 }
 # The most characters that are given to a pattern which cannot be made linear.
-CAPS = {"penstock.catalog.said_of_prices._AMOUNT_BEFORE": LONGEST_AMOUNT}
+CAPS = {"penstock.catalog.mapping.price_context._AMOUNT_BEFORE": LONGEST_AMOUNT}
 _SOURCE = Path(penstock.__file__).parent
 
 

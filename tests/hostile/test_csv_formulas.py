@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from penstock.formats.export import CsvPages, safe_cell
+from penstock.formats.writing.text_formats import CsvPages, safe_cell
 from penstock.model.export import ExportRow
 
 COMMAND = "=cmd|' /C calc'!A0"

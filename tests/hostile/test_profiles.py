@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import Caller, file_of, refused
 from tests.api.test_files import rows_of
 
-from penstock.catalog import profile as catalog
+from penstock.catalog.profiles import profile as catalog
 from penstock.model.errors import BadInput
 from penstock.store import profiles
 from penstock.store.database import Database

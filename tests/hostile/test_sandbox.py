@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.hostile import taken_over
 
-from penstock.formats.detected import Problem
+from penstock.formats.read_options import Problem
 from penstock.formats.tables import JsonChunk
 from penstock.guards import sandbox
 from penstock.guards.answers import NotAnAnswer, decode, decode_error, encode, encode_error

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from penstock.api.account_shapes import KeyOrder
 from penstock.api.media_types import media_type_of
 from penstock.api.session import SignInOrder
-from penstock.formats.detect import HEAD_BYTES, kind_of_bytes
+from penstock.formats.detection.content_type import HEAD_BYTES, kind_of_bytes
 from penstock.model.errors import BadInput
 
 # Processor time; each took from two seconds to minutes.

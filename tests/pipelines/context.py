@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from penstock.blobs.local import LocalBlobs
-from penstock.catalog.matching import names_of
+from penstock.catalog.products.matching import names_of
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor

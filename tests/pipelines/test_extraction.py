@@ -23,7 +23,7 @@ from tests.pipelines.context import (
     trial_context,
 )
 
-from penstock.catalog.mapping import fingerprint
+from penstock.catalog.mapping.proposal import fingerprint
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Shown, Skip

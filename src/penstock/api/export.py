@@ -15,7 +15,7 @@ from penstock.api.access import ApiParts, JobId, Reader
 from penstock.api.schemas import ExportQuery
 from penstock.api.shapes import load_job
 from penstock.engine.results import Wanted, export_pieces
-from penstock.formats.writers import FORMATS
+from penstock.formats.writing.registry import FORMATS
 from penstock.model.errors import BadInput
 from penstock.model.export import Pages
 

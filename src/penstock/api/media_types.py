@@ -6,7 +6,7 @@ from __future__ import annotations
 import mimetypes
 import re
 
-from penstock.formats.prologue import skip_prologue
+from penstock.formats.detection.xml_prologue import skip_prologue
 from penstock.model.errors import BadInput
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,63}/[a-z0-9!#$&^_.+-]{1,63}")

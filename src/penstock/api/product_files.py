@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from penstock.catalog.grid import ALL_COLUMNS, SECTIONS, flatten
+from penstock.catalog.products.grid import ALL_COLUMNS, SECTIONS, flatten
 from penstock.engine.results import OpenConnection, in_export_thread
 from penstock.model.export import ExportRow, Pages
 from penstock.store import catalog

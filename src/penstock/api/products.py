@@ -27,8 +27,8 @@ from penstock.api.product_shapes import (
     full,
     listed,
 )
-from penstock.catalog.gtin import match_key
-from penstock.catalog.matching import Candidates, Link, Match, names_of
+from penstock.catalog.products.matching import Candidates, Link, Match, names_of
+from penstock.catalog.values.gtin import match_key
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.store import accounts, catalog
 from penstock.store.accounts import Principal

@@ -17,10 +17,10 @@ from penstock.api.schemas import (
     ProfileShape,
     ProfilesQuery,
 )
-from penstock.catalog import profile as catalog
 from penstock.catalog.fields import FIELDS
-from penstock.catalog.profile_input import ProfileInput
-from penstock.catalog.saved import to_save
+from penstock.catalog.profiles import profile as catalog
+from penstock.catalog.profiles.checks import ProfileInput
+from penstock.catalog.saved_profiles import to_save
 from penstock.model.errors import BadInput, NotThere
 from penstock.store import accounts, profiles
 from penstock.store.database import from_json

@@ -71,7 +71,7 @@ async def _list(org: str) -> list[dict[str, Any]]:
 
 
 async def _export(org: str, name: str, version: int | None) -> str:
-    from penstock.catalog.profile import from_json
+    from penstock.catalog.profiles.profile import from_json
     from penstock.cli.session import transaction
     from penstock.store import accounts, profiles
 
@@ -83,8 +83,8 @@ async def _export(org: str, name: str, version: int | None) -> str:
 
 
 async def _import(org: str, text: str) -> tuple[str, int]:
-    from penstock.catalog.profile import from_toml, to_json
-    from penstock.catalog.saved import to_save
+    from penstock.catalog.profiles.profile import from_toml, to_json
+    from penstock.catalog.saved_profiles import to_save
     from penstock.cli.session import local_admin, transaction
     from penstock.store import accounts, profiles
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.cli.errors import FAILURE, USAGE, CliError
-from penstock.formats.reading import read_table
+from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.guards.children import ChildPool
 from penstock.model.errors import ChildCrashed, PenstockError, PermanentError

@@ -14,8 +14,8 @@ from uuid import UUID
 from penstock.cli.errors import USAGE, CliError
 from penstock.engine.parts import Parts
 from penstock.engine.results import Wanted, columns_of, export_pieces, export_rows, result_pages
-from penstock.formats.export import CsvPages
-from penstock.formats.writers import FORMATS
+from penstock.formats.writing.registry import FORMATS
+from penstock.formats.writing.text_formats import CsvPages
 from penstock.model.export import Pages
 from penstock.model.states import ItemStatus
 from penstock.store import jobs

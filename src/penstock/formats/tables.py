@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from orjson import JSONEncodeError, dumps
 
-from penstock.formats.detected import Problem
+from penstock.formats.read_options import Problem
 from penstock.model.errors import BadInput
 from penstock.model.transfer import transferable
 

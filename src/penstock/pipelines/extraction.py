@@ -12,12 +12,12 @@ import orjson
 from pydantic import Field, model_validator
 
 from penstock import __version__
-from penstock.catalog import profile as profiles
-from penstock.catalog.columns import ColumnStats
-from penstock.catalog.plan import compile_plan
-from penstock.catalog.profile_input import Contract, Key, Winner
-from penstock.catalog.validate import compile_validator
-from penstock.formats.reading import check_head
+from penstock.catalog.mapping.column_stats import ColumnStats
+from penstock.catalog.products.plan import compile_plan
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.profiles import profile as profiles
+from penstock.catalog.profiles.checks import Contract, Key, Winner
+from penstock.formats.read_table import check_head
 from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits

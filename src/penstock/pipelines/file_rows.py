@@ -8,9 +8,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, field_validator
 
-from penstock.catalog.columns import ColumnStats, add_rows, gather
-from penstock.formats.detected import Problem
-from penstock.formats.reading import read_table
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather
+from penstock.formats.read_options import Problem
+from penstock.formats.read_table import read_table
 from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, as_json_rows
 from penstock.model.errors import BadInput
 from penstock.model.json_text import JsonText

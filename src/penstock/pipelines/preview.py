@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from penstock.catalog.columns import ColumnStats, add_rows, gather
-from penstock.catalog.dedupe import Duplicates
-from penstock.catalog.matching import Candidates, names_of
-from penstock.catalog.variants import Member, group
-from penstock.formats.reading import read_table
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather
+from penstock.catalog.products.duplicates import Duplicates
+from penstock.catalog.products.matching import Candidates, names_of
+from penstock.catalog.products.variants import Member, group
+from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip

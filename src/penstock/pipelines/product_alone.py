@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from string import ascii_letters, digits
 from typing import Any
 
-from penstock.catalog.dedupe import same_key
-from penstock.catalog.matching import Names
-from penstock.catalog.plan import Plan
-from penstock.catalog.profile import Profile
+from penstock.catalog.products.duplicates import same_key
+from penstock.catalog.products.matching import Names
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.profiles.profile import Profile
 from penstock.model.pipeline import AS_READ, Item, Job
 from penstock.model.ports import Context
 from penstock.pipelines.product_plan import plan_of

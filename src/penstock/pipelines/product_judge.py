@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from penstock.catalog.dedupe import Change, diff
-from penstock.catalog.grid import LINKS, MATCH, merged
-from penstock.catalog.matching import Candidates, Link, Match, Names
-from penstock.catalog.price_guard import suspicious_change
+from penstock.catalog.products.duplicates import Change, diff
+from penstock.catalog.products.grid import LINKS, MATCH, merged
+from penstock.catalog.products.matching import Candidates, Link, Match, Names
+from penstock.catalog.products.price_guard import suspicious_change
 from penstock.model.held import ACCEPTED, GTIN_HELD, PRICE_HELD
 from penstock.model.outcomes import Added
 from penstock.model.pipeline import Job

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from penstock.catalog.dedupe import same_key
-from penstock.catalog.grid import MATCH, flatten
-from penstock.catalog.matching import Names, names_of
-from penstock.catalog.variants import Member, group
+from penstock.catalog.products.duplicates import same_key
+from penstock.catalog.products.grid import MATCH, flatten
+from penstock.catalog.products.matching import Names, names_of
+from penstock.catalog.products.variants import Member, group
 from penstock.model.effects import LONGEST_NAME, UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.json_text import from_json

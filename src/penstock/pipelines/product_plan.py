@@ -12,23 +12,23 @@ from typing import Any
 
 import orjson
 
-from penstock.catalog import profile as profiles
-from penstock.catalog.columns import ColumnStats
-from penstock.catalog.currencies import Rates, rates_on
-from penstock.catalog.decisions import ColumnDecision, decide
 from penstock.catalog.fields import REQUIRED, full_target
-from penstock.catalog.grid import grid_columns
-from penstock.catalog.mapping import Proposal, fingerprint, propose
-from penstock.catalog.plan import Plan, compile_plan
-from penstock.catalog.profile import ColumnRule, Profile
-from penstock.catalog.said_of_prices import (
+from penstock.catalog.mapping.column_decisions import ColumnDecision, decide
+from penstock.catalog.mapping.column_stats import ColumnStats
+from penstock.catalog.mapping.price_context import (
     said_of_prices,
     with_what_is_said,
     with_what_is_shown,
 )
-from penstock.catalog.saved import respelt
-from penstock.catalog.synonyms import read_hints
-from penstock.catalog.validate import Validator, compile_validator
+from penstock.catalog.mapping.proposal import Proposal, fingerprint, propose
+from penstock.catalog.mapping.synonyms import read_hints
+from penstock.catalog.products.grid import grid_columns
+from penstock.catalog.products.plan import Plan, compile_plan
+from penstock.catalog.products.validate import Validator, compile_validator
+from penstock.catalog.profiles import profile as profiles
+from penstock.catalog.profiles.profile import ColumnRule, Profile
+from penstock.catalog.saved_profiles import respelt
+from penstock.catalog.values.currencies import Rates, rates_on
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog, Context

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock.catalog.dedupe import completeness, same_key
-from penstock.catalog.grid import flatten, shown_name
-from penstock.catalog.matching import Names, names_of
-from penstock.catalog.normalise import normalise
-from penstock.catalog.plan import Plan
-from penstock.catalog.row import NormalisedRow, RowProblem
-from penstock.catalog.validate import Validator
-from penstock.formats.layout import is_sum
+from penstock.catalog.products.duplicates import completeness, same_key
+from penstock.catalog.products.grid import flatten, shown_name
+from penstock.catalog.products.matching import Names, names_of
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.row import NormalisedRow, RowProblem
+from penstock.catalog.products.validate import Validator
+from penstock.formats.structure.layout import is_sum
 from penstock.model.effects import LONGEST_NAME, NameRow
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Fail, Outcome, Skip

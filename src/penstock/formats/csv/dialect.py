@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from penstock.formats.csv.fixed import Gap, cut, is_underline
+from penstock.formats.csv.fixed_width import Gap, cut, is_underline
 
 
 class Reader(Protocol):

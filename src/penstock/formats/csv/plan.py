@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from penstock.formats.cells import is_blank
 from penstock.formats.csv.dialect import Dialect
-from penstock.formats.csv.glued import has_glued_digits, has_padded_numbers
+from penstock.formats.csv.fixed_width_dense import has_glued_digits, has_padded_numbers
 from penstock.formats.csv.prose import what_text_is
 from penstock.formats.csv.records import Block, blocks_of
 from penstock.formats.csv.sniff import (
@@ -21,11 +20,12 @@ from penstock.formats.csv.sniff import (
     sep_line,
     sniff,
 )
-from penstock.formats.detect import refused
-from penstock.formats.detected import MOST_SHOWN, Detected, ReadOptions, shown_line
-from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding
-from penstock.formats.layout import Layout, find_layout
+from penstock.formats.detection.content_type import refused
+from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding
+from penstock.formats.read_options import MOST_SHOWN, Detected, ReadOptions, shown_line
 from penstock.formats.source import Source
+from penstock.formats.structure.cell_kinds import is_blank
+from penstock.formats.structure.layout import Layout, find_layout
 from penstock.model.errors import BadInput
 
 # Files up to this size are looked at as a whole, larger ones by their head.

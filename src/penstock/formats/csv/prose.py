@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from penstock.formats.cells import TYPED, kind_of
 from penstock.formats.csv.sniff import Sniffed
+from penstock.formats.structure.cell_kinds import TYPED, kind_of
 
 _LOG = re.compile(
     r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s.{0,60}?"

@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from penstock.formats.cells import is_blank, unique_names
 from penstock.formats.csv.dialect import Dialect
 from penstock.formats.csv.plan import CsvPlan, check_columns, is_comment, plan_csv
 from penstock.formats.csv.records import Block, blocks_of, cell_too_large
-from penstock.formats.detected import Problem, ReadOptions, shown_line
-from penstock.formats.layout import cut_footer
+from penstock.formats.read_options import Problem, ReadOptions, shown_line
 from penstock.formats.source import Source
+from penstock.formats.structure.cell_kinds import is_blank, unique_names
+from penstock.formats.structure.layout import cut_footer
 from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead, fit
 
 # How many rows at the end of a file notes are looked for among.

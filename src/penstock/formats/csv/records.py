@@ -11,8 +11,8 @@ from typing import TextIO
 
 from penstock.formats.csv.dialect import UNIT, Dialect
 from penstock.formats.csv.lenient import MOST_LINES, Patience, looks_swallowed, mend
-from penstock.formats.detected import Problem
-from penstock.formats.encodings import as_cp1252, is_foreign
+from penstock.formats.detection.encodings import as_cp1252, is_foreign
+from penstock.formats.read_options import Problem
 from penstock.model.errors import BadInput
 
 BLOCK_CHARS = 192 * 1024

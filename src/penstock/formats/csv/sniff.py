@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from penstock.formats.cells import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
 from penstock.formats.csv.dialect import SPACES, UNIT, Dialect, is_rule, unwrapped
-from penstock.formats.csv.fixed import find_positions, gaps_of_widths
+from penstock.formats.csv.fixed_width import find_positions, gaps_of_widths
 from penstock.formats.csv.lenient import Patience, mend
-from penstock.formats.detected import ReadOptions, wrong_option
+from penstock.formats.read_options import ReadOptions, wrong_option
+from penstock.formats.structure.cell_kinds import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
 
 SAMPLE_CHARS = 48 * 1024
 SAMPLE_ROWS = 400

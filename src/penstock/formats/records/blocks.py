@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from penstock.formats.records.flat import IDENTITY
+from penstock.formats.records.flatten import IDENTITY
 
 _LOOKED_AT = 400
 _LONGEST_NAME = 40

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from penstock.formats.cells import unique_names
-from penstock.formats.detected import Detected, ReadOptions
-from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding
+from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding
+from penstock.formats.read_options import Detected, ReadOptions
 from penstock.formats.records.blocks import Blocks, find_blocks, records_in
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.source import Source
+from penstock.formats.structure.cell_kinds import unique_names
 from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead
 from penstock.model.errors import BadInput
 

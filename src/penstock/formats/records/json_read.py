@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.formats.cells import unique_names
-from penstock.formats.detected import Detected, Problem, ReadOptions
-from penstock.formats.encodings import marked_encoding
-from penstock.formats.headers import find_header
-from penstock.formats.records.flat import (
+from penstock.formats.detection.encodings import marked_encoding
+from penstock.formats.read_options import Detected, Problem, ReadOptions
+from penstock.formats.records.flatten import (
     IDENTITY,
     RECORD_NAMES,
     VALUE,
@@ -22,6 +20,8 @@ from penstock.formats.records.flat import (
 from penstock.formats.records.json_text import DECODER, JsonText, check_text, depth_of, invalid
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.source import Source
+from penstock.formats.structure.cell_kinds import unique_names
+from penstock.formats.structure.headers import find_header
 from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead
 from penstock.model.errors import BadInput
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from math import isinf
 from typing import Any, TextIO
 
-from penstock.formats.records.flat import Number
+from penstock.formats.records.flatten import Number
 from penstock.model.errors import BadInput
 
 _SPACE = re.compile(r"[ \t\n\r]*")

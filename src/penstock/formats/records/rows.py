@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from penstock.formats.cells import is_blank
-from penstock.formats.detected import Problem
-from penstock.formats.records.flat import flattened, text_of
+from penstock.formats.read_options import Problem
+from penstock.formats.records.flatten import flattened, text_of
+from penstock.formats.structure.cell_kinds import is_blank
 from penstock.formats.tables import Problems
 from penstock.model.errors import BadInput
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.formats.cells import unique_names
-from penstock.formats.detected import Detected, ReadOptions
-from penstock.formats.encodings import Encoding
-from penstock.formats.records.flat import GOODS, IDENTITY, RECORD_NAMES, flattened
+from penstock.formats.detection.encodings import Encoding
+from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.records.flatten import GOODS, IDENTITY, RECORD_NAMES, flattened
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.records.xml_text import XmlText, xml_encoding
 from penstock.formats.source import Source
+from penstock.formats.structure.cell_kinds import unique_names
 from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead
 from penstock.model.errors import BadInput
 

@@ -8,7 +8,13 @@ from html.entities import html5
 from typing import Any
 from xml.parsers import expat
 
-from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding, marked_encoding
+from penstock.formats.detection.encodings import (
+    MIXED,
+    Encoding,
+    as_cp1252,
+    find_encoding,
+    marked_encoding,
+)
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
 from penstock.model.text_encodings import is_text_encoding

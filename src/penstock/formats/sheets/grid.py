@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from penstock.formats.cells import is_blank, unique_names
-from penstock.formats.detected import MOST_SHOWN, Detected, Problem, ReadOptions, shown_line
-from penstock.formats.layout import Layout, Merge, cut_footer, find_layout
+from penstock.formats.read_options import MOST_SHOWN, Detected, Problem, ReadOptions, shown_line
+from penstock.formats.structure.cell_kinds import is_blank, unique_names
+from penstock.formats.structure.layout import Layout, Merge, cut_footer, find_layout
 from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
 from penstock.model.errors import BadInput
 

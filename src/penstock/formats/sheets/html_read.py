@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from penstock.formats.detect import refused
-from penstock.formats.detected import Detected, ReadOptions
-from penstock.formats.encodings import MIXED, Encoding, as_cp1252, find_encoding, fits
+from penstock.formats.detection.content_type import refused
+from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding, fits
 from penstock.formats.markup import Tag, tags_and_texts
+from penstock.formats.read_options import Detected, ReadOptions
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,

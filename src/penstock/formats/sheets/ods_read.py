@@ -8,7 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from penstock.formats.detected import Detected, ReadOptions
+from penstock.formats.read_options import Detected, ReadOptions
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,

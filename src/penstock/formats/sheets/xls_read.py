@@ -10,8 +10,8 @@ from typing import Any
 
 import xlrd
 
-from penstock.formats.detect import refused
-from penstock.formats.detected import Detected, ReadOptions
+from penstock.formats.detection.content_type import refused
+from penstock.formats.read_options import Detected, ReadOptions
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,

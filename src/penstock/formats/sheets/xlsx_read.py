@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 
-from penstock.formats.detected import Detected, ReadOptions
+from penstock.formats.read_options import Detected, ReadOptions
 from penstock.formats.sheets.grid import choose_sheet, plan_grid, table_pieces, tell_words
 from penstock.formats.sheets.xlsx_book import open_book, survey_sheet
 from penstock.formats.sheets.xlsx_cells import SheetCells

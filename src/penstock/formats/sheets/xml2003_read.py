@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from penstock.formats.detected import Detected, ReadOptions
-from penstock.formats.encodings import Encoding
+from penstock.formats.detection.encodings import Encoding
+from penstock.formats.read_options import Detected, ReadOptions
 from penstock.formats.records.xml_text import XmlText, xml_encoding
 from penstock.formats.sheets.grid import (
     GridRow,

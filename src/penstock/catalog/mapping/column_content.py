@@ -1,0 +1,182 @@
+"""What a column holds, judged by its cells alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from penstock.catalog.values.availability import QUANTITY_RULES, read_availability, read_quantity
+from penstock.catalog.values.availability_words import COLOURS
+from penstock.catalog.values.availability_words import WORDS as AVAILABILITY
+from penstock.catalog.values.booleans import WORDS as BOOLEANS
+from penstock.catalog.values.booleans import read_boolean
+from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
+from penstock.catalog.values.dates import read_datetime
+from penstock.catalog.values.dimensions import read_dimensions
+from penstock.catalog.values.gtin import is_valid, read_gtin
+from penstock.catalog.values.images import looks_like_image, read_images, read_url
+from penstock.catalog.values.numbers import (
+    is_nothing,
+    read_count,
+    read_number,
+    read_rating,
+    to_ascii,
+)
+from penstock.catalog.values.price_tiers import read_percent, read_step, read_tier_cell
+from penstock.catalog.values.prices import read_price
+from penstock.catalog.values.units import read_measure, read_pack, unit_of
+from penstock.catalog.word_lists import words
+
+# A column says something of itself only with so many filled cells.
+FEWEST = 3
+TOO_FEW = 0.25
+_CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
+MOST = 200
+
+_FITS: dict[str, Callable[[str], bool]] = {
+    # Wrong check digits are mistakes in a column of numbers, not another kind of column.
+    "gtin": lambda text: read_gtin(text).value is not None or is_wrong_gtin(text),
+    "price": lambda text: read_price(text).value is not None,
+    "per_unit": lambda text: read_price(text).value is not None,
+    "currency": lambda text: currency_of(text) is not None,
+    "unit": lambda text: text.isdecimal() or unit_of(text) is not None,
+    "tiers": lambda text: read_tier_cell(text, None, None).value is not None,
+    "step": lambda text: read_step(text).value is not None,
+    "percent": lambda text: read_percent(text, None).value is not None,
+    "pack": lambda text: read_pack(text).value is not None,
+    "boolean": lambda text: read_boolean(text).value is not None,
+    "availability": lambda text: read_availability(text).value is not None,
+    "count": lambda text: read_count(text).value is not None,
+    # Words of stock are for the column of them, where there is one; a number is for this one.
+    "quantity": lambda text: read_quantity(text).rule in QUANTITY_RULES,
+    "lead_time": lambda text: any(c.isdecimal() for c in text),
+    "date": lambda text: read_datetime(text).value is not None,
+    "datetime": lambda text: read_datetime(text).value is not None,
+    "rating": lambda text: read_rating(text).value is not None,
+    "weight": lambda text: read_measure(text, "mass", "kg").value is not None,
+    "length": lambda text: read_measure(text, "length", "cm").value is not None,
+    "dimensions": lambda text: read_dimensions(text, "cm").value is not None,
+    # Cut off after so many characters, a sample may be no list any more.
+    "variants": lambda text: text.startswith("[{"),
+    "url": lambda text: read_url(text).value is not None,
+    "images": lambda text: (
+        read_images(text).value is not None or looks_like_image(text) or text.startswith("[{")
+    ),
+}
+
+
+def is_wrong_gtin(text: str) -> bool:
+    return any(
+        found.code in ("GTIN_LOST", "GTIN_CHECK_DIGIT") for found in read_gtin(text).problems
+    )
+
+
+def filled(samples: Sequence[str]) -> list[str]:
+    return [text for text in samples if not is_nothing(text)][:MOST]
+
+
+def are_codes(samples: Sequence[str]) -> bool:
+    """`A-100`, `000123`: nobody calls a product like that."""
+    cells = filled(samples)
+    return len(cells) >= FEWEST and all(map(_CODE.fullmatch, cells))
+
+
+def are_numbers(samples: Sequence[str]) -> bool:
+    cells = filled(samples)
+    return bool(cells) and all(text.strip().isdecimal() for text in cells)
+
+
+_PRODUCT = words("product products item items offer offers article articles produkt artikel")
+
+
+def say_only_product(samples: Sequence[str]) -> bool:
+    """`products` in every row says what the rows are, not which of them."""
+    said = {text.strip().casefold() for text in filled(samples)}
+    return bool(said) and said <= _PRODUCT
+
+
+def fit(kind: str, samples: Sequence[str]) -> float | None:
+    """Which share of the filled cells a field of this kind could take; None if too few are."""
+    check = _FITS.get(kind)
+    cells = filled(samples)
+    if check is None or not cells:
+        return None
+    share = sum(check(text) for text in cells) / len(cells)
+    if len(cells) < FEWEST:
+        # So few may all be mistakes; they still say against a name that is none of the best.
+        return None if share else TOO_FEW
+    return share
+
+
+# What the cells look like, the field they then fill, how sure one can be at most.
+_LOOKS: tuple[tuple[str, str, float, Callable[[str], bool]], ...] = (
+    ("gtin", "identifiers.gtin", 0.85, lambda text: is_valid(text.strip())),
+    ("image_url", "images", 0.8, lambda text: text.startswith("http") and looks_like_image(text)),
+    (
+        "url",
+        "metadata.url",
+        0.7,
+        lambda text: text.startswith("http") and not looks_like_image(text),
+    ),
+    ("currency", "price.currency", 0.8, lambda text: text.strip().upper() in CODES),
+    ("price", "price.amount", 0.75, lambda text: _is_price(text)),
+    ("availability", "availability.status", 0.7, lambda text: _is_availability(text)),
+    ("unit", "price.unit", 0.55, lambda text: not text[0].isdigit() and unit_of(text) is not None),
+    ("long_text", "description", 0.55, lambda text: len(text) > 100 and " " in text),
+    ("date", "metadata.lastUpdated", 0.3, lambda text: _is_date(text)),
+    ("boolean", "price.taxIncluded", 0.2, lambda text: text.strip().casefold() in BOOLEANS),
+)
+
+
+_MONEY = re.compile(
+    r"\s*(?:[^\w\s]{1,2}|[A-Z]{3}|[A-Z]{0,2}[$€£]|zł|Kč|kr|Rs|Fr)?\.?\s?"
+    r"[0-9][0-9.,' \u00a0\u202f]*"
+    r"(?:,-|\.-)?\s?(?:[^\w\s]|[A-Z]{3}|[a-zA-Zčřłźżęąó]{1,5}\.?|円|元)?\s*"
+)
+
+
+def _is_price(text: str) -> bool:
+    """A number with the sign or code of a currency, and nothing else."""
+    if len(text) >= 40 or TOKEN.search(text) is None or not _MONEY.fullmatch(to_ascii(text)):
+        return False
+    return read_price(text).value is not None
+
+
+def _is_availability(text: str) -> bool:
+    word = text.strip().casefold().replace("_", " ")
+    return len(word) > 4 and word in AVAILABILITY and word not in BOOLEANS | COLOURS
+
+
+def _is_date(text: str) -> bool:
+    return len(text) >= 6 and read_number(text) is None and read_datetime(text).value is not None
+
+
+def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
+    """(what the column looks like, the field that suggests, how surely), or None."""
+    cells = filled(samples)
+    if cells and all(text.strip() in CODES for text in cells):
+        return "currency", "price.currency", 0.8
+    if len(cells) < FEWEST:
+        return None
+    for kind, target, most, check in _LOOKS:
+        share = sum(check(text) for text in cells) / len(cells)
+        if share >= 0.8:
+            return kind, target, round(most * share, 3)
+    return None
+
+
+_NUMBERED = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z]|0|[0-9]{5})[A-Za-z0-9._/-]{2,24}")
+_WITH_CENTS = re.compile(r"[0-9]{1,3}(?:[.,' ]?[0-9]{3})*[.,][0-9]{2}")
+
+
+def guess(samples: Sequence[str]) -> str | None:
+    """The field that cells may fill which nobody named: codes, amounts with cents, names."""
+    cells = [text.strip() for text in filled(samples)]
+    if len(cells) < FEWEST:
+        return None
+    if all(map(_NUMBERED.fullmatch, cells)):
+        return "identifiers.sku"
+    if all(map(_WITH_CENTS.fullmatch, cells)):
+        return "price.amount"
+    words_in = [text for text in cells if sum(map(str.isalpha, text)) >= 3 and len(text) <= 120]
+    return "title" if len(words_in) >= 0.9 * len(cells) else None

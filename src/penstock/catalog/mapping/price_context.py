@@ -1,0 +1,146 @@
+"""What a file says of its prices outside of the cells: in the lines above and below, as the name of
+the sheet, or in how a workbook shows its numbers. `Alle Preise in EUR zzgl. MwSt.` holds for every
+price that does not say otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from penstock.catalog.mapping.column_decisions import ColumnDecision
+from penstock.catalog.values import price_words
+from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
+from penstock.catalog.values.units import unit_of
+from penstock.catalog.word_lists import entries, load, phrases, words
+
+LONGEST_QUOTED = 80
+
+_OF_PRICES = re.compile(
+    r"pri(?:ce|x\b|js)|prei[sß]|precio|prezz|pre[çc]o|\bcen[ay]\b|cenn[íi]k|cenik|цен|прайс|fiyat|"
+    r"価格|定価|单价|价格|報價|报价|currency|währung|waehrung|devise|moneda|moeda|valuta|waluta|měna|"
+    r"валюта|para birimi|通貨|货币|tarif|listin|\bvalues? in\b|\bamounts? (?:are )?in\b",
+    re.IGNORECASE,
+)
+# Codes that are no words, so that they may stand anywhere. The others only count where a currency
+# is expected: in brackets, after `in` or a colon.
+_CLEAR = words(load("currencies")["unmistakable codes"])
+_EXPECTED = r"(?:\bin |[(\[/:=] ?|: )"
+_NAMES = {
+    name: code
+    for code, names in entries(load("currencies")["names in sentences"])
+    for name in phrases(names)
+}
+_TOKEN = re.compile(
+    r"(?<![^\W\d_])(?:(?P<clear>" + "|".join(sorted(_CLEAR)) + r")"
+    r"|(?<=[ (\[/:=])(?P<code>" + "|".join(sorted(CODES - _CLEAR)) + r"))(?![^\W\d_])"
+    r"|(?P<sign>[€£₽₺₴₹₩₪฿₫])"
+    r"|(?<![^\W\d_])(?P<name>(?i:" + "|".join(sorted(map(re.escape, _NAMES), key=len, reverse=True))
+    + r"))(?![^\W\d_])|(?P<dollar>(?<![A-Za-z])\$)"
+)  # fmt: skip
+_BEFORE = re.compile(_EXPECTED + r"$")
+# An amount is no word on the currency of all others; a year is no amount.
+LONGEST_AMOUNT = 60
+_AMOUNT_BEFORE = re.compile(r"(?<![0-9])(?!(?:19|20)[0-9]{2}\s?$)[0-9][0-9.,' ]*\s?$")
+_AMOUNT_AFTER = re.compile(r"^\s?[0-9]")
+
+
+class Said(NamedTuple):
+    """``words`` are the file's own, for who wonders where it is from."""
+
+    currency: str | None = None
+    tax_included: bool | None = None
+    words: str = ""
+
+
+NOTHING = Said()
+
+
+def said_of_prices(reading: Mapping[str, Any]) -> Said:
+    """By the report of a reading. What is said in two ways is not said."""
+    currencies: dict[str, str] = {}
+    taxes: dict[bool, str] = {}
+    for line, is_name in _lines(reading):
+        speaks = _OF_PRICES.search(line) is not None
+        if is_name or speaks or _TOKEN.fullmatch(line.strip(" ()[]")):
+            for named in _named(line):
+                currencies.setdefault(named, line)
+        if speaks and (tax := _tax(line)) is not None:
+            taxes.setdefault(tax, line)
+    currency = next(iter(currencies)) if len(currencies) == 1 else None
+    tax = next(iter(taxes)) if len(taxes) == 1 else None
+    quoted = currencies[currency] if currency else taxes[tax] if tax is not None else ""
+    return Said(currency, tax, quoted.strip(" ;,|\t")[:LONGEST_QUOTED])
+
+
+def _lines(reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    if reading.get("sheet"):
+        yield str(reading["sheet"]), True
+    for place in ("preamble", "footer"):
+        for line in reading.get(place) or ():
+            yield line["text"], False
+
+
+def _named(line: str) -> Iterator[str]:
+    for match in _TOKEN.finditer(line):
+        before, after = line[: match.start()], line[match.end() :]
+        if _AMOUNT_BEFORE.search(before[-LONGEST_AMOUNT:]) or _AMOUNT_AFTER.search(after):
+            continue
+        if match["code"] and not _BEFORE.search(before):
+            continue
+        name = match["name"]
+        found = currency_of(_NAMES[name.casefold()] if name else match.group())
+        if found is not None:
+            yield found.currency
+
+
+def _tax(line: str) -> bool | None:
+    without = price_words.TAX_EXCLUDED.search(line) is not None
+    included = price_words.TAX_INCLUDED.search(line) is not None
+    return None if without == included else included
+
+
+def with_what_is_said(
+    decisions: Sequence[ColumnDecision], said: Said, currency: str | None
+) -> list[ColumnDecision]:
+    """Decisions with it, where neither the cells of a column nor the profile's ``currency`` say
+    another."""
+    money = None if currency else said.currency
+    if money is None and said.tax_included is None:
+        return list(decisions)
+    return [_with(one, money, said) for one in decisions]
+
+
+def _with(decision: ColumnDecision, currency: str | None, said: Said) -> ColumnDecision:
+    if currency is not None:
+        note = f"The currency is {currency}, as the file says beside its table: {said.words!r}"
+        decision = _in(decision, currency, note, said.words)
+    return replace(decision, tax_included=said.tax_included)
+
+
+def _in(decision: ColumnDecision, currency: str, note: str, words: str) -> ColumnDecision:
+    """A column of several currencies has none of its own."""
+    if decision.currency is not None or any("Several" in one for one in decision.notes):
+        return decision
+    return replace(decision, currency=currency, notes=(*decision.notes, note), said=words)
+
+
+def with_what_is_shown(
+    decisions: Sequence[ColumnDecision], header: Sequence[str], shown: Mapping[str, str],
+    currency: str | None,
+) -> list[ColumnDecision]:  # fmt: skip
+    """Decisions with what a workbook shows beside the numbers of a column: `€`, `kg`."""
+    found = list(decisions)
+    for index, name in enumerate(header[: len(found)]):
+        words = shown.get(name)
+        if not words:
+            continue
+        token = TOKEN.search(words)
+        money = currency_of(token.group(), currency) if token else None
+        if money is not None:
+            note = f"The currency is {money.currency}: cells are shown with {words!r}"
+            found[index] = _in(found[index], money.currency, note, words)
+        elif (unit := unit_of(words)) is not None:
+            found[index] = replace(found[index], unit=unit)
+    return found

@@ -1,0 +1,310 @@
+"""Which column is what: by exact name, then by similar name, then by what the cells hold."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import Literal
+
+from rapidfuzz import fuzz, process
+
+from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
+from penstock.catalog.mapping import column_content, synonyms
+from penstock.catalog.mapping.assign import assign
+from penstock.catalog.mapping.synonyms import Candidate, Hints, header_key
+from penstock.catalog.mapping.tier_columns import find_steps
+from penstock.catalog.word_lists import load, words
+
+How = Literal["exact", "fuzzy", "content", "custom"]
+
+# Under this a column stays a custom field; what was thought of is still listed.
+LEAST_CONFIDENCE = 0.5
+LEAST_SIMILARITY = 88
+MOST_ALTERNATIVES = 4
+LONGEST_TITLE = 120
+SHORTEST_MISSPELT = 4
+LEAST_ALIKE = 85
+GUESSED = 0.5
+FEWEST_BREAKS = 3
+
+# As readers name the columns of a file without a header.
+_NUMBERED = re.compile(r"Column [0-9]{1,4}")
+_BREAK = re.compile(
+    r"\s*(?P<price>(?:preis|price|prix|precio|prezzo|prijs|preço|cena|vk|ek)\s{0,2}"
+    r"(?:\(?(?:[A-Z]{3}|[€$£])\)?)?)?\s{0,2}"
+    r"(?P<low>[1-9][0-9]{0,6})\s?(?:(?P<high>(?:-|–|bis|to)\s?[0-9]{1,7}|\+))?"
+    r"\s{0,2}(?:(?:st|stk|stck|stück|pcs?|pieces?|units?|ea|szt|ks|uds?|pz)\.?)?"
+    r"\s{0,2}(?:\(?(?:[A-Z]{3}|[€$£])\)?)?\s*",
+    re.IGNORECASE,
+)
+TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
+# Words that are no misspelt names, though they look it.
+_NO_MISTAKES = words(load("header_words")["not misspelt"])
+
+# One exact name outweighs any number of resemblances, and they any number of looks.
+_TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProposal:
+    """What one column is proposed to be; ``target`` None keeps it as a custom field."""
+
+    index: int
+    header: str
+    target: str | None
+    confidence: float
+    how: How
+    looks_like: str | None
+    hints: Hints
+    alternatives: tuple[Candidate, ...]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "column": self.header,
+            "target": self.target,
+            "confidence": self.confidence,
+            "how": self.how,
+            "looksLike": self.looks_like,
+            "currency": self.hints.currency,
+            "unit": self.hints.unit,
+            "taxIncluded": self.hints.tax_included,
+            "alternatives": [
+                {"target": other.target, "confidence": other.confidence}
+                for other in self.alternatives
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    columns: tuple[ColumnProposal, ...]
+    fingerprint: str
+    platform: str | None
+
+    def targets(self) -> dict[str, str]:
+        """Column by header to target, mapped ones only."""
+        return {c.header: c.target for c in self.columns if c.target is not None}
+
+
+def fingerprint(header: Sequence[str]) -> str:
+    """Equal for files with the same columns in any order, case and spelling of spaces."""
+    names = sorted(header_key(name) for name in header)
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    options: dict[str, tuple[float, How]]
+    looks_like: str | None
+    hints: Hints
+
+
+def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Proposal:
+    """A target for each column, none twice. ``samples`` holds some cells of each column."""
+    platform = synonyms.platform_of(header)
+    thoughts = [
+        _think(name, samples[index] if index < len(samples) else (), platform)
+        for index, name in enumerate(header)
+    ]
+    if all(map(_NUMBERED.fullmatch, header)):
+        _guess(thoughts, samples)
+    _find_price_breaks(header, thoughts, samples)
+    _find_price_steps(header, thoughts, samples)
+    scores = []
+    for index, thought in enumerate(thoughts):
+        # Of two equally good columns the first one wins.
+        first = 1 - index * 1e-7
+        scores.append(
+            {
+                target: _TIERS[how] * confidence * first
+                for target, (confidence, how) in thought.options.items()
+                if confidence >= LEAST_CONFIDENCE
+            }
+        )
+    chosen = assign(scores)
+    _with_a_title(chosen, thoughts, samples)
+    _with_further_columns(chosen, thoughts)
+    return Proposal(
+        tuple(
+            _proposal(index, header[index], thought, target)
+            for index, (thought, target) in enumerate(zip(thoughts, chosen, strict=True))
+        ),
+        fingerprint(header),
+        platform,
+    )
+
+
+def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
+    named, hints = synonyms.candidates(name, platform)
+    options: dict[str, tuple[float, How]] = {
+        target: (_weighed(target, confidence, samples), "exact")
+        for target, confidence in _with_stock_words(named)
+    }
+    if not options:
+        for target, confidence in _similar(name):
+            options.setdefault(target, (_weighed(target, confidence, samples), "fuzzy"))
+    looks = column_content.look(samples)
+    if looks is not None:
+        _, target, confidence = looks
+        if target not in options:
+            options[target] = (confidence, "content")
+    return _Thought(options, looks[0] if looks else None, hints)
+
+
+def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
+    """Where there is no header, the cells are all there is to go by."""
+    for thought, cells in zip(thoughts, samples, strict=False):
+        guessed = None if thought.options else column_content.guess(cells)
+        if guessed is not None:
+            thought.options[guessed] = (GUESSED, "content")
+
+
+def _find_price_breaks(
+    header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+) -> None:
+    """Columns called `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
+    hold amounts are prices from that quantity up."""
+    matches = ((index, _BREAK.fullmatch(name[:80])) for index, name in enumerate(header))
+    found = [(index, step) for index, step in matches if step is not None]
+    numbers = [int(step["low"]) for _, step in found]
+    grow = all(b > a for a, b in pairwise(numbers))
+    fewest = 2 if any(step["high"] or step["price"] for _, step in found) else FEWEST_BREAKS
+    if len(found) < fewest or numbers[0] != 1 or not grow or numbers[1] == 2:
+        return
+    for (index, _), quantity in zip(found, numbers, strict=True):
+        cells = samples[index] if index < len(samples) else ()
+        if column_content.fit("price", cells) == 1.0:
+            target = "price.amount" if quantity == 1 else f"{TIERS}.{quantity}"
+            thoughts[index].options[target] = (0.8, "exact")
+
+
+def _find_price_steps(
+    header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+) -> None:
+    """`Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`: quantities and what holds from each up."""
+    steps = find_steps(header)
+    cells = {index: samples[index] if index < len(samples) else () for index in steps}
+    if any(
+        column_content.fit(kind_of(target), cells[index]) == 0 for index, target in steps.items()
+    ):
+        return
+    for index, target in steps.items():
+        thoughts[index].options.clear()
+        thoughts[index].options[target] = (0.95, "exact")
+    for index, thought in enumerate(thoughts):
+        # A column of prices from a quantity up that holds percent says what comes off.
+        priced = next((one for one in thought.options if TIER_PRICE.fullmatch(one)), None)
+        given = column_content.filled(samples[index]) if priced and index < len(samples) else []
+        if priced and given and all(text.rstrip().endswith("%") for text in given):
+            thought.options.clear()
+            thought.options[f"{priced}.discount"] = (0.95, "exact")
+
+
+def _with_stock_words(named: list[Candidate]) -> list[Candidate]:
+    """A column called `Stock` may hold `yes` and `sold out` as well as numbers."""
+    quantity = next((one for one in named if one.target == "availability.quantity"), None)
+    if quantity is None or any(one.target == "availability.status" for one in named):
+        return named
+    return [*named, Candidate("availability.status", quantity.confidence * 0.9)]
+
+
+def _similar(name: str) -> list[Candidate]:
+    key = synonyms.read_hints(name)[1] or header_key(name)
+    if len(key) < 5 or key in _NO_MISTAKES:
+        return []
+    best: dict[str, float] = {}
+    for known, score, _ in process.extract(
+        key, synonyms.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=LEAST_SIMILARITY, limit=5
+    ):
+        if not _is_misspelt(key, known):
+            continue
+        for target, strength in synonyms.exact(known).items():
+            best[target] = max(best.get(target, 0.0), round(strength * score / 100 * 0.9, 3))
+    return [Candidate(target, value) for target, value in sorted(best.items(), key=lambda p: -p[1])]
+
+
+def _with_further_columns(chosen: list[str | None], thoughts: list[_Thought]) -> None:
+    """Columns that lost a field which takes many add to it: `additional_image_link`."""
+    taken = {target for target in chosen if target is not None}
+    for index, thought in enumerate(thoughts):
+        if chosen[index] is not None:
+            continue
+        for target, (confidence, how) in thought.options.items():
+            if how == "exact" and target in BY_TARGET and BY_TARGET[target].many:
+                number = next(n for n in count(2) if f"{target}.{n}" not in taken)
+                further = f"{target}.{number}"
+                thought.options[further] = (round(confidence * 0.95, 3), how)
+                chosen[index] = further
+                taken.add(further)
+                break
+
+
+def _numbers_in(key: str) -> list[str]:
+    return [word for word in key.split() if word.isdecimal()]
+
+
+def _is_misspelt(key: str, known: str) -> bool:
+    """A word more or less makes another name (`type id`); letters more or less make a mistake."""
+    if _numbers_in(key) != _numbers_in(known):
+        return False
+    if key.count(" ") == known.count(" "):
+        # A short word that differs is another word: `supplier aid` is no `supplier id`.
+        mine, theirs = set(key.split()), set(known.split())
+        return all(
+            len(word) >= SHORTEST_MISSPELT
+            and any(fuzz.ratio(word, other) >= LEAST_ALIKE for other in theirs - mine)
+            for word in mine - theirs
+        )
+    return fuzz.ratio(key.replace(" ", ""), known.replace(" ", "")) >= 94
+
+
+def _with_a_title(
+    chosen: list[str | None], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+) -> None:
+    """Where no column is the title, a column of short descriptions is: many price lists call the
+    name of a product its description."""
+    if "title" in chosen or "description" not in chosen:
+        return
+    index = chosen.index("description")
+    cells = column_content.filled(samples[index]) if index < len(samples) else []
+    if sorted(map(len, cells))[len(cells) // 2 :][:1] <= [LONGEST_TITLE]:
+        confidence, how = thoughts[index].options["description"]
+        thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
+        chosen[index] = "title"
+
+
+def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
+    """A name promises; the cells keep the promise or not."""
+    if target in ("title", "specifications.material") and column_content.are_codes(samples):
+        confidence *= 0.6
+    elif target == "category" and column_content.are_numbers(samples):
+        # Numbers name categories only to who has the list of them.
+        confidence *= 0.5
+    elif target == "category" and column_content.say_only_product(samples):
+        confidence *= 0.3
+    share = column_content.fit(kind_of(target), samples)
+    if share is not None:
+        return round(confidence * (0.4 + 0.6 * share), 3)
+    if samples and not column_content.filled(samples):
+        return round(confidence * 0.95, 3)
+    return round(confidence, 3)
+
+
+def _proposal(index: int, header: str, thought: _Thought, target: str | None) -> ColumnProposal:
+    confidence, how = thought.options.get(target or "", (0.0, "custom"))
+    others = sorted(thought.options.items(), key=lambda pair: -pair[1][0])
+    return ColumnProposal(
+        index,
+        header,
+        target,
+        confidence,
+        how,
+        thought.looks_like,
+        thought.hints if target is None else thought.hints.for_kind(kind_of(target)),
+        tuple(Candidate(other, value) for other, (value, _) in others if other != target)[
+            :MOST_ALTERNATIVES
+        ],
+    )

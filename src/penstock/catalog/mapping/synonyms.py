@@ -1,0 +1,331 @@
+"""From a header to the fields it may mean, with what else the header says: unit, currency, tax."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from penstock.catalog.fields import BY_TARGET, TIERS
+from penstock.catalog.mapping.header_words import (
+    canonical,
+    members,
+    with_number_signs,
+    without_brackets,
+)
+from penstock.catalog.values import price_words
+from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
+from penstock.catalog.values.unit_names import KINDS
+from penstock.catalog.values.units import unit_of
+from penstock.catalog.word_lists import by_word, entries, load, phrases, words
+
+LONGEST_HEADER = 200
+
+_NAMESPACE = re.compile(r"^(?:g|c|s|pim|product|attributes?|meta)[:.](?=[a-zA-Z])")
+_CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
+_NOT_WORDS = re.compile(r"[\W_]+")
+_DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+_BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
+_LISTS = load("header_words")
+_PLATFORMS = load("platforms")
+_PREFIXES = words(_LISTS["prefixes"])
+_JOINING = words(_LISTS["before a unit"])
+_SKIPPED_WORDS = words(_LISTS["tax"])
+
+
+_MONEY_WORDS = by_word(_LISTS["currencies"])
+# Prices that say to be for one piece.
+_EACH = words(_LISTS["price of one piece"])
+
+_PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
+_STEP = re.compile(
+    r"(?:(?:net|netto|unit|staffel)?[ -]?"
+    r"(?:prices?|preise?|prix|precios?|prezz[oi]|prijs|prijzen|preços?|vk|ek)"
+    r"|(?P<off>(?:mengen)?rabatt|discount|remise|sconto|descuento|korting|desconto|rabat))?"
+    r"[ :(-]{0,3}(?:(?P<from>ab|from|>=|≥|à partir de|a partir de|desde|vanaf|da|dès|bei|at)\s?)?"
+    r"(?P<quantity>[0-9]{1,6})\s?(?P<plus>\+)?\s?"
+    r"(?:(?:st|stk|stück|pcs|pc|pz|uds?|units?|pieces?|stuks?|pièces|un|ex)\.?)?[ )]?"
+    r"(?:(?:€|eur|chf|usd|\$|netto|net|(?P<percent>[([]?(?:in )?%[)\]]?))\s?)?",
+    re.IGNORECASE,
+)
+
+# `Preis je 100 St.`, `€/100`: prices of small things are for many of them.
+_PER_COUNT = re.compile(
+    r"(?:(?<!\s)\s++)?(?:/|\b(?:je|pro|per|par|por|für|for|à)\b)"
+    r"\s*+(?P<count>10|50|100|200|250|500|1000|1\.000)"
+    r"\s*+(?:st|stk|stck|stück|pcs|pc|pieces?|ea|units?|uds?|pz|szt|ks)?\.?\s*+\)?\s*+$",
+    re.IGNORECASE,
+)
+# Marks behind a name in the word lists.
+_STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
+
+
+# How much a name counts that is one only in part.
+_WRITTEN_OUT, _LAST_MEMBER, _WITHOUT_BRACKETS = 0.93, 0.9, 0.9
+
+
+class Candidate(NamedTuple):
+    target: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a header says beside its field: `Preis netto (EUR)`, `Weight [g]`."""
+
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = None
+
+    def for_kind(self, kind: str) -> Hints:
+        """What of it a field of this kind has use for."""
+        of_money = kind in _MONEY
+        measures = KINDS.get((self.unit or "").rpartition(" ")[2])
+        return Hints(
+            self.currency if of_money else None,
+            self.unit if of_money or measures in _UNITS.get(kind, ()) else None,
+            self.tax_included if kind == "price" else None,
+        )
+
+
+_MONEY = ("price", "per_unit", "tiers")
+# Which units a header may give to which kind of field; prices may be per anything.
+_UNITS = {
+    "weight": ("mass",), "length": ("length",), "dimensions": ("length",), "lead_time": ("time",),
+    "pack": ("mass", "volume", "length", "area"),
+}  # fmt: skip
+
+
+def header_key(header: str) -> str:
+    """Equal for headers that differ only in case, accents, marks and camel case."""
+    text = _NAMESPACE.sub("", unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
+    text = unicodedata.normalize("NFD", _CAMEL.sub(" ", text).casefold())
+    text = "".join(c for c in text if not unicodedata.combining(c))
+    return " ".join(_DIGIT_EDGE.sub(" ", _NOT_WORDS.sub(" ", text)).split())
+
+
+@cache
+def _index() -> dict[str, dict[str, float]]:
+    index: dict[str, dict[str, float]] = {}
+    for target in BY_TARGET:
+        if BY_TARGET[target].mapped:
+            index.setdefault(header_key(target), {})[target] = 1.0
+            last = header_key(target.rsplit(".", 1)[-1])
+            if " " in last:  # "minOrder" is clear alone, "name" and "id" are not
+                index.setdefault(last, {}).setdefault(target, 0.9)
+    lists = (load("synonyms"), load("synonyms_extra_languages"))
+    for target, names in (pair for one in lists for pair in one.items()):
+        for name in phrases(names):
+            strength = _STRENGTHS.get(name[-1], 1.0)
+            found = index.setdefault(header_key(name), {})
+            found[target] = max(found.get(target, 0.0), strength)
+    # What a word means to everyone goes before what one system means by it, unless it is its file.
+    common = frozenset(index)
+    for platform in _PLATFORMS:
+        for key, target in _platform_names(platform):
+            if key not in common:
+                index.setdefault(key, {}).setdefault(target, 0.9)
+    return index
+
+
+@cache
+def _canonical_index() -> dict[str, dict[str, float]]:
+    """The same by what its names come to when their words are written out."""
+    index: dict[str, dict[str, float]] = {}
+    for key, targets in _index().items():
+        found = index.setdefault(canonical(key), {})
+        for target, strength in targets.items():
+            found[target] = max(found.get(target, 0.0), strength)
+    index.pop("", None)
+    return index
+
+
+@cache
+def keys() -> tuple[str, ...]:
+    """All known names that are long enough to be compared fuzzily."""
+    return tuple(key for key in _index() if len(key) >= 5)
+
+
+@cache
+def _platform_keys(platform: str) -> dict[str, str]:
+    return dict(_platform_names(platform))
+
+
+def _platform_names(platform: str) -> Iterator[tuple[str, str]]:
+    for target, names in entries(_PLATFORMS[platform]):
+        for name in phrases(names):
+            yield header_key(name), target
+
+
+def platform_of(headers: Sequence[str]) -> str | None:
+    """The system whose headers most of these are, if any clearly is."""
+    found = {header_key(header) for header in headers}
+    best, most = None, 5
+    for platform in _PLATFORMS:
+        hits = len(found & _platform_keys(platform).keys())
+        if hits > most and hits * 4 >= len(found):
+            best, most = platform, hits
+    return best
+
+
+def exact(key: str) -> dict[str, float]:
+    """Fields that go by exactly this name, with how surely."""
+    found = _index().get(key)
+    if found is None and ("ae" in key or "oe" in key or "ue" in key):
+        found = _index().get(key.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
+    return found or {}
+
+
+def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate], Hints]:
+    """Fields the header names, surest first, and what else it says."""
+    hints, bare = read_hints(header)
+    best = _named(header_key(header), bare)
+    alone = currency_of(header.strip(" ()[]")) if len(header) < 8 else None
+    if alone is not None and not best:
+        # A column called `EUR` holds what things cost in it, unless its cells say otherwise.
+        best, hints = {"price.amount": 0.8}, Hints(alone.currency)
+    if (step := _step_of_tiers(header)) is not None:
+        best = {step.target: step.confidence}
+    elif not best:
+        best = _named_in_part(header)
+    if platform is not None:
+        own = _platform_keys(platform).get(header_key(header))
+        # In a file of a known system its own names come before everyone else's.
+        best = {target: value * 0.95 for target, value in best.items()}
+        if own is not None:
+            best[own] = 1.0
+    ordered = sorted(best.items(), key=lambda pair: -pair[1])
+    return [Candidate(target, round(value, 3)) for target, value in ordered], hints
+
+
+def _named(key: str, bare: str) -> dict[str, float]:
+    """Targets by each way to read a key; what its words come to only where nothing is nearer."""
+    best: dict[str, float] = {}
+    ways = _ways_to_read(key, bare)
+    for one, factor in ways:
+        for target, strength in exact(one).items():
+            best[target] = max(best.get(target, 0.0), strength * factor)
+        numbered = _numbered(one)
+        if numbered is not None:
+            best[numbered.target] = max(
+                best.get(numbered.target, 0.0), numbered.confidence * factor
+            )
+    if not best:
+        for one, factor in ways:
+            for target, strength in _canonical_index().get(canonical(one), {}).items():
+                best[target] = max(best.get(target, 0.0), strength * factor * _WRITTEN_OUT)
+    return best
+
+
+def _step_of_tiers(header: str) -> Candidate | None:
+    """`Preis ab 10 Stk.`, `100+`, `Price (from 50)`: what it costs from a quantity up."""
+    match = _STEP.fullmatch(unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
+    if match is None or not (match["from"] or match["plus"]):
+        return None
+    quantity = int(match["quantity"])
+    if match["off"] or match["percent"]:
+        return Candidate(f"{TIERS}.{quantity}.discount", 0.95)
+    return Candidate(f"{TIERS}.{quantity}" if quantity > 1 else "price.amount", 0.95)
+
+
+def _named_in_part(header: str) -> dict[str, float]:
+    """`Levertijd (dagen)`, `ARTICLE_DETAILS.EAN`, `Item #`: less of it, or more, is a name."""
+    parts = [(end, _LAST_MEMBER) for end in members(header)]
+    if (rest := without_brackets(header)) is not None:
+        parts.append((rest, _WITHOUT_BRACKETS))
+    if "#" in header:
+        parts.append((with_number_signs(header), 1.0))
+    if "- " in header or "-\n" in header:
+        # A word that was parted at the end of a line.
+        parts.append((_PARTED.sub("", header), 1.0))
+    for part, factor in parts:
+        if best := _named(header_key(part), read_hints(part)[1]):
+            return {target: value * factor for target, value in best.items()}
+    return {}
+
+
+def _ways_to_read(key: str, bare: str) -> list[tuple[str, float]]:
+    ways = [(key, 1.0)]
+    if bare and bare != key:
+        ways.append((bare, 0.98))
+    for text, factor in tuple(ways):
+        first, _, rest = text.partition(" ")
+        if first in _PREFIXES and rest:
+            ways.append((rest, factor * 0.95))
+    return ways
+
+
+def _numbered(key: str) -> Candidate | None:
+    """`image 2`, `additional image 3 url`: further columns of a field that takes many."""
+    words = key.split()
+    places = [i for i, word in enumerate(words) if word.isdecimal() and len(word) < 3]
+    if len(places) != 1 or len(words) < 2:
+        return None
+    number = int(words[places[0]])
+    rest = " ".join(word for i, word in enumerate(words) if i != places[0])
+    for target, strength in exact(rest).items():
+        if target in BY_TARGET and BY_TARGET[target].many:
+            return Candidate(target if number <= 1 else f"{target}.{number}", strength * 0.97)
+    return None
+
+
+def read_hints(header: str) -> tuple[Hints, str]:
+    """Unit, currency and tax said by a header, and its key without them."""
+    text = unicodedata.normalize("NFKC", header[:LONGEST_HEADER])
+    many = _PER_COUNT.search(text)
+    if many is not None:
+        text = re.sub(r"\b(?:in|je)\s*+([€$£(]?)\s*+$", r"\1", text[: many.start()])
+    tax: bool | None = None
+    if price_words.TAX_EXCLUDED.search(text):
+        tax = False
+    elif price_words.TAX_INCLUDED.search(text):
+        tax = True
+    symbol = TOKEN.search(text) if any(c in text for c in "€$£¥") else None
+    found = currency_of(symbol.group()) if symbol else None
+    currency = found.currency if found else None
+    unit: str | None = None
+    for inside in _BRACKETS.findall(text):
+        unit = _measuring(inside) or unit
+    words = header_key(text).split()
+    kept = words[:1] + [word for word in words[1:] if word not in _SKIPPED_WORDS]
+    codes = [word.upper() for word in kept[1:] if word.upper() in CODES]
+    codes += [_MONEY_WORDS[word] for word in kept[1:] if word in _MONEY_WORDS]
+    if codes and currency is None:
+        currency = codes[0]
+    said = {currency, *(word for word, code in _MONEY_WORDS.items() if code == currency)}
+    kept = [w for i, w in enumerate(kept) if i == 0 or (w.upper() not in said and w not in said)]
+    if words[-1:] == ["in"] and len(words) > 1:
+        # Not "in" what, so it is inches.
+        unit = unit or "in"
+    unit = _cut_unit(kept, unit)
+    if unit is None and (_EACH.intersection(words) or words[:2] == ["unit", "price"]):
+        unit = "piece"
+    if many is not None:
+        unit = f"{many['count'].replace('.', '')} {unit or 'piece'}"
+    return Hints(currency, unit, tax), " ".join(kept)
+
+
+def _cut_unit(kept: list[str], unit: str | None) -> str | None:
+    """The unit that a header ends in, cut off with the words before it: `Gewicht in g`, `je 100 g`.
+    A header of single letters is no name with a unit."""
+    if len(kept) == 1:
+        return unit or _measuring(kept[0])
+    while len(kept) > 1 and (len(kept) > 2 or len(kept[0]) > 1):
+        found = None if kept[-1] in _JOINING else _measuring(kept[-1])
+        if found is not None and unit in (None, found):
+            unit = found
+        elif unit is not None and kept[-1].isdecimal() and kept[-1] != "1":
+            unit = f"{kept[-1]} {unit}"
+        elif kept[-1] not in _JOINING and kept[-1] != "1":
+            break
+        kept.pop()
+    return unit
+
+
+def _measuring(word: str) -> str | None:
+    """A unit of measure; `St` and `pack` in a header are part of its name."""
+    unit = unit_of(word)
+    return unit if unit is not None and KINDS[unit] not in ("count", "package") else None

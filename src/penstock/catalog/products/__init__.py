@@ -1,0 +1,1 @@
+"""Rows to products: normalise, validate, find duplicates, match with known products."""

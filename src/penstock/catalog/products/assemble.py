@@ -1,0 +1,399 @@
+"""Values that only make sense together: price with currency and pack, stock with status, sides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache, partial
+from typing import Any
+
+from penstock.catalog.fields import TIERS
+from penstock.catalog.mapping.synonyms import header_key
+from penstock.catalog.mapping.tier_columns import Step, steps_of, tiers_in
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.products.variants import add_variant
+from penstock.catalog.values.availability import Availability
+from penstock.catalog.values.currencies import money, places, rounded
+from penstock.catalog.values.images import MOST_IMAGES
+from penstock.catalog.values.numbers import plain
+from penstock.catalog.values.price_tiers import Discount, Tier, TierList, priced
+from penstock.catalog.values.prices import Price
+from penstock.catalog.values.unit_names import FACTORS, KINDS
+from penstock.catalog.values.units import Pack
+from penstock.catalog.word_lists import load, words
+
+# The rule of a base price that is empty because there are no rates at all.
+NO_RATES = "rate_missing"
+# A cell with a letter or a sign of money says itself what currency it is in.
+_NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
+_SIDES = ("length", "width", "height", "depth")
+
+
+Finisher = Callable[[Plan, NormalisedRow, dict[str, Any]], None]
+
+
+def assemble(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    """Put ``parts`` into the row's product."""
+    for finish in _finishers(plan.targets):
+        finish(plan, row, parts)
+
+
+@lru_cache(maxsize=256)
+def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
+    """Only what the mapped fields can need."""
+    wanted: tuple[tuple[str, Finisher], ...] = (
+        ("category", _add_category),
+        ("price.", partial(_add_price, steps_of(targets))),
+        ("specifications.pack", _add_pack),
+        ("availability.", _add_availability),
+        ("specifications.weight", _add_weight),
+        ("specifications.dimensions", _add_dimensions),
+        ("images", partial(_add_images, _columns_of("images", targets))),
+        ("metadata.tags", partial(_add_list, _columns_of("metadata.tags", targets))),
+        (
+            "supplier.certifications",
+            partial(_add_list, _columns_of("supplier.certifications", targets)),
+        ),
+        ("variants.", add_variant),
+        *((("variants", _add_nested),) if "variants" in targets else ()),
+    )
+    found = [add for start, add in wanted if any(t.startswith(start) for t in targets)]
+    return (*found, _add_identity)
+
+
+def _section(product: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = product.setdefault(name, {})
+    return found
+
+
+def _add_category(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    paths: list[str] | None = parts.get("category")
+    if not paths:
+        return
+    row.product["category"] = paths[0]
+    if len(paths) > 1:
+        _section(row.product, "specifications")["customFields"] = {"categories": list(paths[1:])}
+
+
+def _add_pack(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    pack: Pack | None = parts.get("specifications.pack")
+    if pack is not None:
+        _section(row.product, "specifications")["pack"] = pack.as_json()
+
+
+def _priced(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ...]:
+    """Tiers as amounts, after the price of one. What comes off a price that the row does not have
+    is left out, and said."""
+    steps, currency = listed
+    amount = read.amount
+    discounts = any(isinstance(step, Discount) for step in steps)
+    if amount is None:
+        least = next((step for step in steps if isinstance(step, Tier)), None)
+        if discounts:
+            row.say(TIERS, "TIERS_WITHOUT_PRICE")
+            steps = tuple(step for step in steps if isinstance(step, Tier))
+        amount = least.amount if least else "0"
+    elif steps[0].quantity > 1 and (discounts or TIERS not in row.lineage):
+        steps = (Tier(1, amount), *steps)
+    return tuple(priced(step, amount, read.currency or currency) for step in steps)
+
+
+def _add_price(
+    steps: tuple[Step, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    listed: TierList | None = parts.get(TIERS) or (tiers_in(steps, parts) if steps else None)
+    if "price.amount" not in parts and listed is None:
+        return
+    read: Price = parts.get("price.amount") or Price(None)
+    tiers, tier_currency = read.tiers, None
+    if listed is not None:
+        tiers, tier_currency = _priced(row, listed, read), listed[1]
+    currency = _currency(plan, row, parts, read.currency or tier_currency)
+    price: dict[str, Any] = {}
+    amount = read.amount
+    if amount is None and tiers:
+        amount = tiers[0].amount
+    if amount is None and "price.amount" in parts:
+        price["onRequest"] = True
+    if amount is not None:
+        if currency != read.currency:
+            amount = money(amount, places(currency))
+        price["amount"] = amount
+        _add_base(plan, row, price, currency)
+        said = _with_content(row, parts, _unit(parts, read))
+        price["unit"] = said or "piece"
+        # Prices by quantity are for one each.
+        per_unit = _per_unit(parts, amount, said or ("piece" if tiers else None), currency)
+        if per_unit is not None:
+            price["perUnit"] = per_unit
+    if read.upper is not None:
+        price["maxAmount"] = read.upper
+    if tiers:
+        price["tiers"] = [tier.as_json() for tier in tiers]
+    tax = parts.get("price.taxIncluded", read.tax_included)
+    if tax is not None:
+        price["taxIncluded"] = tax
+    if price:
+        row.product["price"] = price
+
+
+def _unit(parts: dict[str, Any], read: Price) -> str | None:
+    """What the price is for: `100` in a column of its own beside `ST` means a hundred of them."""
+    unit: str | None = parts.get("price.unit") or read.unit
+    count: int = parts.get("price.unit.count") or 1
+    if count == 1 or (unit is not None and unit[0].isdigit()):
+        return unit
+    return f"{count} {unit or 'piece'}"
+
+
+def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -> str | None:
+    """`Inhalt` 500 beside `Einheit` g: the price is for 500 g, and so much is in the pack."""
+    pack: Pack | None = parts.get("specifications.pack")
+    if pack is None or pack.size is not None or pack.unit != "piece" or unit is None:
+        return unit
+    measured = KINDS.get(unit) in ("mass", "volume", "length", "area")
+    if not measured or not _says_content(row.lineage["specifications.pack"][0]):
+        return unit
+    parts["specifications.pack"] = Pack(1, str(pack.count), unit)
+    return unit if pack.count == 1 else f"{pack.count} {unit}"
+
+
+_CONTENT = words(load("header_words")["content of a pack"])
+
+
+@lru_cache(maxsize=1_024)
+def _says_content(header: str) -> bool:
+    return not _CONTENT.isdisjoint(header_key(header).split())
+
+
+def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: str | None) -> None:
+    if currency is None:
+        row.say("price.amount", "CURRENCY_MISSING")
+        return
+    price["currency"] = currency
+    if plan.said is not None:
+        row.lineage.setdefault("price.currency", plan.said)
+    base = plan.rates.convert(price["amount"], currency)
+    if base is not None:
+        price["base"] = base
+    elif plan.rates.per:
+        row.say("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
+    elif "price.amount" in row.lineage:
+        # Without any rates it is no row's own problem: the job says it once, the row remembers.
+        header, raw, *_ = row.lineage["price.amount"]
+        row.lineage["price.base"] = (header, raw, NO_RATES, 0.0)
+
+
+def _currency(
+    plan: Plan, row: NormalisedRow, parts: dict[str, Any], in_cell: str | None
+) -> str | None:
+    """The cell's own mark first, then the currency column, then what the file says."""
+    column: str | None = parts.get("price.currency")
+    if column is None:
+        return in_cell or plan.currency
+    source = row.lineage.get("price.amount")
+    marked = in_cell is not None and source is not None and _NAMES_CURRENCY.search(source[1])
+    if not marked:
+        return column
+    if in_cell != column:
+        row.say("price.amount", "CURRENCY_CONFLICT", one=in_cell, other=column)
+    return in_cell
+
+
+def _per_unit(
+    parts: dict[str, Any], amount: str, unit: str | None, currency: str | None
+) -> dict[str, str] | None:
+    """As the file gives it, else worked out from the pack or the unit the price is for. ``unit``
+    is None where nothing says that; a price that is said to be for one is not for the pack."""
+    given: Price | None = parts.get("price.perUnit")
+    if given is not None and given.amount is not None:
+        return {"amount": given.amount, "unit": given.unit or "piece"}
+    pack: Pack | None = parts.get("specifications.pack") or _pack_of(unit or "")
+    if pack is None or (unit in ("piece", "set") and KINDS[pack.unit] in ("count", "package")):
+        return None
+    total, base = pack.total()
+    if total <= 0 or (total == 1 and base == (unit or "piece")):
+        return None
+    minor = places(currency)
+    return {"amount": money(rounded(Decimal(amount) / total, minor), minor), "unit": base}
+
+
+@lru_cache(maxsize=1_024)
+def _pack_of(unit: str) -> Pack | None:
+    """`100 g` as the unit of a price is a pack of one; `piece` and `box` compare with nothing."""
+    size, _, name = unit.rpartition(" ")
+    if size and KINDS.get(name) == "count" and size.isdecimal() and int(size):
+        return Pack(int(size), None, name)
+    if KINDS.get(name) in ("mass", "volume", "length", "area"):
+        return Pack(1, size or "1", name)
+    return None
+
+
+def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    read: Availability | None = parts.get("availability.status")
+    counted: int | Availability | None = parts.get("availability.quantity")
+    quantity = counted if isinstance(counted, int) else None
+    if isinstance(counted, Availability):
+        # Words in a column of numbers; a column of words says it better.
+        read = read or counted
+    found: dict[str, Any] = {}
+    if read is not None:
+        status = read.status_with(quantity)
+        if quantity is None:
+            quantity = read.quantity
+        elif status == ("out_of_stock" if quantity else "in_stock"):
+            by_count = "in_stock" if quantity else "out_of_stock"
+            row.say("availability.status", "AVAILABILITY_CONFLICT", one=status, other=by_count)
+        found["status"] = status
+        if read.lead_days is not None:
+            found["leadTimeDays"] = read.lead_days
+        if read.date is not None:
+            found["deliveryDate"] = read.date
+    elif quantity is not None:
+        found["status"] = "in_stock" if quantity else "out_of_stock"
+        column, raw, _, sure = row.lineage["availability.quantity"]
+        row.lineage["availability.status"] = (column, raw, "from_quantity", sure)
+    if quantity is not None:
+        found["quantity"] = quantity
+    for name in ("leadTimeDays", "minOrder", "deliveryDate"):
+        value = parts.get(f"availability.{name}")
+        if value is not None:
+            found[name] = value
+    if found:
+        row.product["availability"] = found
+
+
+def _add_weight(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    if "specifications.weight" not in parts:
+        return
+    weight = _section(row.product, "specifications")["weight"] = _weight(parts)
+    if "unit" in weight and "specifications.weight.unit" in parts:
+        _take_back(row, "specifications.weight", "UNIT_MISSING")
+
+
+def _take_back(row: NormalisedRow, start: str, code: str) -> None:
+    """A cell lacked what another column has."""
+    row.problems[:] = [
+        one for one in row.problems
+        if one.code != code or not (one.target or "").startswith(start)
+    ]  # fmt: skip
+
+
+def _weight(parts: dict[str, Any]) -> dict[str, Any]:
+    weight = dict(parts["specifications.weight"])
+    unit = parts.get("specifications.weight.unit")
+    if not isinstance(unit, str) or KINDS.get(unit) != "mass":
+        return weight
+    own = weight.get("unit")
+    if own is None:
+        weight["unit"] = unit
+    elif own != unit:
+        # Shopify gives grams and beside them the unit people want to see.
+        exact = Decimal(str(weight["value"])) * FACTORS[own] / FACTORS[unit]
+        return {"value": plain(format(exact.normalize(), "f")), "unit": unit}
+    return weight
+
+
+def _add_dimensions(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    sides = {
+        side: parts[f"specifications.dimensions.{side}"]
+        for side in _SIDES
+        if f"specifications.dimensions.{side}" in parts
+    }
+    whole: dict[str, Any] | None = parts.get("specifications.dimensions")
+    if whole is None and not sides:
+        return
+    found: dict[str, Any] = {}
+    unit = parts.get("specifications.dimensions.unit")
+    if KINDS.get(unit or "") != "length":
+        unit = None
+    unit = unit or next((side["unit"] for side in sides.values() if "unit" in side), None)
+    for side, measure in sides.items():
+        own = measure.get("unit")
+        if own is None or unit is None or own == unit:
+            found[side] = measure["value"]
+        else:
+            exact = Decimal(str(measure["value"])) * FACTORS[own] / FACTORS[unit]
+            found[side] = plain(format(exact.normalize(), "f"))
+    if unit is not None and found:
+        found["unit"] = unit
+        if "specifications.dimensions.unit" in parts:
+            _take_back(row, "specifications.dimensions", "UNIT_MISSING")
+    _section(row.product, "specifications")["dimensions"] = found or dict(whole or {})
+
+
+def _columns_of(target: str, targets: frozenset[str]) -> tuple[str, ...]:
+    """`images`, `images.2` … in the order of their numbers."""
+    found = [t for t in targets if t == target or t.removeprefix(target + ".").isdecimal()]
+    return tuple(sorted(found, key=lambda t: (len(t), t)))
+
+
+def _joined(columns: tuple[str, ...], parts: dict[str, Any]) -> list[str]:
+    """Each value once. Always a new list: what was read may be remembered for other rows."""
+    joined: dict[str, None] = {}
+    for column in columns:
+        joined.update(dict.fromkeys(parts.get(column, ())))
+    return list(joined)
+
+
+def _add_images(
+    columns: tuple[str, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    urls = _joined(columns, parts)[:MOST_IMAGES]
+    if not urls:
+        return
+    images = [{"url": url, "type": "secondary"} for url in urls]
+    images[0]["type"] = "primary"
+    alt = parts.get("images.alt")
+    if alt:
+        images[0]["alt"] = alt
+    row.product["images"] = images
+
+
+def _add_list(
+    columns: tuple[str, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    values = _joined(columns, parts)
+    if values:
+        section, _, name = columns[0].partition(".")
+        _section(row.product, section)[name.partition(".")[0]] = values
+
+
+def _add_nested(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    """Variants of the record itself; what the product does not say of its own is the first one's,
+    as where each variant has a row."""
+    variants: list[dict[str, Any]] | None = parts.get("variants")
+    if not variants:
+        return
+    for variant in variants:
+        if "price" in variant and plan.currency:
+            variant["price"].setdefault("currency", plan.currency)
+    product, first, source = row.product, variants[0], row.lineage["variants"]
+    for name in ("identifiers", "price", "availability"):
+        if name in first and name not in product:
+            product[name] = dict(first[name])
+            row.lineage.update({f"{name}.{part}": source for part in first[name]})
+            if name == "price":
+                _add_base(plan, row, product[name], product[name].get("currency"))
+    if len(variants) > 1 or variants[0]["options"]:
+        product["variants"] = variants
+
+
+def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    product = row.product
+    if "sourceId" not in product:
+        identifiers = product.get("identifiers", {})
+        for name in ("sku", "gtin", "mpn"):
+            if name in identifiers:
+                product["sourceId"] = identifiers[name]
+                source = row.lineage.get(f"identifiers.{name}") or row.lineage["variants"]
+                column, raw, _, sure = source
+                row.lineage["sourceId"] = (column, raw, f"from_{name}", sure)
+                break
+    source_name = plan.profile.source
+    if source_name:
+        product["source"] = source_name
+        if "sourceId" in product:
+            product["id"] = f"{source_name}:{product['sourceId']}"

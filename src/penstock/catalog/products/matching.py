@@ -1,0 +1,156 @@
+"""Which product of the catalog a row means, and which products of other sources may be the same.
+
+A row matches inside its own source only: by its source id, then by its SKU, then by its GTIN. A
+product of another source is written only by an org's shared catalog key; otherwise it is proposed
+as a link. Products with different GTINs are never the same. Pure: preview and job decide alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from penstock.catalog.values.gtin import is_in_store, match_key
+from penstock.model.products import KnownProduct, LinkCandidate
+from penstock.model.transfer import transferable
+
+MatchedBy = Literal["sourceId", "sku", "gtin"]
+LinkedBy = Literal["gtin", "mpn"]
+MOST_LINKS = 5
+# Longer keys would not fit into the index; `store/sql/products.sql` cuts at the same place.
+_LONGEST_MAKER = 200
+_SEPARATOR = "\x1f"
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
+@transferable
+class Names(NamedTuple):
+    """What a product is known by, each part as it is compared."""
+
+    id: str | None = None
+    sku: str | None = None
+    gtin: str | None = None
+    # Brand and the maker's part number, joined.
+    maker: str | None = None
+
+    def brief(self) -> dict[str, str]:
+        return {name: one for name, one in zip(self._fields, self, strict=True) if one is not None}
+
+    def by(self, key: str) -> str | None:
+        found: str | None = getattr(self, "id" if key == "sourceId" else key)
+        return found
+
+
+def names_of(product: Mapping[str, Any]) -> Names:
+    names = product.get("identifiers", {})
+    gtin = names.get("gtin")
+    return Names(
+        product.get("sourceId"),
+        names.get("sku"),
+        None if gtin is None else match_key(gtin),
+        maker_key(product.get("brand"), names.get("mpn")),
+    )
+
+
+def maker_key(brand: str | None, mpn: str | None) -> str | None:
+    """As the database's index has it: the case of ASCII letters does not count."""
+    if not brand or not mpn:
+        return None
+    return f"{brand}{_SEPARATOR}{mpn}".translate(_LOWER)[:_LONGEST_MAKER]
+
+
+def contradict(gtin: str | None, other: str | None) -> bool:
+    """Both are known and differ: not the same product."""
+    return gtin is not None and other is not None and gtin != other
+
+
+class Match(NamedTuple):
+    """``contradicts``: the source gives its own id to another GTIN than before."""
+
+    product: KnownProduct | None = None
+    by: MatchedBy | None = None
+    contradicts: bool = False
+
+
+class Link(NamedTuple):
+    """A product of another source that may be the same. Nothing of it is written."""
+
+    product: LinkCandidate
+    by: LinkedBy
+
+    def as_json(self) -> dict[str, Any]:
+        one = self.product
+        return {
+            "productId": str(one.id), "source": one.source, "sourceId": one.source_id,
+            "sku": one.sku, "title": one.title, "by": self.by,
+        }  # fmt: skip
+
+
+class Candidates:
+    """Products that rows of one source may mean."""
+
+    def __init__(
+        self, source: str, products: Sequence[KnownProduct], catalog_key: str | None = None,
+        links: Sequence[LinkCandidate] = (),
+    ) -> None:  # fmt: skip
+        self._source = source
+        self._catalog_key = catalog_key
+        # Those of the own source first, then the oldest: ids are in the order of their making.
+        ordered = sorted(products, key=lambda one: (one.source != source, one.id))
+        self._by_id = {one.source_id: one for one in ordered if one.source == source}
+        self._by_sku = _grouped(ordered, lambda one: one.sku)
+        self._by_gtin = _grouped(ordered, lambda one: one.gtin)
+        others = sorted((one for one in links if one.source != source), key=lambda one: one.id)
+        self._links_by_gtin = _grouped(others, lambda one: one.gtin)
+        self._links_by_maker = _grouped(others, lambda one: one.maker)
+
+    def match(self, names: Names) -> Match:
+        own = None if names.id is None else self._by_id.get(names.id)
+        if own is not None:
+            return Match(own, "sourceId", contradict(names.gtin, own.gtin))
+        found = self._first(self._by_sku, names.sku, names, shared=self._catalog_key == "sku")
+        if found is not None:
+            return Match(found, "sku")
+        found = self._first(self._by_gtin, names.gtin, names, shared=self._catalog_key == "gtin")
+        return Match() if found is None else Match(found, "gtin")
+
+    def _first(
+        self, known: Mapping[str, Sequence[KnownProduct]], name: str | None, names: Names, *,
+        shared: bool,
+    ) -> KnownProduct | None:  # fmt: skip
+        for one in known.get(name, ()) if name is not None else ():
+            if one.source != self._source and not shared:
+                continue
+            if not contradict(names.gtin, one.gtin):
+                return one
+        return None
+
+    def links(self, names: Names, match: Match) -> list[Link]:
+        """At most so many, those with the same GTIN first."""
+        written = None if match.product is None else match.product.id
+        found: dict[Any, Link] = {}
+        by_gtin: Sequence[LinkCandidate] = ()
+        if names.gtin is not None and not is_in_store(names.gtin):
+            by_gtin = self._links_by_gtin.get(names.gtin, ())
+        by_maker = self._links_by_maker.get(names.maker, ()) if names.maker is not None else ()
+        for one in by_gtin:
+            found.setdefault(one.id, Link(one, "gtin"))
+        for one in by_maker:
+            if not contradict(names.gtin, one.gtin):
+                found.setdefault(one.id, Link(one, "mpn"))
+        return [link for place, link in found.items() if place != written][:MOST_LINKS]
+
+
+_Known = TypeVar("_Known")
+
+
+def _grouped(
+    known: Iterable[_Known], name_of: Callable[[_Known], str | None]
+) -> dict[str, list[_Known]]:
+    found: dict[str, list[_Known]] = {}
+    for one in known:
+        name = name_of(one)
+        if name is not None:
+            found.setdefault(name, []).append(one)
+    return found

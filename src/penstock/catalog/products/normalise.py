@@ -1,0 +1,72 @@
+"""One row of cells to one product, with where each value came from and what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.catalog.products.assemble import assemble
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.row import LONGEST_RAW, NormalisedRow, RowProblem, Source
+from penstock.catalog.values.readers import read_custom
+from penstock.catalog.values.result import problem
+
+
+def normalise(plan: Plan, cells: Sequence[str]) -> NormalisedRow:
+    """Never raises for any cells: what cannot be read is a problem of the row."""
+    product: dict[str, Any] = {}
+    lineage: dict[str, Source] = {}
+    row = NormalisedRow(product, lineage, [])
+    parts: dict[str, Any] = {}
+    have = len(cells)
+    if have < plan.width:
+        cells = (*cells, *("",) * (plan.width - have))
+    sure = 0.0
+    for column, header, target, section, name, read in plan.steps:
+        raw = cells[column]
+        if not raw:
+            continue
+        value, rule, confidence, wrong = read(raw)
+        if wrong:
+            row.add(header, raw, target, wrong)
+        if value is None:
+            continue
+        shown = raw if len(raw) <= LONGEST_RAW else raw[:LONGEST_RAW] + "…"
+        lineage[target] = (header, shown, rule, confidence)
+        sure += confidence
+        if section is None:
+            product[name] = value
+        elif not section:
+            parts[target] = value
+        elif section in product:
+            product[section][name] = value
+        else:
+            product[section] = {name: value}
+    read_fields = len(lineage)
+    if read_fields:
+        assemble(plan, row, parts)
+        product.setdefault("metadata", {})["confidence"] = round(sure / read_fields, 2)
+    if plan.custom:
+        _add_custom(plan, cells, product)
+    if have > plan.width:
+        _check_width(plan, cells, row)
+    return row
+
+
+def _check_width(plan: Plan, cells: Sequence[str], row: NormalisedRow) -> None:
+    if any(cells[plan.width :]):
+        wide = problem("ROW_TOO_LONG", cells=len(cells), columns=plan.width)
+        row.problems.append(RowProblem(None, None, *wide))
+
+
+def _add_custom(plan: Plan, cells: Sequence[str], product: dict[str, Any]) -> None:
+    fields: dict[str, Any] = {}
+    for column, name in plan.custom:
+        raw = cells[column]
+        if raw:
+            value = read_custom(raw).value
+            if value is not None:
+                fields[name] = value
+    if fields:
+        specifications = product.setdefault("specifications", {})
+        specifications["customFields"] = fields | specifications.get("customFields", {})

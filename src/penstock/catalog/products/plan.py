@@ -1,0 +1,236 @@
+"""A plan: mapping, profile and column decisions, compiled once per job into steps over cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from penstock.catalog.fields import TIERS, kind_of
+from penstock.catalog.mapping.column_decisions import UNDECIDED, ColumnDecision
+from penstock.catalog.mapping.synonyms import candidates
+from penstock.catalog.mapping.tier_columns import speaks_of_discounts
+from penstock.catalog.products.row import Source
+from penstock.catalog.profiles.profile import IGNORED, ColumnRule, Profile
+from penstock.catalog.values.currencies import Rates
+from penstock.catalog.values.dimensions import sides_named
+from penstock.catalog.values.readers import REPEATING, Reader, Style, reader
+from penstock.catalog.values.result import Normalised
+from penstock.catalog.values.text import tidy_line
+from penstock.catalog.values.units import read_unit, unit_of
+from penstock.catalog.word_lists import words
+from penstock.model.errors import BadInput
+
+# What is remembered per column: enough for the values that repeat, bounded for those that do not.
+MOST_REMEMBERED = 4_096
+
+# Fields that go into the product as they are read; all others are put together afterwards.
+_DIRECT = words(
+    """
+    title description brand sourceId supplier.id supplier.name supplier.rating supplier.location
+    specifications.material identifiers.sku identifiers.gtin identifiers.mpn metadata.url
+    metadata.lastUpdated"""
+)
+
+
+class Memory(dict[str, Normalised]):
+    """Reads a cell once and remembers it; full, it reads every new one again."""
+
+    def __init__(self, read: Reader) -> None:
+        self._read = read
+
+    def __missing__(self, raw: str) -> Normalised:
+        found = self._read(raw)
+        if len(self) < MOST_REMEMBERED:
+            self[raw] = found
+        return found
+
+
+class Step(NamedTuple):
+    """One column: which cell, which field, how it is read. ``section`` is None at the top of the
+    product and empty for a value that is put together with others later."""
+
+    column: int
+    header: str
+    target: str
+    section: str | None
+    name: str
+    read: Reader
+
+
+class Custom(NamedTuple):
+    column: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    header: tuple[str, ...]
+    steps: tuple[Step, ...]
+    custom: tuple[Custom, ...]
+    unknown: tuple[Custom, ...]
+    profile: Profile
+    rates: Rates
+    currency: str | None
+    targets: frozenset[str]
+    notes: tuple[str, ...]
+    # Where the currency is from, if it is from beside the table.
+    said: Source | None = None
+
+    @property
+    def width(self) -> int:
+        return len(self.header)
+
+
+def compile_plan(
+    header: Sequence[str],
+    profile: Profile,
+    decisions: Sequence[ColumnDecision] = (),
+    rates: Rates | None = None,
+) -> Plan:
+    """All look-ups done once. A file the profile's contract does not allow is refused here."""
+    steps: list[Step] = []
+    custom: list[Custom] = []
+    unknown: list[Custom] = []
+    names = _custom_names(header)
+    notes: list[str] = []
+    used: set[str] = set()
+    for index, column in enumerate(header):
+        rule = profile.columns.get(column) if column not in used else ColumnRule()
+        used.add(column)
+        if rule is None:
+            (custom if profile.contract == "evolve" else unknown).append(
+                Custom(index, names[index])
+            )
+        elif rule.target is None:
+            custom.append(Custom(index, names[index]))
+        elif rule.target != IGNORED:
+            decision = decisions[index] if index < len(decisions) else UNDECIDED
+            steps.append(_step(index, column, rule.target, _style(profile, rule, decision, column)))
+            notes += [f"{column}: {note}" for note in decision.notes if _matters(note, rule)]
+    if unknown and profile.contract == "freeze":
+        raise BadInput(
+            "COLUMN_UNKNOWN",
+            f"The profile {profile.name!r} is frozen and does not know these columns: "
+            + ", ".join(repr(one.name) for one in unknown[:20])
+            + ". Add them to the profile, or set its contract to `evolve`",
+            columns=[one.name for one in unknown],
+        )
+    return Plan(
+        tuple(header),
+        tuple(steps),
+        tuple(custom),
+        tuple(unknown),
+        profile,
+        rates or Rates(),
+        profile.currency or _only_currency(header, profile, decisions),
+        frozenset(step.target for step in steps),
+        tuple(notes),
+        _said(steps, profile, decisions),
+    )
+
+
+def _said(
+    steps: Sequence[Step], profile: Profile, decisions: Sequence[ColumnDecision]
+) -> Source | None:
+    for step in steps:
+        said = decisions[step.column].said if step.column < len(decisions) else None
+        if said and kind_of(step.target) in ("price", "tiers"):
+            own = profile.columns[step.header].currency
+            return None if own else ("", said, "said_beside_the_table", 0.9)
+    return None
+
+
+def _step(index: int, header: str, target: str, style: Style) -> Step:
+    kind = kind_of(target)
+    section: str | None = ""
+    name = target
+    if target in _DIRECT:
+        section, _, name = target.rpartition(".")
+        section = section or None
+    read = reader(kind, style)
+    if kind in REPEATING:
+        read = Memory(read).__getitem__
+    return Step(index, header, target, section, name, read)
+
+
+def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header: str) -> Style:
+    """What people set goes before what was found; the column before the whole file."""
+    target = rule.target or ""
+    unit = rule.unit or decision.unit
+    if unit is None and target.startswith("specifications.weight"):
+        unit = profile.weight_unit
+    elif unit is None and target.startswith("specifications.dimensions"):
+        unit = profile.length_unit
+    return Style(
+        rule.decimal or profile.decimal or decision.decimal,
+        rule.dates or profile.dates or decision.dates,
+        rule.currency or _cell_currency(profile, decision),
+        _unit(unit, target),
+        decision.tax_included if rule.tax_included is None else rule.tax_included,
+        sides_named(header) if target == "specifications.dimensions" else (),
+        target == TIERS and speaks_of_discounts(header),
+    )
+
+
+def _unit(unit: str | None, target: str) -> str | None:
+    """Prices may be for `100 g`; anything else is measured in one of something."""
+    if not unit:
+        return None
+    return str(read_unit(unit).value) if target.startswith("price.") else unit_of(unit)
+
+
+def _cell_currency(profile: Profile, decision: ColumnDecision) -> str | None:
+    """For cells that name none: what the others of the column name, else the profile's."""
+    return decision.currency or profile.currency
+
+
+def _only_currency(
+    header: Sequence[str], profile: Profile, decisions: Sequence[ColumnDecision]
+) -> str | None:
+    """The currency of a currency column that holds but one; else the one that the headers of other
+    prices name."""
+    for index, column in enumerate(header):
+        rule = profile.columns.get(column)
+        if rule is not None and rule.target == "price.currency" and index < len(decisions):
+            return decisions[index].currency
+    named = set()
+    for column in header:
+        found, hints = candidates(column)
+        if hints.currency and any(one.target.startswith("price.") for one in found):
+            named.add(hints.currency)
+    return named.pop() if len(named) == 1 else None
+
+
+def _matters(note: str, rule: ColumnRule) -> bool:
+    kind = kind_of(rule.target or "title")
+    if note.startswith("Dates"):
+        return kind in ("date", "datetime")
+    if "urrenc" in note or "is read as" in note:
+        return kind in ("price", "per_unit", "tiers", "currency") and rule.currency is None
+    return kind in (
+        "price",
+        "per_unit",
+        "tiers",
+        "count",
+        "quantity",
+        "weight",
+        "length",
+        "dimensions",
+        "pack",
+    )
+
+
+def _custom_names(header: Sequence[str]) -> list[str]:
+    """Names of custom fields: the headers, tidied, made different where they are equal."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for index, column in enumerate(header):
+        base = tidy_line(column)[:100] or f"column {index + 1}"
+        name, number = base, 1
+        while name in taken:
+            number += 1
+            name = f"{base} {number}"
+        taken.add(name)
+        names.append(name)
+    return names

@@ -1,0 +1,251 @@
+"""Whether a row may go on: contract, required fields, and the profile's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+from urllib.parse import unquote
+
+import jsonschema_rs
+
+from penstock.catalog.fields import REQUIRED, full_target
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.row import NormalisedRow, RowProblem
+from penstock.catalog.values.result import problem
+from penstock.model.errors import BadInput
+
+Verdict = Literal["valid", "invalid", "discarded"]
+
+MOST_VIOLATIONS = 20
+DEEPEST = 30
+MOST_EXPANDED = 20_000
+
+# A product is known by the first of these that it has.
+_NAMES = ("sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn")
+_CALLED = {"sourceId": "id (SKU, GTIN or MPN would do)"}
+
+# Amounts are text in a product and numbers to a rule, so that `minimum` means what it says.
+_AMOUNTS = ("amount", "maxAmount")
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """Compiled once per job; `check` runs per row."""
+
+    plan: Plan
+    required: tuple[tuple[str, tuple[str, ...]], ...]
+    rules: Any
+
+    def check(self, row: NormalisedRow, cells: Sequence[str] = ()) -> Verdict:
+        """The verdict; new problems are added to the row, discarded values leave its product."""
+        contract = self.plan.profile.contract
+        if self.plan.unknown and contract == "discard_row" and self._holds_unknown(row, cells):
+            return "discarded"
+        if self.rules is not None:
+            self._check_rules(row)
+        if contract == "discard_value":
+            _discard_values(row)
+        self._check_required(row)
+        if not any(found.severity == "error" for found in row.problems):
+            return "valid"
+        return "discarded" if contract == "discard_row" else "invalid"
+
+    def _holds_unknown(self, row: NormalisedRow, cells: Sequence[str]) -> bool:
+        for column, name in self.plan.unknown:
+            if column < len(cells) and cells[column].strip():
+                found = problem("COLUMN_UNKNOWN")
+                row.problems.append(RowProblem(name, cells[column][:300], *found))
+                return True
+        return False
+
+    def _check_required(self, row: NormalisedRow) -> None:
+        for target, path in self.required:
+            if row.continues and target in ("title", "sourceId"):
+                continue
+            if _at(row.product, path) is None and not _explained(row, target):
+                found = problem("REQUIRED_MISSING", field=_CALLED.get(target, target))
+                row.problems.append(RowProblem(self._column_of(target), None, *found, target))
+
+    def _column_of(self, target: str) -> str | None:
+        """Where the field would be filled, so that it can be."""
+        places = _NAMES if target == "sourceId" else (target,)
+        return next(
+            (step.header for one in places for step in self.plan.steps if step.target == one), None
+        )
+
+    def _check_rules(self, row: NormalisedRow) -> None:
+        shown = as_rules_see(row.product)
+        if self.rules.is_valid(shown):
+            return
+        for count, error in enumerate(self.rules.iter_errors(shown)):
+            if count == MOST_VIOLATIONS:
+                break
+            path = [str(part) for part in error.instance_path]
+            target = ".".join(part for part in path if not part.isdecimal()) or None
+            source = row.lineage.get(target or "") or row.lineage.get(path[0] if path else "")
+            where = target or "the product"
+            found = problem(
+                "RULE_VIOLATED", detail=f"{where} as it is ({str(error.message)[:200]})"
+            )
+            column, raw = source[:2] if source else (None, None)
+            row.problems.append(RowProblem(column, raw, *found, target))
+
+
+def compile_validator(plan: Plan) -> Validator:
+    """Refuses rules that are no JSON Schema, or that would fetch another one."""
+    names = REQUIRED if plan.profile.required is None else plan.profile.required
+    required = tuple(
+        (target, tuple(target.split("."))) for name in names if (target := full_target(name))
+    )
+    return Validator(plan, required, _compile(plan.profile.rules))
+
+
+def _compile(rules: Mapping[str, Any] | None) -> Any:
+    if not rules:
+        return None
+    _refuse_references(rules, DEEPEST)
+    if expanded_size(rules) > MOST_EXPANDED:
+        raise BadInput(
+            "INVALID_CONFIG",
+            f"The rules grow beyond {MOST_EXPANDED:,} parts when their references are followed",
+        )
+    try:
+        # Patterns run in time linear in the text, whoever wrote them.
+        return jsonschema_rs.validator_for(
+            dict(rules),
+            validate_formats=True,
+            offline=True,
+            pattern_options=jsonschema_rs.RegexOptions(),
+        )
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        reason = str(error).split("\n", 1)[0][:300]
+        raise BadInput("INVALID_CONFIG", f"The rules are no JSON Schema: {reason}") from error
+
+
+def _refuse_references(schema: Any, depth: int) -> None:
+    if depth == 0:
+        raise BadInput("INVALID_CONFIG", f"The rules are nested more than {DEEPEST} deep")
+    if isinstance(schema, Mapping):
+        for name, value in schema.items():
+            if name in ("$ref", "$dynamicRef") and not str(value).startswith("#"):
+                raise BadInput(
+                    "INVALID_CONFIG",
+                    f"The rules refer to {str(value)[:100]!r}; only references inside (#…) work",
+                )
+            _refuse_references(value, depth - 1)
+    elif isinstance(schema, list):
+        for value in schema:
+            _refuse_references(value, depth - 1)
+
+
+def expanded_size(rules: Mapping[str, Any]) -> int:
+    """How many parts the rules have with each reference replaced by what it leads to. References
+    to references can double with each step, and validation visits each part. One that leads back
+    to itself counts once: the depth of a product bounds it."""
+    anchors = dict(_anchors(rules))
+    known: dict[str, int] = {}
+
+    def size(schema: Any) -> int:
+        if isinstance(schema, list):
+            return 1 + sum(map(size, schema))
+        if not isinstance(schema, Mapping):
+            return 1
+        total = 1
+        for name, value in schema.items():
+            if name in ("$ref", "$dynamicRef") and isinstance(value, str):
+                total += target_size(value)
+            elif name not in ("$defs", "definitions"):
+                total += size(value)
+        return total
+
+    def target_size(reference: str) -> int:
+        if reference not in known:
+            known[reference] = 1
+            known[reference] = min(size(_target(rules, reference, anchors)), MOST_EXPANDED + 1)
+        return known[reference]
+
+    return size(rules)
+
+
+def _anchors(schema: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(schema, Mapping):
+        for name in ("$anchor", "$dynamicAnchor"):
+            if name in schema:
+                yield f"#{schema[name]}", schema
+    for part in schema.values() if isinstance(schema, Mapping) else schema:
+        if isinstance(part, Mapping | list):
+            yield from _anchors(part)
+
+
+def _target(rules: Mapping[str, Any], reference: str, anchors: Mapping[str, Any]) -> Any:
+    """What a reference inside of the rules leads to; None where the compiler will refuse it."""
+    if reference in anchors:
+        return anchors[reference]
+    place: Any = rules
+    for step in unquote(reference).removeprefix("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(place, Mapping):
+            place = place.get(name)
+        elif isinstance(place, list) and name.isdecimal() and int(name) < len(place):
+            place = place[int(name)]
+        else:
+            return None
+    return place
+
+
+def as_rules_see(product: Mapping[str, Any]) -> dict[str, Any]:
+    """The product with its amounts as exact numbers."""
+    price = product.get("price")
+    if price is None:
+        return dict(product)
+    return {**product, "price": _numbers(price)}
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: Decimal(one) if name in _AMOUNTS and isinstance(one, str) else _numbers(one)
+            for name, one in value.items()
+        }
+    return [_numbers(one) for one in value] if isinstance(value, list) else value
+
+
+def _at(product: Mapping[str, Any], path: Sequence[str]) -> Any:
+    value: Any = product
+    for name in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def _explained(row: NormalisedRow, target: str) -> bool:
+    """A field already named as unreadable, or a price on request, is not named again as missing."""
+    if target == "price.amount" and row.product.get("price", {}).get("onRequest"):
+        return True
+    return any(p.target == target and p.severity == "error" for p in row.problems)
+
+
+def _discard_values(row: NormalisedRow) -> None:
+    """Values with errors leave the product; the row goes on with a warning."""
+    kept: list[RowProblem] = []
+    for found in row.problems:
+        if found.severity != "error" or found.target is None:
+            kept.append(found)
+            continue
+        _remove(row.product, found.target)
+        row.lineage.pop(found.target, None)
+        said = problem("VALUE_DISCARDED", detail=f"{found.code}, {found.message}")
+        kept.append(RowProblem(found.column, found.value, *said, found.target))
+    row.problems[:] = kept
+
+
+def _remove(product: dict[str, Any], target: str) -> None:
+    *parents, name = ("price",) if target == "price.amount" else target.split(".")
+    level: Any = product
+    for parent in parents:
+        level = level.get(parent) if isinstance(level, dict) else None
+    if isinstance(level, dict):
+        level.pop(name, None)

@@ -1,0 +1,124 @@
+"""Rows that are variants of one product, grouped by handle or parent SKU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.values.result import Problem, problem
+
+# What a variant has of its own; all else belongs to the product.
+_OWN = ("identifiers", "price", "availability", "sourceId")
+_IMAGES = 50
+_OPTIONS = (
+    *((f"variants.option{n}.name", f"variants.option{n}.value", f"option {n}") for n in (1, 2, 3)),
+    ("", "variants.color", "color"),
+    ("", "variants.size", "size"),
+)
+
+
+def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    """The row's group, and the one variant it is, if it says what it differs in."""
+    group = parts.get("variants.group")
+    options = _options(parts)
+    # Shops write the number of no product where there is no parent.
+    if group is None or group == "0":
+        if options:
+            specifications = row.product.setdefault("specifications", {})
+            specifications["customFields"] = specifications.get("customFields", {}) | options
+        return
+    row.group = str(group).removeprefix("id:")
+    row.continues = "title" in plan.targets and "title" not in row.product
+    if options and options != {"Title": "Default Title"}:
+        row.product["variants"] = [_variant(row.product, options)]
+
+
+def _options(parts: dict[str, Any]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for name_part, value_part, name in _OPTIONS:
+        value = parts.get(value_part)
+        if value is not None:
+            options.setdefault(parts.get(name_part) or name, value)
+    return options
+
+
+def _variant(product: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
+    variant: dict[str, Any] = {"options": options}
+    for name in _OWN:
+        if name in product:
+            variant[name] = product[name]
+    return variant
+
+
+class Member(NamedTuple):
+    """A row as it enters grouping."""
+
+    row: int
+    product: dict[str, Any]
+    group: str | None
+    continues: bool = False
+
+
+class Grouped(NamedTuple):
+    """A product made of ``rows``, the first of which is its parent."""
+
+    rows: tuple[int, ...]
+    product: dict[str, Any]
+    problems: tuple[Problem, ...] = ()
+
+
+def group(members: Iterable[Member]) -> list[Grouped]:
+    """One product per group, in the order of first rows; rows without a group stay alone.
+
+    A row that has no group itself but whose SKU or id others name as theirs is their parent.
+    """
+    taken = list(members)
+    named = {member.group for member in taken if member.group is not None}
+    families: dict[str, list[Member]] = {}
+    for member in taken:
+        families.setdefault(_family(member, named), []).append(member)
+    return [_grouped(rows) for rows in families.values()]
+
+
+def _family(member: Member, named: set[str]) -> str:
+    if member.group is not None:
+        return "g" + member.group
+    for own in (member.product.get("identifiers", {}).get("sku"), member.product.get("sourceId")):
+        if own in named:
+            return "g" + str(own)
+    return f"r{member.row}"
+
+
+def _grouped(rows: list[Member]) -> Grouped:
+    if len(rows) == 1 and not rows[0].continues:
+        return Grouped((rows[0].row,), rows[0].product)
+    parent = next(
+        (m for m in rows if m.group is None), next((m for m in rows if not m.continues), rows[0])
+    )
+    product = dict(parent.product)
+    variants: list[dict[str, Any]] = list(product.get("variants", ()))
+    images: list[dict[str, Any]] = [dict(image) for image in product.get("images", ())]
+    for member in rows:
+        if member is parent:
+            continue
+        own = member.product
+        if "variants" in own:
+            variants += own["variants"]
+        elif any(name in own for name in ("identifiers", "price")):
+            variants.append(_variant(own, {}))
+        seen = {image["url"] for image in images}
+        images += [
+            {**i, "type": "secondary"} for i in own.get("images", ()) if i["url"] not in seen
+        ]
+    if variants:
+        product["variants"] = variants
+    if images:
+        images[0]["type"] = "primary"
+        product["images"] = images[:_IMAGES]
+    order = (parent.row, *(m.row for m in rows if m is not parent))
+    if "title" not in product:
+        name = next((m.group for m in rows if m.group is not None), "")
+        return Grouped(order, product, (problem("VARIANT_WITHOUT_PARENT", value=name),))
+    return Grouped(order, product)

@@ -1,0 +1,1 @@
+"""Profiles: how the files of one supplier are mapped and checked."""

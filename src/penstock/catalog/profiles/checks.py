@@ -1,0 +1,183 @@
+"""Profiles as callers send them: strict types and bounded sizes, before anything is made of them.
+
+check_types   what every profile must fit, also one that is stored
+check_bounds  what a caller may send
+parse_toml    TOML within the same bounds
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from penstock.catalog.values.dates import DateOrder
+from penstock.catalog.values.numbers import DecimalStyle
+from penstock.model.errors import BadInput
+
+Contract = Literal["evolve", "freeze", "discard_row", "discard_value"]
+Winner = Literal["first", "last", "most_complete"]
+Key = Literal["sku", "gtin", "sourceId"]
+
+MOST_BYTES = 512 * 1024
+MOST_RULE_BYTES = 128 * 1024
+MOST_COLUMNS = 2_000
+MOST_REQUIRED = 200
+LONGEST_HEADER = 1_000
+LONGEST_TEXT = 100
+DEEPEST = 40
+
+Text = Annotated[str, StringConstraints(strict=True)]
+# A table, an array, a key in several parts: each nests the next.
+_TOML_TEXT = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""' r"|'''.*?'''" r'|"(?:[^"\\\n]|\\.)*+"' r"|'[^'\n]*+'|#[^\n]*+",
+    re.DOTALL,
+)
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}")
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ColumnRuleInput(_Strict):
+    """What one column of the file fills."""
+
+    target: Text | None = Field(
+        None, description="The field; null keeps it as a custom field, `ignore` leaves it out."
+    )
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: Text | None = None
+    unit: Text | None = None
+    tax_included: bool | None = None
+
+
+class ProfileInput(_Strict):
+    """A profile; the name is that of the address, and the version the next one."""
+
+    name: Text = Field("", max_length=LONGEST_TEXT)
+    version: int = Field(1, ge=1, le=2**31 - 1)
+    source: Text = ""
+    fingerprint: Text | None = None
+    columns: dict[str, Text | ColumnRuleInput] = Field(default_factory=dict)
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: Text | None = None
+    weight_unit: Text | None = None
+    length_unit: Text | None = None
+    required: list[Text] | None = None
+    rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
+    contract: Contract = "evolve"
+    winner: Winner = "first"
+    key: Key = "sku"
+    price_guard: float | None = Field(
+        50, ge=0, le=100_000, description="Percent a known price may change unasked; 0: any change."
+    )
+
+
+def unusable(what: str) -> BadInput:
+    return BadInput("INVALID_CONFIG", f"The profile cannot be used: {what}")
+
+
+def check_types(given: Mapping[str, Any]) -> None:
+    """Unknown settings and wrong types, by the first of them."""
+    try:
+        ProfileInput.model_validate(given)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False, include_context=False)
+        # A column may be a text or a table; what it lacks to be a text helps no reader.
+        first = next(one for one in problems if one["loc"][-1:] != ("str",))
+        place = [str(part)[:LONGEST_TEXT] for part in first["loc"] if part != "ColumnRuleInput"]
+        if first["type"] == "extra_forbidden":
+            raise unusable(f"unknown setting {'.'.join(place)!r}") from error
+        raise unusable(f"{'.'.join(place)}: {first['msg']}") from error
+
+
+def check_bounds(given: Mapping[str, Any]) -> None:
+    """Sizes, nesting, and values that JSON cannot hold. Cheap, whatever was sent."""
+    _check_value(given, DEEPEST)
+    columns, required, rules = (given.get(name) for name in ("columns", "required", "rules"))
+    if isinstance(columns, Mapping):
+        if len(columns) > MOST_COLUMNS:
+            raise unusable(f"more than {MOST_COLUMNS:,} columns")
+        if any(len(header) > LONGEST_HEADER for header in columns):
+            raise unusable(f"a column's name is longer than {LONGEST_HEADER:,} characters")
+    if isinstance(required, list) and len(required) > MOST_REQUIRED:
+        raise unusable(f"`required` names more than {MOST_REQUIRED} fields")
+    if len(orjson.dumps(rules)) > MOST_RULE_BYTES:
+        raise unusable(f"the rules are larger than {MOST_RULE_BYTES:,} bytes")
+    if len(orjson.dumps(given)) > MOST_BYTES:
+        raise unusable(f"it is larger than {MOST_BYTES:,} bytes")
+    _check_texts({name: value for name, value in given.items() if name != "rules"})
+
+
+def _check_texts(value: Any) -> None:
+    """All texts but the columns' names and the rules' are names of something."""
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        raise unusable(f"{value[:20]!r}… is longer than {LONGEST_TEXT} characters")
+    for part in _parts_of(value):
+        _check_texts(part)
+
+
+def _check_value(value: Any, room: int) -> None:
+    """TOML has dates, infinities and integers of any size, which are refused here."""
+    if room == 0:
+        raise unusable(f"it is nested more than {DEEPEST} deep")
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise unusable("it holds a number that is not finite")
+    elif isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise unusable("it holds a number of more than 64 bits")
+    elif isinstance(value, Mapping):
+        for name in value:
+            if not isinstance(name, str):
+                raise unusable("it holds a key that is no text")
+            _check_text(name)
+    elif value is not None and not isinstance(value, list):
+        raise unusable(f"it holds a {type(value).__name__}")
+    for part in _parts_of(value):
+        _check_value(part, room - 1)
+
+
+def _parts_of(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise unusable("a text holds the character NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise unusable("a text holds half a character") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The document; refused before it is parsed where parsing would take long or much memory."""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise unusable(f"it is larger than {MOST_BYTES:,} bytes")
+    bare = _TOML_TEXT.sub("s", text)
+    depth = 0
+    for bracket in _BRACKETS.findall(bare):
+        depth += 1 if bracket in "[{" else -1
+        if depth > DEEPEST:
+            raise unusable(f"it is nested more than {DEEPEST} deep")
+    # The parser's time grows with the square of the number of a key's parts.
+    if _LONG_KEY.search(bare):
+        raise unusable(f"a key has more than {DEEPEST} parts")
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError, OverflowError) as error:
+        raise BadInput("INVALID_CONFIG", f"The profile is not valid TOML: {error}") from error

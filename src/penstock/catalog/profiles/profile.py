@@ -1,0 +1,224 @@
+"""A profile: what was learnt about a supplier's files, kept under a name and a version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+import orjson
+import tomli_w
+
+from penstock.catalog.fields import full_target, kind_of
+from penstock.catalog.mapping.proposal import Proposal
+from penstock.catalog.mapping.synonyms import Hints
+from penstock.catalog.profiles.checks import (
+    MOST_COLUMNS,
+    Contract,
+    Key,
+    Winner,
+    check_bounds,
+    check_types,
+    parse_toml,
+    unusable,
+)
+from penstock.catalog.values.currencies import CODES
+from penstock.catalog.values.dates import DateOrder
+from penstock.catalog.values.numbers import DecimalStyle
+from penstock.catalog.values.units import unit_of
+
+IGNORED = "ignore"
+# In percent, up or down.
+DEFAULT_PRICE_GUARD = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRule:
+    """One column. ``target`` None keeps it as a custom field, `ignore` leaves it out. The rest is
+    for files whose cells do not say it themselves."""
+
+    target: str | None = None
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    name: str
+    version: int = 1
+    source: str = ""
+    fingerprint: str | None = None
+    columns: Mapping[str, ColumnRule] = field(default_factory=dict)
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: str | None = None
+    weight_unit: str | None = None
+    length_unit: str | None = None
+    required: tuple[str, ...] | None = None
+    rules: Mapping[str, Any] | None = None
+    contract: Contract = "evolve"
+    winner: Winner = "first"
+    key: Key = "sku"
+    # Percent by which a known product's price may change unasked; 0: any change.
+    price_guard: float = DEFAULT_PRICE_GUARD
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def next_version(self, **changes: Any) -> Profile:
+        return replace(self, version=self.version + 1, **changes)
+
+    def to_toml(self) -> str:
+        """As `from_toml` reads it. Rules are JSON, which TOML has no null for."""
+        shown: dict[str, Any] = {"name": self.name, "version": self.version}
+        for name in _PLAIN:
+            value = getattr(self, name)
+            if value not in (None, ""):
+                shown[name] = list(value) if isinstance(value, tuple) else value
+        if self.rules is not None:
+            shown["rules"] = orjson.dumps(dict(self.rules), option=orjson.OPT_INDENT_2).decode()
+        shown["columns"] = {
+            header: {name: value for name, value in _rule_json(rule).items() if value is not None}
+            for header, rule in self.columns.items()
+        }
+        return tomli_w.dumps(shown, multiline_strings=True)
+
+
+_PLAIN = (
+    "source", "fingerprint", "decimal", "dates", "currency", "weight_unit", "length_unit",
+    "required", "contract", "winner", "key", "price_guard",
+)  # fmt: skip
+_RULE_FIELDS = tuple(ColumnRule.__dataclass_fields__)
+
+
+def _rule_json(rule: ColumnRule) -> dict[str, Any]:
+    return {name: getattr(rule, name) for name in _RULE_FIELDS}
+
+
+def from_toml(text: str) -> Profile:
+    """A profile from its TOML; unknown settings, wrong types and too large ones are refused."""
+    return from_input(parse_toml(text))
+
+
+def from_input(given: Mapping[str, Any]) -> Profile:
+    """A profile from a caller's mapping, held to the bounds of what a caller may send."""
+    values = _with_parsed_rules(given)
+    check_bounds(values)
+    if not isinstance(values.get("name"), str) or not values["name"]:
+        raise unusable("it needs a name")
+    return from_json(values)
+
+
+def from_json(read: Mapping[str, Any]) -> Profile:
+    """The same from a mapping that is stored. Files may have longer headers than callers may send,
+    so only types are checked."""
+    values = _with_parsed_rules(read)
+    check_types(values)
+    columns = values.get("columns", {})
+    values["columns"] = {header: _rule(header, rule) for header, rule in columns.items()}
+    if values.get("price_guard", DEFAULT_PRICE_GUARD) is None:
+        values["price_guard"] = 0.0
+    if values.get("required") is not None:
+        values["required"] = tuple(values["required"])
+    return Profile(**values)
+
+
+def _with_parsed_rules(read: Mapping[str, Any]) -> dict[str, Any]:
+    """Rules may be JSON in a text, as `to_toml` writes them."""
+    values = dict(read)
+    if isinstance(values.get("rules"), str):
+        try:
+            values["rules"] = orjson.loads(values["rules"])
+        except orjson.JSONDecodeError as error:
+            raise unusable(f"`rules` is not valid JSON: {error}") from error
+    return values
+
+
+def to_json(profile: Profile) -> dict[str, Any]:
+    shown = {name: getattr(profile, name) for name in ("name", "version", *_PLAIN)}
+    shown["required"] = None if profile.required is None else list(profile.required)
+    shown["rules"] = None if profile.rules is None else dict(profile.rules)
+    shown["columns"] = {header: _rule_json(rule) for header, rule in profile.columns.items()}
+    if profile.price_guard == DEFAULT_PRICE_GUARD:
+        # A worker of the version before does not know it.
+        del shown["price_guard"]
+    return shown
+
+
+def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
+    """What was proposed, as a profile that can be changed and saved."""
+    columns: dict[str, ColumnRule] = {}
+    for column in proposal.columns:
+        columns.setdefault(column.header, rule_for(column.target, column.hints))
+    options = {"key": likely_key(columns), **options}
+    return Profile(name, fingerprint=proposal.fingerprint, columns=columns, **options)
+
+
+def likely_key(columns: Mapping[str, ColumnRule]) -> Key:
+    """Rows are told apart by what they have."""
+    filled = {rule.target for rule in columns.values()}
+    if "identifiers.sku" not in filled:
+        if "sourceId" in filled:
+            return "sourceId"
+        if "identifiers.gtin" in filled:
+            return "gtin"
+    return "sku"
+
+
+def rule_for(target: str | None, hints: Hints) -> ColumnRule:
+    """A column's rule with what its header says, as far as the field has use for it."""
+    if target is None or target == IGNORED:
+        return ColumnRule(target)
+    own = hints.for_kind(kind_of(target))
+    return ColumnRule(target, currency=own.currency, unit=own.unit, tax_included=own.tax_included)
+
+
+def _rule(header: str, read: str | Mapping[str, Any]) -> ColumnRule:
+    values: dict[str, Any] = {"target": read} if isinstance(read, str) else dict(read)
+    target = values.get("target")
+    if target is not None and target != IGNORED:
+        full = full_target(target)
+        if full is None:
+            raise unusable(f"column {header!r}: there is no field {target!r}")
+        values["target"] = full
+    return ColumnRule(**values)
+
+
+def _check(profile: Profile) -> None:
+    seen: dict[str, str] = {}
+    if len(profile.columns) > MOST_COLUMNS:
+        raise unusable(f"more than {MOST_COLUMNS} columns")
+    for header, rule in profile.columns.items():
+        if rule.target is None or rule.target == IGNORED:
+            continue
+        if rule.target in seen:
+            raise unusable(f"{rule.target} is filled by {seen[rule.target]!r} and by {header!r}")
+        seen[rule.target] = header
+    for value, known, name in (
+        (profile.contract, get_args(Contract), "contract"),
+        (profile.winner, get_args(Winner), "winner"),
+        (profile.key, get_args(Key), "key"),
+    ):
+        if value not in known:
+            raise unusable(f"`{name}` is one of {', '.join(known)}, not {value!r}")
+    _check_style(profile)
+    for rule in profile.columns.values():
+        _check_style(rule)
+    for unit in (profile.weight_unit, profile.length_unit):
+        if unit is not None and unit_of(unit) is None:
+            raise unusable(f"{unit!r} is no unit")
+    for target in profile.required or ():
+        if full_target(target) is None:
+            raise unusable(f"`required` names {target!r}, which is no field")
+
+
+def _check_style(place: Profile | ColumnRule) -> None:
+    if place.decimal not in (None, "comma", "point"):
+        raise unusable(f"`decimal` is comma or point, not {place.decimal!r}")
+    if place.dates not in (None, "dmy", "mdy"):
+        raise unusable(f"`dates` is dmy or mdy, not {place.dates!r}")
+    if place.currency is not None and place.currency not in CODES:
+        raise unusable(f"{place.currency!r} is no currency")

@@ -1,0 +1,1 @@
+"""One cell to one value: numbers, prices, dates, units, identifiers and the like."""

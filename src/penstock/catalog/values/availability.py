@@ -1,0 +1,232 @@
+"""Availability words, stock counts and lead times, alone or together in one cell."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from penstock.catalog.values.availability_words import (
+    DAY_WORDS,
+    FEW_WORDS,
+    HOUR_WORDS,
+    IMMEDIATELY,
+    MANY_WORDS,
+    NEGATIONS,
+    WORDS,
+)
+from penstock.catalog.values.dates import read_date
+from penstock.catalog.values.numbers import (
+    DecimalStyle,
+    is_nothing,
+    read_count,
+    read_number,
+    to_ascii,
+)
+from penstock.catalog.values.result import EMPTY, Normalised, problem, unreadable
+from penstock.catalog.values.unit_names import KINDS
+from penstock.catalog.values.units import unit_of
+from penstock.catalog.word_lists import words
+
+LONGEST = 120
+AT_ONCE_DAYS = 7
+
+_COUNT = re.compile(
+    r"(?P<sign>[<>≥≤~]=?)?\s{0,2}"
+    r"(?P<number>[0-9]{1,3}(?:[., '][0-9]{3}){1,3}|[0-9]{1,9}(?:[.,]0{1,3})?)\s{0,2}"
+    r"(?P<more>\+)?\s{0,2}(?P<unit>[^\W\d_]{1,12}\.?)?"
+)
+_LEAD = re.compile(
+    r"(?P<low>[0-9]{1,3})(?:\s{0,2}(?:-|to|bis|à|a|tot|até|/)\s{0,2}(?P<high>[0-9]{1,3}))?\s{0,2}"
+    r"(?P<unit>[^\W\d_]{1,12})\.?"
+)
+_DATE = re.compile(
+    r"[0-9]{1,2}\.[0-9]{1,2}\.(?:20)?[0-9]{2}|20[0-9]{2}-[0-9]{2}-[0-9]{2}"
+    r"|[0-9]{1,2}/[0-9]{1,2}/20[0-9]{2}"
+)
+_WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_SPACE = re.compile(r"[\s_]+")
+_EDGES = " .!*:,;()-–"
+
+
+class Availability(NamedTuple):
+    """``status`` is None where the cell only says how long it takes."""
+
+    status: str | None
+    quantity: int | None = None
+    lead_days: int | None = None
+    date: str | None = None
+
+    def status_with(self, quantity: int | None) -> str:
+        """What takes days to come is not sold out: in stock somewhere, or ordered for you."""
+        if self.status is not None:
+            return self.status
+        if quantity is not None:
+            return "in_stock" if quantity else "backorder"
+        return "in_stock" if (self.lead_days or 0) <= AT_ONCE_DAYS else "backorder"
+
+
+def read_availability(text: str, style: DecimalStyle | None = None) -> Normalised:
+    """Status, and whatever else the cell says: `12 in stock`, `> 10`, `lieferbar in 2-3 Tagen`."""
+    word = _SPACE.sub(" ", text.strip().casefold()) if len(text) <= LONGEST else ""
+    status = WORDS.get(word) or WORDS.get(word.strip(_EDGES))
+    if status is not None:
+        return Normalised(Availability(status), "availability_word")
+    if is_nothing(text):
+        return EMPTY
+    word = to_ascii(word)
+    if negative := _negative(word):
+        return negative
+    word = word.rsplit("schema.org/", 1)[-1].strip(_EDGES)
+    if not word:
+        return unreadable("AVAILABILITY_UNKNOWN", text)
+    status = WORDS.get(word)
+    if status is not None:
+        return Normalised(Availability(status), "availability_word")
+    return _read_count(word, style) or _read_mixed(word) or unreadable("AVAILABILITY_UNKNOWN", text)
+
+
+def _read_count(word: str, style: DecimalStyle | None) -> Normalised | None:
+    """A number alone, or with a unit of pieces, is the stock."""
+    match = _COUNT.fullmatch(word)
+    if match is None:
+        return None
+    unit = match["unit"]
+    if unit and KINDS.get(unit_of(unit) or "") not in ("count", "package"):
+        return None
+    number = read_number(match["number"], style)
+    if number is None:
+        return None
+    quantity = int(number.decimal)
+    below = match["sign"] in ("<", "<=", "≤")
+    status = "limited" if below and quantity else "in_stock" if quantity else "out_of_stock"
+    exact = not match["sign"] and not match["more"]
+    if below:
+        return Normalised(Availability(status), "availability_below", 0.8)
+    return Normalised(Availability(status, quantity), "availability_count", 1.0 if exact else 0.9)
+
+
+def _negative(word: str) -> Normalised | None:
+    """Stock systems show sold but undelivered goods as less than nothing."""
+    if word.startswith("-") and word[1:].isdecimal() and len(word) < 10:
+        return Normalised(Availability("out_of_stock", 0), "availability_negative", 0.8)
+    return None
+
+
+QUANTITY_RULES = words("number number_by_column number_ambiguous stock_negative stock_sum")
+_PLACES = re.compile(r"[^\s,;|=:]{1,40}\s?[=:]\s?-?[0-9]{1,9}(?:[.,]0{1,4})?")
+
+
+def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
+    """A stock: a number, or words that tell a buyer as much. The value is a count, or an
+    `Availability` where no count is said."""
+    if text.isdecimal() and text.isascii() and len(text) < 16:
+        return Normalised(int(text), "number")
+    found = read_count(text, style)
+    if found.value is not None or not found.problems:
+        return found
+    if found.problems[0].code == "NUMBER_NEGATIVE":
+        return Normalised(0, "stock_negative", 0.8, (problem("STOCK_NEGATIVE", value=text),))
+    if found.problems[0].code != "NUMBER_UNREADABLE":
+        return found
+    places = re.split(r"\s?[,;|]\s?", text.strip())
+    if all(map(_PLACES.fullmatch, places)):
+        # `north=5,south=0`: what lies in several places is all there is.
+        counts = [re.split("[=:]", place)[1].strip() for place in places]
+        stocks = [read_number(count, style) for count in counts]
+        return Normalised(sum(max(0, int(one.decimal)) for one in stocks if one), "stock_sum", 0.8)
+    told = read_availability(text, style)
+    if told.value is None:
+        return found
+    return told if told.value.quantity is None else told._replace(value=told.value.quantity)
+
+
+def _read_mixed(word: str) -> Normalised | None:
+    status = _phrase_in(word)
+    if date := _date_in(word):
+        # What comes on a day is not here today.
+        later = status if status in ("preorder", "out_of_stock") else "backorder"
+        return Normalised(Availability(later, None, None, date), "availability_from_date", 0.8)
+    lead = _lead_in(word)
+    if lead is not None:
+        found = Availability(status, None, lead)
+        return Normalised(found, "availability_lead_time", 0.9 if status else 0.7)
+    counts = [int(n) for n in re.findall(r"[0-9]{1,7}", word)]
+    if status is None:
+        return _read_counted(word, counts)
+    if len(counts) == 1 and status in ("in_stock", "limited"):
+        return Normalised(Availability(status, counts[0]), "availability_word_and_count", 0.9)
+    return Normalised(Availability(status), "availability_phrase", 0.8)
+
+
+def _date_in(word: str) -> str | None:
+    match = _DATE.search(word)
+    found = read_date(match.group()).value if match else None
+    return str(found) if found else None
+
+
+def _read_counted(word: str, counts: list[int]) -> Normalised | None:
+    """`noch 3 Stück`, `more than 10`: a count, and words that say how to take it."""
+    around = set(_WORDS.findall(word))
+    units = {one for one in around if KINDS.get(unit_of(one) or "") in ("count", "package")}
+    if len(counts) != 1 or not around or around - units - FEW_WORDS - MANY_WORDS:
+        return None
+    status = "limited" if around & FEW_WORDS else "in_stock"
+    return Normalised(
+        Availability(status if counts[0] else "out_of_stock", counts[0]), "availability_count", 0.8
+    )
+
+
+def _phrase_in(word: str) -> str | None:
+    """The longest known phrase that stands in the text as whole words, turned round by a "not"
+    that is no part of it."""
+    words = _WORDS.findall(word)[:12]
+    for length in range(min(5, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            phrase = " ".join(words[start : start + length])
+            if phrase in WORDS and (length > 1 or len(phrase) > 3):
+                status = WORDS[phrase]
+                around = words[:start] + words[start + length :]
+                if status in ("in_stock", "limited") and NEGATIONS.intersection(around):
+                    return "out_of_stock"
+                return status
+    return None
+
+
+def _lead_in(word: str) -> int | None:
+    for match in _LEAD.finditer(word):
+        days = _days(int(match["high"] or match["low"]), match["unit"])
+        if days is not None:
+            return days
+    return None
+
+
+def _days(amount: int, unit: str) -> int | None:
+    if unit in HOUR_WORDS:
+        return -(-amount // 24)
+    factor = DAY_WORDS.get(unit)
+    return None if factor is None else amount * factor
+
+
+def read_lead_time(text: str, unit: str | None = None) -> Normalised:
+    """Days until it is here; of `2-3 weeks` the longer, for promises must hold. ``unit`` is the
+    header's."""
+    factor = 7 if unit == "week" else 1
+    if text.isdecimal() and text.isascii() and len(text) < 5:
+        return Normalised(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")
+    if is_nothing(text):
+        return EMPTY
+    if len(text) > LONGEST:
+        return unreadable("LEAD_TIME_UNREADABLE", text)
+    word = _SPACE.sub(" ", to_ascii(text).strip().casefold())
+    days = _lead_in(word)
+    if days is not None:
+        return Normalised(days, "lead_time", 0.95)
+    if any(part in IMMEDIATELY for part in word.split()) or WORDS.get(word) == "in_stock":
+        return Normalised(0, "lead_time_word", 0.9)
+    bare = re.fullmatch(r"([0-9]{1,3})\s{0,2}[-/]\s{0,2}([0-9]{1,3})", word)
+    if bare is not None:
+        return Normalised(int(bare[2]) * factor, "lead_time_days", 0.8)
+    number = read_number(word)
+    if number is not None and number.decimal == int(number.decimal) and number.decimal >= 0:
+        return Normalised(int(number.decimal) * factor, "days", 0.9)
+    return unreadable("LEAD_TIME_UNREADABLE", text)

@@ -1,0 +1,175 @@
+"""Currencies by code, symbol and word, and rates of a day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from penstock.catalog.values.result import EMPTY, Normalised, unreadable
+from penstock.catalog.word_lists import by_word, entries, load, words
+
+_LISTS = load("currencies")
+CODES = words(_LISTS["codes"])
+_PLACES = {
+    **dict.fromkeys(words(_LISTS["without decimals"]), 0),
+    **dict.fromkeys(words(_LISTS["three decimals"]), 3),
+}
+
+# Words and symbols that mean one currency.
+_ONE = by_word(_LISTS["one currency"])
+# Symbols shared by several: the likeliest first; the profile's currency wins if it is in the list.
+_SHARED = {symbol: tuple(codes.split()) for symbol, codes in entries(_LISTS["shared"])}
+_WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
+
+
+_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\d_])", r"(?![^\W\d_])"
+
+
+def _alternatives(words: Sequence[str]) -> str:
+    """Letters must stand alone, symbols may touch the number. By their first characters, so that
+    of hundreds of words only those are tried that could stand here."""
+    by_first: dict[str, list[str]] = {}
+    for word in words:
+        rest = re.escape(word[1:]) + (_NO_LETTER_AFTER if word[-1].isalpha() else "")
+        by_first.setdefault(word[0].lower(), []).append(rest)
+    parts = {first: f"{re.escape(first)}(?:{'|'.join(of)})" for first, of in by_first.items()}
+    letters = "|".join(part for first, part in parts.items() if first.isalpha())
+    symbols = "|".join(part for first, part in parts.items() if not first.isalpha())
+    firsts = "".join(map(re.escape, by_first))
+    return f"(?=[{firsts}])(?:{_NO_LETTER_BEFORE}(?:{letters})|{symbols})"
+
+
+TOKEN = re.compile(_alternatives([*_WORDS, *sorted(CODES)]), re.IGNORECASE)
+
+
+class Found(NamedTuple):
+    currency: str
+    confidence: float
+
+
+def places(currency: str | None) -> int:
+    """How many decimals the currency is counted in."""
+    return 2 if currency is None else _PLACES.get(currency, 2)
+
+
+@lru_cache(maxsize=4_096)
+def currency_of(token: str, default: str | None = None) -> Found | None:
+    """The currency that a code, symbol or word means; ``default`` settles shared symbols."""
+    word = token.strip()
+    if word in CODES:
+        return Found(word, 1.0)
+    low = word.casefold()
+    if low in _ONE:
+        return Found(_ONE[low], 1.0)
+    shared = _SHARED.get(low)
+    if shared is not None:
+        if default in shared and default is not None:
+            return Found(default, 0.95)
+        return Found(shared[0], 0.9 if low == "$" or len(shared) == 1 else 0.7)
+    code = low.upper()
+    return Found(code, 1.0) if code in CODES else None
+
+
+def is_shared(token: str) -> bool:
+    return len(_SHARED.get(token.strip().casefold(), ())) > 1
+
+
+def read_currency(text: str, default: str | None = None) -> Normalised:
+    """A cell of a currency column."""
+    word = text.strip()
+    if not word or word == "-":
+        return EMPTY
+    found = currency_of(word, default)
+    if found is None:
+        named = {currency_of(m.group(), default) for m in TOKEN.finditer(word[:60])}
+        found = named.pop() if len(named) == 1 else None
+    if found is None:
+        return unreadable("CURRENCY_UNKNOWN", text)
+    return Normalised(found.currency, "currency", found.confidence)
+
+
+class Rate(NamedTuple):
+    """How much base one unit of a currency buys, and the day that is from."""
+
+    worth: Decimal
+    shown: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Rates into one base currency, as they held on one day."""
+
+    base: str = "USD"
+    per: Mapping[str, Rate] = field(default_factory=dict)
+
+    def convert(self, amount: str, currency: str) -> dict[str, str] | None:
+        """The amount in the base currency, saying by which rate; None without one."""
+        if currency == self.base:
+            return {"amount": amount, "currency": currency}
+        rate = self.per.get(currency)
+        if rate is None:
+            return None
+        kept = places(self.base)
+        return {
+            "amount": money(rounded(Decimal(amount) * rate.worth, kept), kept),
+            "currency": self.base,
+            "rate": rate.shown,
+            "rateDate": rate.day,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """As a job keeps the rates it began with: the same for its last row as for its first."""
+        return {
+            "base": self.base,
+            "per": {currency: [rate.shown, rate.day] for currency, rate in self.per.items()},
+        }
+
+    @staticmethod
+    def from_json(kept: Mapping[str, Any]) -> Rates:
+        per = {
+            currency: Rate(Decimal(worth), worth, day)
+            for currency, (worth, day) in kept["per"].items()
+        }
+        return Rates(kept["base"], per)
+
+
+def rounded(exact: Decimal, minor: int) -> str:
+    """Two digits more than the currency has: prices of screws are fractions of a cent."""
+    return str(exact.quantize(_QUANTA[minor], ROUND_HALF_UP))
+
+
+_QUANTA = {minor: Decimal(1).scaleb(-minor - 2) for minor in (0, 2, 3)}
+
+
+def rates_on(
+    day: date, base: str, table: Iterable[tuple[date, str, Decimal]], oldest_days: int = 31
+) -> Rates:
+    """Of a dated table of (day, currency, worth in base) the latest rates not after ``day``. A rate
+    older than ``oldest_days`` counts as missing, for it would be wrong in silence."""
+    latest: dict[str, tuple[date, Decimal]] = {}
+    for dated, currency, worth in table:
+        if dated <= day and (day - dated).days <= oldest_days:
+            known = latest.get(currency)
+            if known is None or known[0] < dated:
+                latest[currency] = (dated, worth)
+    per = {
+        currency: Rate(worth, format(worth.normalize(), "f"), dated.isoformat())
+        for currency, (dated, worth) in latest.items()
+    }
+    return Rates(base, per)
+
+
+def money(text: str, minor: int) -> str:
+    """One way to write an amount: at least the currency's decimals, no zeros beyond them."""
+    head, mark, tail = text.partition(".")
+    if not mark:
+        return f"{head}.{'0' * minor}" if minor else head
+    if len(tail) > minor:
+        tail = tail[:minor] + tail[minor:].rstrip("0")
+    return f"{head}.{tail.ljust(minor, '0')}" if tail or minor else head

@@ -1,0 +1,293 @@
+"""Prices: amount, currency, unit, tax, ranges and tiers, from one cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from penstock.catalog.values import price_words as words
+from penstock.catalog.values.currencies import TOKEN, currency_of, money, places
+from penstock.catalog.values.numbers import (
+    CELL_ERRORS,
+    DecimalStyle,
+    Number,
+    ambiguity,
+    is_nothing,
+    read_number,
+    to_ascii,
+)
+from penstock.catalog.values.price_tiers import Discount, Tier, read_tiers
+from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.values.units import unit_of
+
+LONGEST = 300
+
+_PLAIN = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,2}))?")
+_SIMPLE = re.compile(
+    r"(?P<before>[^\W\d_]{0,3}[^\w\s.,'+()-]?\.?)\s?"
+    r"(?P<number>[0-9](?:[0-9.,' \u00a0\u202f]{0,20}[0-9])?)\s?"
+    r"(?P<after>[^\W\d_]{1,3}\.?|[^\w\s.,'+()-])?"
+)
+_CENTS = re.compile(r"([1-9][0-9]{0,11}|0)[.,]([0-9]{2})")
+_NUMBERS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?(?:[.,](?:-{1,2}|(?![^\W_])))?|[.,][0-9]{1,4}")
+_EXPONENT = re.compile(r"[0-9](?:[.,][0-9]{1,16})?[eE][+-]?[0-9]{1,2}")
+_GAP = re.compile(r"(?<=[0-9][.,]) (?=[0-9]{2}(?![0-9]))")
+_WORD = re.compile(r"[^\W\d_]+")
+_THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
+
+
+# `12,50 -5 %`: neither the price before nor the one after is said to be the price.
+_PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
+# Keeps apart what the currency kept apart: "3,49 zł 1,75 zł".
+_CURRENCY_STOOD = "¤"
+
+
+class Price(NamedTuple):
+    """Amounts are plain decimal text. ``amount`` is None for a price on request."""
+
+    amount: str | None
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = None
+    upper: str | None = None
+    tiers: tuple[Tier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PriceStyle:
+    """What is known of the column: its decimal mark, and what cells mean that do not say it."""
+
+    decimal: DecimalStyle | None = None
+    currency: str | None = None
+    tax_included: bool | None = None
+    unit: str | None = None
+
+
+UNKNOWN = PriceStyle()
+
+
+def read_price(text: str, style: PriceStyle = UNKNOWN) -> Normalised:
+    match = _PLAIN.fullmatch(text)
+    if match is not None:
+        head, tail = match.groups()
+        if len(head) > 1 and head[0] == "0":
+            head = head.lstrip("0") or "0"
+        amount = money(f"{head}.{tail}" if tail else head, places(style.currency))
+        return Normalised(Price(amount, style.currency, style.unit, style.tax_included), "price")
+    match = _SIMPLE.fullmatch(text) if len(text) < 40 else None
+    if match is not None:
+        simple = _read_simple(match, text, style)
+        if simple is not None:
+            return simple
+    return EMPTY if is_nothing(text) else _read_any(text, style)
+
+
+def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalised | None:
+    """A number with one mark of currency before or behind it, which is how most prices look."""
+    before, after = match["before"], match["after"]
+    if before and after:
+        return None
+    found = currency_of(before or after or "", style.currency)
+    if found is None:
+        if before or after:
+            return None
+        return _read_bare(match["number"], text, style)
+    body = match["number"]
+    plain = _CENTS.fullmatch(body)
+    if plain is not None:
+        amount = f"{plain[1]}.{plain[2]}"
+        price = Price(
+            amount if places(found.currency) == 2 else money(amount, places(found.currency)),
+            found.currency,
+            style.unit,
+            style.tax_included,
+        )
+        return Normalised(price, "price_with_currency", found.confidence)
+    number = _number(body, style, found.currency)
+    if number is None:
+        return None
+    return Normalised(
+        Price(
+            money(number.text, places(found.currency)),
+            found.currency,
+            style.unit,
+            style.tax_included,
+        ),
+        "price_with_currency",
+        min(found.confidence, number.confidence),
+        ambiguity(text, number),
+    )
+
+
+def _read_bare(body: str, text: str, style: PriceStyle) -> Normalised | None:
+    number = _number(body, style, style.currency)
+    if number is None:
+        return None
+    price = Price(
+        money(number.text, places(style.currency)), style.currency, style.unit, style.tax_included
+    )
+    rule = number.rule.replace("number", "price")
+    return Normalised(price, rule, number.confidence, ambiguity(text, number))
+
+
+def _number(text: str, style: PriceStyle, currency: str | None) -> Number | None:
+    number = read_number(text, style.decimal, three_are_decimals=currency in _THREE_PLACES)
+    if number is not None and number.other is not None and places(currency) == 0:
+        # A currency without cents has no decimals to take thousands for.
+        return number._replace(other=None, rule="number", confidence=1.0)
+    return number
+
+
+def _read_any(text: str, style: PriceStyle) -> Normalised:
+    if text.strip().casefold() in CELL_ERRORS:
+        return unreadable("CELL_ERROR", text)
+    if len(text) > LONGEST:
+        return unreadable("PRICE_UNREADABLE", text)
+    body = _GAP.sub("", " ".join(to_ascii(text).split()))
+    if not any(c.isdecimal() for c in body):
+        return _read_words(body, text, style)
+    tiers = read_tiers(body, style.decimal, style.currency)
+    if tiers is not None:
+        steps, named = tiers
+        prices = tuple(step for step in steps if not isinstance(step, Discount))
+        # What comes off a price is none.
+        if len(prices) < len(steps):
+            return unreadable("PRICE_UNREADABLE", text)
+        return _tiered((prices, named), style)
+    if "%" in body and _PERCENT_OFF.search(body):
+        return unreadable("PRICE_UNREADABLE", text)
+    tax, body = _tax(body, style)
+    unit, body = _per_unit(body)
+    if words.NOT_PLAIN.search(body):
+        return unreadable("PRICE_UNREADABLE", text)
+    return _read_amounts(body, text, style, tax, unit)
+
+
+def _read_words(body: str, text: str, style: PriceStyle) -> Normalised:
+    """No digit at all: on request, free, or nothing of the kind."""
+    low = body.casefold().strip(" .!*")
+    if low in words.FREE:
+        amount = money("0", places(style.currency))
+        price = Price(amount, style.currency, style.unit, style.tax_included)
+        return Normalised(price, "price_free", 0.8, (problem("PRICE_FREE", value=text),))
+    if words.ON_REQUEST.search(body):
+        return Normalised(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
+    return unreadable("PRICE_UNREADABLE", text)
+
+
+def _tiered(tiers: tuple[tuple[Tier, ...], str | None], style: PriceStyle) -> Normalised:
+    steps, currency = tiers
+    price = Price(
+        steps[0].amount, currency or style.currency, style.unit, style.tax_included, None, steps
+    )
+    return Normalised(price, "price_tiers", 0.9)
+
+
+def _tax(body: str, style: PriceStyle) -> tuple[bool | None, str]:
+    # "excl. VAT" holds no "incl.", but "inkl. 19% MwSt" holds a number that is no price.
+    body = re.sub(r"[0-9]{1,2}(?:[.,][0-9])? ?% ?", "", body, count=2)
+    if words.TAX_EXCLUDED.search(body):
+        return False, words.TAX_EXCLUDED.sub(" ", body)
+    if words.TAX_INCLUDED.search(body):
+        return True, words.TAX_INCLUDED.sub(" ", body)
+    return style.tax_included, body
+
+
+def _per_unit(body: str) -> tuple[str | None, str]:
+    """`/kg`, `pro 100 g`, `each`: what the price is for."""
+    for match in words.PER_UNIT.finditer(body):
+        unit = unit_of(match["unit"])
+        if unit is not None:
+            rest = body[: match.start()] + " " + body[match.end() :]
+            amount = read_number(match["amount"]) if match["amount"] else None
+            shown = unit if amount is None or amount.text == "1" else f"{amount.text} {unit}"
+            return shown, rest
+    return (
+        ("piece", re.sub(r"(?i)\beach\b|\bea\b", " ", body))
+        if re.search(r"(?i)\b(each|ea)\b", body)
+        else (None, body)
+    )
+
+
+def _read_amounts(
+    body: str, text: str, style: PriceStyle, tax: bool | None, unit: str | None
+) -> Normalised:
+    token = TOKEN.search(body)
+    found = currency_of(token.group(), style.currency) if token else None
+    rest = TOKEN.sub(_CURRENCY_STOOD, body)
+    exponent = _EXPONENT.fullmatch(rest.strip())
+    spans = [exponent.span()] if exponent else [m.span() for m in _NUMBERS.finditer(rest)]
+    if exponent:
+        rest = rest.strip()
+    if (
+        not spans
+        or _run_together(rest, spans)
+        or not _words_are_known(rest, currency_known=found is not None)
+    ):
+        return unreadable("PRICE_UNREADABLE", text)
+    currency = found.currency if found else style.currency
+    number = _number(_signed(rest, spans, 0), style, currency)
+    if number is None:
+        return unreadable("PRICE_UNREADABLE", text)
+    problems: list[Problem] = list(ambiguity(text, number))
+    confidence = min(number.confidence, found.confidence if found else 1.0)
+    rule = number.rule.replace("number", "price")
+    upper: str | None = None
+    if len(spans) > 1:
+        upper = _upper(rest, spans, style, currency)
+        rule = "price_range" if upper else "price_first_of_several"
+        problems.append(problem("PRICE_RANGE" if upper else "PRICE_SEVERAL", value=text))
+        confidence = min(confidence, 0.7 if upper else 0.5)
+    elif words.FROM.search(rest):
+        rule, confidence = "price_from", min(confidence, 0.7)
+        problems.append(problem("PRICE_FROM", value=text))
+    if number.text.startswith("-"):
+        problems.append(problem("PRICE_NEGATIVE", value=text))
+        rule = "price_negative"
+    amount = money(number.text, places(currency))
+    price = Price(amount, currency, unit or style.unit, tax, upper)
+    return Normalised(price, rule, confidence, tuple(problems))
+
+
+def _run_together(text: str, spans: list[tuple[int, int]]) -> bool:
+    """`.75,333`: what the shapes of numbers part without anything between is no number at all."""
+    return any(text[a[1] : b[0]] == "" for a, b in pairwise(spans))
+
+
+def _signed(text: str, spans: list[tuple[int, int]], index: int) -> str:
+    """The number with its minus or brackets. A dash after another number is none."""
+    start, end = spans[index]
+    number = text[start:end].strip()
+    before = text[:start].rstrip(_CURRENCY_STOOD + " ")
+    after = text[end:].strip(_CURRENCY_STOOD + " ")
+    if before.endswith("(") and after.startswith(")") and len(spans) == 1:
+        return f"({number})"
+    if before.strip(_CURRENCY_STOOD + " ") == "-" and index == 0:
+        return "-" + number
+    if after == "-" and len(spans) == 1:
+        return number + "-"
+    return number
+
+
+def _upper(
+    text: str, spans: list[tuple[int, int]], style: PriceStyle, currency: str | None
+) -> str | None:
+    """The higher end, if two numbers are a range."""
+    (_, end), (start, stop) = spans[0], spans[1]
+    if len(spans) != 2 or not words.BETWEEN.match(text[end:start].replace(_CURRENCY_STOOD, " ")):
+        return None
+    low = _number(text[spans[0][0] : end], style, currency)
+    high = _number(text[start:stop], style, currency)
+    if low is None or high is None or high.decimal <= low.decimal:
+        return None
+    return money(high.text, places(currency))
+
+
+def _words_are_known(text: str, *, currency_known: bool) -> bool:
+    """`M8 screw` has a number and is no price. Beside a currency other words do no harm."""
+    strange = [
+        w for w in _WORD.findall(words.FROM.sub(" ", text)) if w.casefold() not in words.LABELS
+    ]
+    return not strange or (currency_known and len(strange) <= 3)

@@ -1,0 +1,97 @@
+"""For each kind of field the function that reads its cells, with the column's style built in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from penstock.catalog.values import (
+    availability,
+    booleans,
+    categories,
+    currencies,
+    dates,
+    dimensions,
+    gtin,
+    images,
+    nested_variants,
+    numbers,
+    price_tiers,
+    prices,
+    text,
+    units,
+)
+from penstock.catalog.values.dates import DateOrder
+from penstock.catalog.values.numbers import DecimalStyle
+from penstock.catalog.values.result import EMPTY, Normalised
+from penstock.catalog.word_lists import words
+
+Reader = Callable[[str], Normalised]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """All that is known of a column before its first cell is read."""
+
+    decimal: DecimalStyle | None = None
+    dates: DateOrder | None = None
+    currency: str | None = None
+    unit: str | None = None
+    tax_included: bool | None = None
+    sides: tuple[str, ...] = ()
+    off: bool = False  # the header speaks of discounts
+
+
+# Kinds whose cells repeat: what was read once is remembered.
+REPEATING = words(
+    """
+    category price per_unit currency unit pack tiers step percent boolean availability count
+    quantity lead_time date rating weight length dimensions tags"""
+)
+
+
+def reader(kind: str, style: Style) -> Reader:
+    decimal, unit = style.decimal, style.unit
+    price_style = prices.PriceStyle(decimal, style.currency, style.tax_included, unit)
+    made: dict[str, Reader] = {
+        "line": text.read_line,
+        "text": text.read_text,
+        "identifier": gtin.read_identifier,
+        "gtin": gtin.read_gtin,
+        "category": categories.read_category,
+        "price": lambda raw: prices.read_price(raw, price_style),
+        "per_unit": lambda raw: prices.read_price(raw, price_style),
+        "currency": lambda raw: currencies.read_currency(raw, style.currency),
+        "unit": units.read_unit,
+        "pack": lambda raw: units.read_pack(raw, decimal, unit),
+        "tiers": lambda raw: price_tiers.read_tier_cell(
+            raw, decimal, style.currency, off=style.off
+        ),
+        "step": price_tiers.read_step,
+        "percent": lambda raw: price_tiers.read_percent(raw, decimal),
+        "boolean": booleans.read_boolean,
+        "availability": lambda raw: availability.read_availability(raw, decimal),
+        "count": lambda raw: numbers.read_count(raw, decimal),
+        "quantity": lambda raw: availability.read_quantity(raw, decimal),
+        "lead_time": lambda raw: availability.read_lead_time(raw, unit),
+        "date": lambda raw: dates.read_date(raw, style.dates),
+        "datetime": lambda raw: dates.read_datetime(raw, style.dates),
+        "rating": lambda raw: numbers.read_rating(raw, decimal),
+        "weight": lambda raw: units.read_measure(raw, "mass", unit, decimal),
+        "length": lambda raw: units.read_measure(raw, "length", unit, decimal),
+        "dimensions": lambda raw: dimensions.read_dimensions(raw, unit, decimal, style.sides),
+        "url": images.read_url,
+        "images": images.read_images,
+        "tags": categories.read_tags,
+        "variants": nested_variants.read_variants,
+        "custom": read_custom,
+    }
+    return made[kind]
+
+
+def read_custom(raw: str) -> Normalised:
+    """A cell no field is meant for: its text, tidied and nothing more."""
+    if raw.isascii() and raw.isprintable() and raw[0] != " " and raw[-1] != " ":
+        return Normalised(raw[: text.LONGEST_TEXT], "custom")
+    tidied = text.tidy_lines(raw[: text.LONGEST_TEXT])
+    return Normalised(tidied, "custom") if tidied else EMPTY

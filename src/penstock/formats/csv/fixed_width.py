@@ -1,0 +1,157 @@
+"""Columns by position: where the blanks are that all lines share, and how a line is cut there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from penstock.formats.csv.fixed_width_dense import more_cuts
+from penstock.formats.read_options import wrong_option
+from penstock.formats.structure.cell_kinds import CODE, EMPTY, TYPED, kind_of
+
+# From and up to which character a line is blank between two columns.
+Gap = tuple[int, int]
+
+_FEWEST_LINES = 3
+_LONGEST_LINE = 4_000
+_MOST_WIDTHS = 500
+_SHORTEST_RECORD = 20
+# A line that only underlines the names: each run of dashes is a column.
+_UNDERLINE = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{1,})+\s*")
+
+
+class Positions(NamedTuple):
+    """``sure`` where lines were drawn under the names, or the caller said so."""
+
+    gaps: tuple[Gap, ...]
+    sure: bool
+
+
+def is_underline(line: str) -> bool:
+    return _UNDERLINE.fullmatch(line) is not None
+
+
+def cut(line: str, gaps: Sequence[Gap]) -> list[str]:
+    """The cells of a line, without the blanks around them. Where one is longer than its column, the
+    next blank parts it from its neighbour."""
+    if "\t" in line:
+        line = line.expandtabs()
+    cells, start = [], 0
+    for begin, end in gaps:
+        at = end
+        if begin < end and not line[begin:end].isspace() and len(line) > begin:
+            blank = line.find(" ", begin, end)
+            at = blank if blank >= 0 else end
+        cells.append(line[start:at].strip())
+        start = at
+    cells.append(line[start:].strip())
+    return cells
+
+
+def gaps_of_widths(text: str) -> tuple[Gap, ...]:
+    """`10,25,3`: how many characters each column has; what follows the last is one more."""
+    try:
+        widths = [int(width) for width in text.split(",")]
+    except ValueError:
+        widths = []
+    if not widths or min(widths) < 1 or len(widths) > _MOST_WIDTHS:
+        raise wrong_option("widths", text, "write the widths of the columns, as in 10,25,3")
+    ends = [sum(widths[: n + 1]) for n in range(len(widths))]
+    return tuple((end, end) for end in ends[:-1])
+
+
+def find_positions(lines: Sequence[str]) -> Positions | None:
+    """Where a table of aligned columns is cut; None where the lines show none."""
+    plain = [line.rstrip("\r\n").expandtabs() for line in lines]
+    for line in plain:
+        if is_underline(line):
+            runs = [match.span() for match in re.finditer(r"[-=]+", line)]
+            return Positions(tuple((a[1], b[0]) for a, b in pairwise(runs)), sure=True)
+    body = _body([line for line in plain if line.strip()])
+    if len(body) < _FEWEST_LINES or max(map(len, body)) > _LONGEST_LINE:
+        return None
+    blanks = _shared_blanks(body)
+    gaps = _meant(blanks, body)
+    wide = [gap for gap in gaps if gap[1] - gap[0] > 1]
+    if not wide and not _are_equally_long(body) and not _are_equally_long(body[1:]):
+        return None
+    if not _is_delimited(body):
+        found = set(more_cuts(body, wide)) - set(wide)
+        if found:
+            apart = [b for b in blanks if not any(a[0] <= b[0] < max(a) for a in found)]
+            gaps = _meant(sorted({*apart, *found}), body, found)
+    return Positions(tuple(gaps), sure=False) if gaps else None
+
+
+def _body(lines: Sequence[str]) -> list[str]:
+    """The lines of the table: titles and notes have no gaps, or stand alone."""
+    if _are_equally_long(lines):
+        return list(lines)
+    gapped = [n for n, line in enumerate(lines) if "  " in line.strip()]
+    if len(gapped) < _FEWEST_LINES:
+        return []
+    inside = list(lines[gapped[0] : gapped[-1] + 1])
+    return inside if len(gapped) >= 0.7 * len(inside) else []
+
+
+def _are_equally_long(lines: Sequence[str]) -> bool:
+    """As long as each other, and too long for one value: records of a fixed length."""
+    filled = [len(line) for line in lines if line.strip()]
+    return len(filled) >= _FEWEST_LINES and len(set(filled)) == 1 and filled[0] >= _SHORTEST_RECORD
+
+
+def _is_delimited(lines: Sequence[str]) -> bool:
+    """Whether something else parts the cells of every line."""
+    return any(all(mark in line for line in lines) for mark in ";\t|") or all(
+        line.count(",") > 1 for line in lines
+    )
+
+
+def _shared_blanks(lines: Sequence[str]) -> list[Gap]:
+    width = max(map(len, lines))
+    filled = [False] * width
+    for line in lines:
+        for at, character in enumerate(line):
+            if character != " ":
+                filled[at] = True
+    gaps: list[Gap] = []
+    start: int | None = None
+    for at, full in enumerate(filled):
+        if full:
+            if start is not None and start > 0:
+                gaps.append((start, at))
+            start = None
+        elif start is None:
+            start = at
+    return [gap for gap in gaps if any(filled[: gap[0]])]
+
+
+def _meant(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()) -> list[Gap]:
+    """A single blank that all lines share may be chance, between words; it is no chance between
+    values. What has no name above it and no value in it belongs to the text before."""
+    kept: list[Gap] = []
+    for gap in gaps:
+        before = kept[-1][1] if kept else 0
+        after = min((other[0] for other in gaps if other[0] > gap[0]), default=None)
+        left = [line[before : gap[0]].strip() for line in lines]
+        right = [line[gap[1] : after].strip() for line in lines]
+        named = bool(left[0]) and bool(right[0])
+        values = _are_values(right[1:]) or _are_values(left[1:])
+        # Names that stand well apart part what is below them.
+        parted = named and "  " in lines[0][max(0, gap[0] - 1) : gap[1] + 1]
+        enough = values or parted if gap[1] - gap[0] == 1 else named or values
+        if gap[1] - gap[0] == 1 and 2 * sum(map(bool, right)) < len(right):
+            enough = named = False
+        if gap in sure or enough or (gap[1] - gap[0] == 1 and named and len(lines) >= 20):
+            kept.append(gap)
+    return kept
+
+
+def _are_values(cells: Sequence[str]) -> bool:
+    kinds = Counter(map(kind_of, cells))
+    kinds.pop(EMPTY, None)
+    total = sum(kinds.values())
+    return total > 0 and sum(kinds[kind] for kind in (*TYPED, CODE)) >= 0.8 * total

@@ -1,0 +1,1 @@
+"""What kind of content a file has, and in which encoding."""

@@ -1,0 +1,319 @@
+"""Which encoding a text is in: marks, then strict UTF-8, then what makes the likeliest words."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import BinaryIO, NamedTuple
+
+from penstock.formats.detection.alphabets import FREQUENT, NARROW, PRIOR, WIDE
+from penstock.formats.source import Source
+from penstock.model.errors import BadInput
+from penstock.model.text_encodings import is_text_encoding
+
+BLOCK_BYTES = 1024 * 1024
+SAMPLE_BYTES = 64 * 1024
+
+# Longest first: the mark of UTF-32 begins with that of UTF-16.
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# Handed to `open`: bytes that are no UTF-8 are marked, so that the row they are in can be named,
+# and then read as what stray bytes mostly are.
+MIXED = "penstock-mixed"
+_FIRST_MARK = 0xF_FE00  # in a plane for private use
+_FOREIGN = re.compile("[\U000ffe80-\U000ffeff]")
+# Of a text in UTF-8 with bytes of another encoding in it, this share at most may be foreign.
+MOST_FOREIGN = 0.1
+
+_CLOSE = 0.08
+_ASCII = bytes(range(128))
+# A character beyond ASCII between its neighbours, also where those are beyond it too.
+_BEYOND = re.compile(r"(?s)(?=(.)([^\x00-\x7f])(.))")
+
+
+class Encoding(NamedTuple):
+    """``errors`` is what `open` is told; ``others`` fit about as well."""
+
+    name: str
+    errors: str = "strict"
+    others: tuple[str, ...] = ()
+    note: str | None = None
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """The encoding that a byte order mark, or the places of the NULs, give away."""
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    head = head[: len(head) & ~1]
+    half = len(head) // 2
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if half and odd > 0.4 * half and even < 0.05 * half:
+        return "utf-16-le"
+    if half and even > 0.4 * half and odd < 0.05 * half:
+        return "utf-16-be"
+    return None
+
+
+def fits(source: Source, name: str) -> bool:
+    """Whether a file that says it is in this encoding is."""
+    if not is_text_encoding(name):
+        return False
+    try:
+        return marked_encoding(source.head(4)) is None and _errors(source, name, 1).first is None
+    except (LookupError, ValueError):
+        return False
+
+
+def find_encoding(source: Source) -> Encoding:
+    """One that decodes the whole file, and says so where another would have done as well."""
+    head = source.head(SAMPLE_BYTES)
+    marked = marked_encoding(head)
+    errors = _errors(source, marked or "utf-8")
+    if errors.first is None:
+        return Encoding(marked or "utf-8")
+    if marked is not None and not marked.startswith("utf-8"):
+        # A last character that is cut in half is no reason to refuse the others.
+        note = f"bytes that are no {marked.upper()} near {errors.first:,} were replaced"
+        if errors.found > 3:
+            raise BadInput(
+                "UNSUPPORTED_TYPE",
+                f"The file begins as {marked.upper()} text, but what follows near byte "
+                f"{errors.first:,} is not",
+            )
+        return Encoding(marked, "replace", note=note)
+    if marked or errors.found <= MOST_FOREIGN * errors.multibyte:
+        note = (
+            f"{errors.found:,} bytes are no UTF-8, the first near {errors.first:,}; "
+            "they were read as cp1252"
+        )
+        return Encoding(marked or "utf-8", MIXED, note=note)
+    return _likeliest(source, _around(source, errors.first))
+
+
+def _likeliest(source: Source, sample: bytes) -> Encoding:
+    scores = encoding_scores(sample)
+    beyond = _bytes_beyond_ascii(source)
+
+    def fits_all(name: str) -> bool:
+        if name in WIDE:
+            return _errors(source, name, most=1).first is None
+        try:
+            beyond.decode(name)
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    best = next(filter(fits_all, scores), None)
+    if best is None:
+        return Encoding("cp1252", "replace", note="no encoding fits the whole file")
+    close = [n for n in scores if n != best and 0 <= scores[best] - scores[n] <= _CLOSE]
+    return Encoding(best, others=tuple(filter(fits_all, close[:8]))[:4])
+
+
+def _bytes_beyond_ascii(source: Source) -> bytes:
+    """Each one once: where a byte is a letter, they alone decide which encodings can be meant."""
+    found: set[int] = set()
+    for block in _blocks(source):
+        found |= set(block.translate(None, _ASCII))
+    return bytes(sorted(found))
+
+
+def encoding_scores(sample: bytes) -> dict[str, float]:
+    """Encodings that can decode the sample, the likeliest first."""
+    scores: dict[str, float] = {}
+    for name in (*WIDE, *NARROW):
+        try:
+            text = sample.decode(name)
+        except UnicodeDecodeError:
+            continue
+        scores[name] = _wide_score(text, name) if name in WIDE else _narrow_score(text, name)
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+
+def _wide_score(text: str, name: str) -> float:
+    """East Asian texts hold common ideographs, kana or syllables, and few oddities beside them."""
+    foreign = [char for char in text if char > "\x7f"]
+    if not foreign:
+        return 0.0
+    points = sum(_wide_point(char, name) for char in foreign) / len(foreign)
+    # A lone pair of bytes is more often two accented letters than one ideograph.
+    return points - 1.5 / len(foreign)
+
+
+@lru_cache(maxsize=8192)
+def _wide_point(char: str, name: str) -> float:
+    common, leads = WIDE[name]
+    code = ord(char)
+    if 0x3040 <= code <= 0x30FF:  # kana
+        return 1.4 if name in ("cp932", "euc_jp") else -0.5
+    if 0x3000 <= code <= 0x303F or 0xFF01 <= code <= 0xFF5E:
+        return 1.0
+    if 0xFF61 <= code <= 0xFF9F:  # kana of half width
+        return 0.1
+    if unicodedata.category(char) in ("Co", "Cn", "Cc"):
+        return -2.0
+    hangul = 0xAC00 <= code <= 0xD7A3
+    if not hangul and not 0x4E00 <= code <= 0x9FFF:
+        return 0.0
+    if char.encode(name)[0] not in leads:
+        return 0.2
+    points = 0.3 if (name == "cp949") != hangul else 1.0
+    return points + (0.5 if char in common else 0.0)
+
+
+def _narrow_score(text: str, name: str) -> float:
+    """How well the letters beyond ASCII sit between their neighbours, and whether one of the
+    encoding's languages knows them all."""
+    # The same few words come again and again: each is judged once.
+    seen = Counter(_BEYOND.findall(f" {text} "))
+    count = seen.total()
+    if not count:
+        return 0.0
+    total, letters = 0.0, Counter[str]()
+    for (before, char, after), times in seen.items():
+        total += times * _point(char, before, after)
+        if char.isalpha():
+            letters[char.lower() if len(char.lower()) == 1 else char] += times
+    said = letters.total()
+    known = max(
+        sum(times for letter, times in letters.items() if letter in language)
+        for language in NARROW[name]
+    )
+    # A text of signs alone speaks for no language, and against none.
+    coverage = known / said if said else 0.5
+    common = sum(times for letter, times in letters.items() if letter in FREQUENT)
+    frequent = common / max(said, 1) * (coverage > 0.95)
+    return total / count + 0.8 * coverage + 0.3 * frequent + PRIOR.get(name, 0.0)
+
+
+def _point(char: str, before: str, after: str) -> float:
+    kind = unicodedata.category(char)
+    if kind in ("Cc", "Cn", "Co"):
+        return -2.0
+    if char.isalpha():
+        return _letter_point(char, before, after)
+    if "\u2500" <= char <= "\u25ff":
+        return -1.0
+    # Signs stand after digits, spaces and other signs; inside a word they are a letter misread.
+    inside = before.isalpha() and after.isalpha()
+    if char in "²³" and before in "mM" and not inside:
+        return 1.3
+    if char in "'’·´\u00a0" or (not inside and char in "€°²³½¼¾®™©µ±×•–—‘“”„…«»§£"):
+        return 0.7
+    if after.isalpha() and char not in "„“”«»‘¿¡€£$§©•–—":
+        return -0.5
+    return -0.8 if inside else 0.2
+
+
+def _letter_point(char: str, before: str, after: str) -> float:
+    neighbours = [c for c in (before, after) if c.isalpha()]
+    script = _script(char)
+    if char in "œŒ" and after not in "uisctUISCT":
+        return -0.6
+    if char in "ªºƒ":
+        return 0.3 if before.isdigit() else -0.8
+    if not neighbours:
+        return -0.2 if script == "LATIN" else -0.5
+    if any(_script(c) != script for c in neighbours):
+        return -1.5
+    if char.isupper() and (before.islower() or (after.islower() and before.isalpha())):
+        return -0.8
+    if script == "LATIN":
+        # Accents are the exception in a word, never the rule.
+        foreign = sum(c > "\x7f" for c in neighbours)
+        return (0.6, 0.2, -0.6)[foreign]
+    return 0.6
+
+
+@lru_cache(maxsize=4096)
+def _script(char: str) -> str:
+    return unicodedata.name(char, "?").split(" ", 1)[0] if char > "\x7f" else "LATIN"
+
+
+class _Errors(NamedTuple):
+    first: int | None
+    found: int
+    multibyte: int
+
+
+def _errors(source: Source, encoding: str, most: int = 10_000) -> _Errors:
+    """Where and how often a file is no text in this encoding, and how many UTF-8 sequences of
+    several bytes it holds."""
+    first: int | None = None
+    count = read = multibyte = 0
+
+    def noted(error: UnicodeError) -> tuple[str, int]:
+        nonlocal first, count
+        assert isinstance(error, UnicodeDecodeError)
+        first = read + error.start if first is None else first
+        count += 1
+        if count >= most:
+            raise error
+        return "\ufffd", error.end
+
+    codecs.register_error("penstock-counting", noted)
+    decoder = codecs.getincrementaldecoder(encoding)("penstock-counting")
+    try:
+        for block in _blocks(source):
+            text = decoder.decode(block)
+            read += len(block)
+            if not text.isascii():
+                seen = text[:SAMPLE_BYTES]
+                multibyte += len(seen) - len(seen.encode("ascii", "ignore"))
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        pass
+    return _Errors(first, count, multibyte - count)
+
+
+def _blocks(source: Source) -> Iterator[bytes]:
+    with source.open() as file:
+        while block := file.read(BLOCK_BYTES):
+            yield block
+
+
+def _around(source: Source, position: int) -> bytes:
+    """The head and whole lines near a place, so that no character of several bytes is cut."""
+    start = max(0, position - SAMPLE_BYTES // 2)
+    with source.open() as file:
+        _skip(file, start)
+        sample = file.read(SAMPLE_BYTES)
+    first = sample.find(b"\n") + 1 if start else 0
+    last = sample.rfind(b"\n") + 1 if len(sample) == SAMPLE_BYTES else len(sample)
+    return sample[first:last] or sample
+
+
+def _skip(file: BinaryIO, count: int) -> None:
+    while count > 0 and (block := file.read(min(count, BLOCK_BYTES))):
+        count -= len(block)
+
+
+def _marked_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Each foreign byte as a character that no text holds, until its line is known."""
+    assert isinstance(error, UnicodeDecodeError)
+    foreign = error.object[error.start : error.end]
+    return "".join(chr(_FIRST_MARK + byte) for byte in foreign), error.end
+
+
+def is_foreign(text: str) -> bool:
+    return _FOREIGN.search(text) is not None
+
+
+def as_cp1252(text: str) -> str:
+    """The text with what its foreign bytes most likely mean."""
+    return _FOREIGN.sub(
+        lambda found: bytes([ord(found[0]) - _FIRST_MARK]).decode("cp1252", "replace"), text
+    )
+
+
+codecs.register_error(MIXED, _marked_bytes)

@@ -1,0 +1,170 @@
+"""One door for every file: what it is, by its content, then its table as a stream.
+
+read_table   a head, the rows after the cursor in chunks, an end. Runs in a child process.
+check_head   what can be refused from the first bytes alone, before a job is made
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from penstock.formats.csv.read import read_csv
+from penstock.formats.detection.content_type import (
+    BLOCKS,
+    GZIP,
+    HEAD_BYTES,
+    HTML,
+    OLE,
+    TEXT,
+    ZIP,
+    kind_of_bytes,
+    kind_of_zip,
+    refused,
+)  # fmt: skip
+from penstock.formats.detection.encodings import marked_encoding
+from penstock.formats.read_options import ReadOptions, check_options
+from penstock.formats.source import Source, corrupt, in_gzip, in_zip, open_zip, plain_source
+from penstock.formats.structure.cell_kinds import is_blank
+from penstock.formats.tables import Cursor, JsonChunk, Piece, TableEnd, TableHead, as_json_rows
+from penstock.model.errors import BadInput
+
+# What the readers of archives raise for one that is damaged, wherever it shows.
+DAMAGED_ARCHIVE = (
+    zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, EOFError, NotImplementedError,
+)  # fmt: skip
+
+
+def read_table(
+    path: str,
+    options: Mapping[str, Any],
+    limits: Mapping[str, int],
+    cursor: Mapping[str, Any] | None = None,
+) -> Iterator[Piece]:
+    """The cursor is ``{"rows": n, "plan": …}``: what was found first is kept, so that a reading
+    that is taken up again sees the very same rows."""
+    wanted = ReadOptions.of(options)
+    check_options(wanted)
+    try:
+        yield from _read(plain_source(Path(path), limits), wanted, limits, cursor)
+    except DAMAGED_ARCHIVE as error:
+        raise corrupt("archive", error) from error
+
+
+def _read(
+    given: Source, wanted: ReadOptions, limits: Mapping[str, int], cursor: Cursor
+) -> Iterator[Piece]:
+    source, kind = _opened(given, wanted.member, limits)
+    if wanted.format is not None:
+        kind = _told(kind, wanted.format)
+    elif kind == BLOCKS and wanted.cuts_lines:
+        kind = "csv"
+    if cursor is not None:
+        kind = cursor["plan"]["format"]
+    for piece in _reader(kind)(source, wanted, limits, cursor):
+        if isinstance(piece, TableHead) and source.container is not None and piece.detected:
+            piece.detected["container"] = source.shown()
+        yield piece
+
+
+def read_json_rows(
+    path: str,
+    options: Mapping[str, Any],
+    limits: Mapping[str, int],
+    cursor: Mapping[str, Any] | None = None,
+) -> Iterator[TableHead | JsonChunk | TableEnd]:
+    """The same, with every row as the JSON text that will be stored."""
+    return map(as_json_rows, read_table(path, options, limits, cursor))
+
+
+def check_head(head: bytes, size: int, name: str) -> None:
+    """Refuse at once what can be seen from the first bytes: empty, binary, or without rows."""
+    kind = kind_of_bytes(head, name)
+    if kind == HTML and len(head) >= size and b"<table" not in head.lower():
+        raise refused("an HTML page without a table", name)
+    if kind != TEXT or len(head) < size:
+        return
+    text = head.decode(marked_encoding(head) or "utf-8", "replace").removeprefix("\ufeff")
+    filled = (row for row in csv.reader(io.StringIO(text, newline="")) if not is_blank(row))
+    lines = len(list(islice(filled, 2)))
+    if lines == 0:
+        raise BadInput("EMPTY_FILE", f"{name} is empty: send a header and at least one row.")
+    if lines == 1:
+        raise BadInput("NO_ROWS", "The file has a header but no rows: nothing to do.")
+
+
+def _opened(
+    source: Source, member: str | int | None, limits: Mapping[str, int]
+) -> tuple[Source, str]:
+    """The source of the table itself, and what it is; an archive in an archive is refused."""
+    for packed in (False, True):
+        kind = kind_of_bytes(source.head(HEAD_BYTES))
+        if kind == ZIP:
+            with source.seekable(limits) as file, open_zip(file) as archive:
+                kind = kind_of_zip(archive)
+                if kind != ZIP:
+                    return source, kind
+                if not packed:
+                    source = in_zip(source, archive, member, limits)
+                    continue
+        elif kind == GZIP and not packed:
+            source = in_gzip(source, limits)
+            continue
+        if kind in (ZIP, GZIP):
+            raise refused("an archive in an archive")
+        return source, {OLE: "xls", TEXT: "csv"}.get(kind, kind)
+    raise refused("an archive in an archive")
+
+
+def _told(kind: str, wanted: str) -> str:
+    """Text can be read as several formats; a workbook as one only."""
+    if {kind, wanted} & {"xlsx", "xls", "ods"} and kind != wanted:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"format {wanted!r}: the file is {kind}", option="format"
+        )
+    return wanted
+
+
+def _reader(kind: str) -> Any:
+    """Imported where they are used: a child that reads CSV needs none of the others."""
+    match kind:
+        case "csv" | "fixed":
+            return read_csv
+        case "blocks":
+            from penstock.formats.records.blocks_read import read_blocks
+
+            return read_blocks
+        case "json" | "ndjson":
+            from penstock.formats.records.json_read import read_json, read_ndjson
+
+            return read_json if kind == "json" else read_ndjson
+        case "xml":
+            from penstock.formats.records.xml_read import read_xml
+
+            return read_xml
+        case "xlsx":
+            from penstock.formats.sheets.xlsx_read import read_xlsx
+
+            return read_xlsx
+        case "html":
+            from penstock.formats.sheets.html_read import read_html
+
+            return read_html
+        case "xml2003":
+            from penstock.formats.sheets.xml2003_read import read_xml2003
+
+            return read_xml2003
+        case "ods":
+            from penstock.formats.sheets.ods_read import read_ods
+
+            return read_ods
+    from penstock.formats.sheets.xls_read import read_xls
+
+    return read_xls

@@ -1,0 +1,1 @@
+"""Rows to files: CSV, JSON, NDJSON and XLSX."""
