@@ -18,7 +18,7 @@ import orjson
 
 from benchmarks.lab import Bench
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 from penstock.supervisor.postgres import EmbeddedPostgres
 

@@ -22,18 +22,18 @@ import psutil
 
 from benchmarks.payload import BENCH_PIPELINES
 from penstock.engine.claim import Limits
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, submit
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.adaptive import ClaimBounds
 from penstock.settings import Settings
-from penstock.store import accounts
-from penstock.store.accounts import Principal
-from penstock.store.claims import Served
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database
+from penstock.store.jobs.claims import Served
 from penstock.store.migrate import migrate
 from penstock.supervisor.postgres import EmbeddedPostgres
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 _PATIENCE_S = 600.0
 
@@ -69,10 +69,10 @@ class Lab:
             user = await accounts.ensure_user(conn, org["id"], "bench@localhost", "member")
         who = Principal(user["id"], org["id"], "bench@localhost", "member", "bench", "standard")
         try:
-            async with engine_parts(
+            async with open_runtime(
                 chosen, self.dsn, name="bench", pipelines=BENCH_PIPELINES
-            ) as parts:
-                yield Bench(self, parts, who)
+            ) as runtime:
+                yield Bench(self, runtime, who)
         finally:
             async with setup.acquire() as conn:
                 await conn.execute(f'DROP SCHEMA "{chosen.database_schema}" CASCADE')
@@ -108,24 +108,24 @@ async def open_lab() -> AsyncIterator[Lab]:
 @dataclass(frozen=True)
 class Bench:
     lab: Lab
-    parts: Parts
+    runtime: Runtime
     who: Principal
 
     @property
     def db(self) -> Database:
-        return self.parts.db
+        return self.runtime.db
 
     async def submit(self, pipeline: str, config: Mapping[str, Any], **order: Any) -> UUID:
         async with self.db.transaction() as conn:
             receipt = await submit(
-                self.parts, conn, self.who, Order(pipeline, dict(config), **order)
+                self.runtime, conn, self.who, Order(pipeline, dict(config), **order)
             )
         return receipt.job_id
 
     async def ingest(self, job_id: UUID) -> None:
         """Read the job's rows in, in this process; its items stay pending."""
         async with Worker(
-            self.parts, Served(job_id=job_id, stages=["ingest"]), sweeps=False
+            self.runtime, Served(job_id=job_id, stages=["ingest"]), sweeps=False
         ) as worker:
             while not await self._fetchval("SELECT ingest_done FROM jobs WHERE id = $1", job_id):
                 await worker.run_once()
@@ -142,7 +142,7 @@ class Bench:
     async def resume(self, job_id: UUID) -> None:
         async with self.db.acquire() as conn:
             await conn.execute("UPDATE jobs SET paused = false WHERE id = $1", job_id)
-        await self.parts.broker.wake("any")
+        await self.runtime.broker.wake("any")
 
     async def until_done(self, job_id: UUID, patience: float = _PATIENCE_S) -> None:
         async with asyncio.timeout(patience):
@@ -180,15 +180,15 @@ class Bench:
         """Worker processes as an installation runs them, ready and idle."""
         spec = json.dumps({
             "dsn": self.lab.dsn,
-            "settings": self.parts.settings.model_dump(mode="json", exclude={"database_url"}),
+            "settings": self.runtime.settings.model_dump(mode="json", exclude={"database_url"}),
         })  # fmt: skip
         async with running("benchmarks.worker", spec, count) as processes:
             yield processes
 
 
-def limits_of(parts: Parts, slice_size: int) -> Limits:
+def limits_of(runtime: Runtime, slice_size: int) -> Limits:
     """A worker's, with slices of one size and no cap that one org would reach."""
-    usual = Worker(parts, sweeps=False, announces=False)._limits
+    usual = Worker(runtime, sweeps=False, announces=False)._limits
     bounds = ClaimBounds(least=slice_size, most=slice_size)
     return replace(usual, bounds=bounds, org_cap=64, own_cap=64)
 

@@ -20,15 +20,16 @@ from benchmarks.lab import Bench, limits_of, running
 from benchmarks.measure import percentile, timed
 from benchmarks.payload import BENCH_PIPELINES, make_result
 from penstock.engine.claim import Claim, claim
-from penstock.engine.parts import Parts
 from penstock.engine.run import Worked
+from penstock.engine.runtime import Runtime
 from penstock.engine.settle import settle
 from penstock.model.outcomes import Done
 from penstock.settings import Settings
-from penstock.store import queries, slices
-from penstock.store.claims import Served
+from penstock.store import queries
 from penstock.store.database import Connection, from_json
-from penstock.wiring import engine_parts
+from penstock.store.jobs import slices
+from penstock.store.jobs.claims import Served
+from penstock.wiring import open_runtime
 
 SLICE = 500
 PROCESSES, TASKS = 2, 4
@@ -72,7 +73,7 @@ async def _processes(
 ) -> AsyncIterator[Any]:
     spec = json.dumps({
         "dsn": bench.lab.dsn, "job_first": job_first,
-        "settings": bench.parts.settings.model_dump(mode="json", exclude={"database_url"}),
+        "settings": bench.runtime.settings.model_dump(mode="json", exclude={"database_url"}),
     })  # fmt: skip
     async with running("benchmarks.one_job", spec, PROCESSES) as processes:
 
@@ -99,29 +100,29 @@ def lock_job_first() -> None:
     slices.take = take_and_lock
 
 
-async def _loop(parts: Parts, worker: str, found: Latencies) -> None:
-    limits = limits_of(parts, SLICE)
+async def _loop(runtime: Runtime, worker: str, found: Latencies) -> None:
+    limits = limits_of(runtime, SLICE)
     while True:
         async with timed() as clock:
-            claimed: Claim | None = await claim(parts.db, worker, Served(), limits)
+            claimed: Claim | None = await claim(runtime.db, worker, Served(), limits)
         if claimed is None:
             return
         found.claims.append(clock.seconds * 1000)
         results = [Done(make_result(from_json(row["input"]))) for row in claimed.items]
         async with timed() as clock:
-            await settle(parts, claimed, Worked([*results]), worker, 30)
+            await settle(runtime, claimed, Worked([*results]), worker, 30)
         found.settles.append(clock.seconds * 1000)
 
 
 async def _work(dsn: str, settings: Settings) -> None:
-    async with engine_parts(
+    async with open_runtime(
         settings, dsn, name="bench", listens=False, pipelines=BENCH_PIPELINES
-    ) as parts:
+    ) as runtime:
         found = Latencies()
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
         async with timed() as clock:
-            await asyncio.gather(*(_loop(parts, f"task {n}", found) for n in range(TASKS)))
+            await asyncio.gather(*(_loop(runtime, f"task {n}", found) for n in range(TASKS)))
         print(json.dumps({
             "claims": found.claims, "settles": found.settles, "seconds": clock.seconds,
         }))  # fmt: skip

@@ -12,11 +12,13 @@ from benchmarks.entry import Line, Scale, at_most, within
 from benchmarks.installation import Http, serving
 from benchmarks.lab import Bench
 from benchmarks.measure import percentile, timed
-from penstock.api.cursors import signing_key, to_cursor
-from penstock.api.items import list_of
-from penstock.store import accounts, items, orphans
+from penstock.api.http.cursors import signing_key, to_cursor
+from penstock.api.jobs.items import list_of
+from penstock.store import orphans
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
-from penstock.store.items import Key, Wanted
+from penstock.store.jobs import items
+from penstock.store.jobs.items import Key, Wanted
 from penstock.wiring import api_database
 
 _PAGE = 100
@@ -49,7 +51,7 @@ class Walk:
         where, out = await self._places(), []
         async with serving(bench) as api:
             http = Http(api.url)
-            db = await api_database(bench.parts.settings, bench.lab.api_dsn).open()
+            db = await api_database(bench.runtime.settings, bench.lab.api_dsn).open()
             try:
                 for name in names:
                     pages = {

@@ -9,16 +9,16 @@ import sys
 import uvloop
 
 from benchmarks.payload import BENCH_PIPELINES
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.logs import configure_logging
 from penstock.settings import Settings
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 
 async def work(dsn: str, settings: Settings) -> None:
     async with (
-        engine_parts(settings, dsn, name="bench worker", pipelines=BENCH_PIPELINES) as parts,
-        Worker(parts) as worker,
+        open_runtime(settings, dsn, name="bench worker", pipelines=BENCH_PIPELINES) as runtime,
+        Worker(runtime) as worker,
     ):
         stop_with_stdin(worker)
         print("ready", flush=True)

@@ -13,7 +13,7 @@ import pytest
 import structlog
 from argon2 import PasswordHasher
 
-from penstock.engine import passwords
+from penstock.accounts import passwords
 from penstock.supervisor.postgres import EmbeddedPostgres
 
 pytest_plugins = ["tests.fixtures"]

@@ -1,4 +1,4 @@
-"""Fixtures over the real database: a schema, orgs, the engine's parts, small pipelines."""
+"""Fixtures over the real database: a schema, orgs, the engine's runtime, small pipelines."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from uuid import UUID
 
 import pytest
 
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, submit
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.settings import Settings
-from penstock.store import accounts, jobs
-from penstock.store.accounts import Principal
-from penstock.store.claims import Served
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database
-from penstock.wiring import engine_parts
+from penstock.store.jobs import jobs
+from penstock.store.jobs.claims import Served
+from penstock.wiring import open_runtime
 from tests import schemas
 
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -79,8 +80,8 @@ async def db(settings: Settings, schema: schemas.Schema, owner_dsn: str) -> Asyn
 
 
 @pytest.fixture
-async def parts(settings: Settings, owner_dsn: str, db: Database) -> AsyncIterator[Parts]:
-    async with engine_parts(settings, owner_dsn, name="test") as made:
+async def runtime(settings: Settings, owner_dsn: str, db: Database) -> AsyncIterator[Runtime]:
+    async with open_runtime(settings, owner_dsn, name="test") as made:
         yield made
 
 
@@ -109,40 +110,40 @@ def principal(db: Database) -> MakePrincipal:
 class Bench:
     """Submit, work and look, in the words of a test."""
 
-    parts: Parts
+    runtime: Runtime
     who: Principal
 
     async def submit(
         self, pipeline: str = "noop", config: Mapping[str, Any] | None = None, **order: Any
     ) -> UUID:
         who = order.pop("who", self.who)
-        async with self.parts.db.transaction() as conn:
+        async with self.runtime.db.transaction() as conn:
             receipt = await submit(
-                self.parts, conn, who, Order(pipeline, dict(config or {}), **order)
+                self.runtime, conn, who, Order(pipeline, dict(config or {}), **order)
             )
         return receipt.job_id
 
     async def job(self, job_id: UUID) -> Any:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await jobs.get_job(conn, job_id)
 
     async def items(self, job_id: UUID, where: str = "true") -> list[Any]:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await conn.fetch(
                 f"SELECT * FROM job_items WHERE job_id = $1 AND {where} ORDER BY row_no", job_id
             )
 
     async def work(self, *job_ids: UUID, turns: int = 10_000) -> None:
         """One worker, claim after claim, until the jobs have ended or nothing is due."""
-        async with Worker(self.parts, sweeps=False) as worker:
+        async with Worker(self.runtime, sweeps=False) as worker:
             for _ in range(turns):
                 if not await worker.run_once():
                     return
 
     def worker(self, served: Served | None = None) -> Worker:
-        return Worker(self.parts, served)
+        return Worker(self.runtime, served)
 
 
 @pytest.fixture
-async def bench(parts: Parts, principal: MakePrincipal) -> Bench:
-    return Bench(parts, await principal())
+async def bench(runtime: Runtime, principal: MakePrincipal) -> Bench:
+    return Bench(runtime, await principal())

@@ -11,7 +11,7 @@ from penstock.model.pipeline import Pipeline
 from penstock.model.webhooks import new_secret, secret_bytes, signature
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 from tests.fixtures import Bench, MakePrincipal
 
 HOWTO = Path(__file__).resolve().parent.parent / "docs" / "howto"
@@ -46,10 +46,10 @@ async def test_the_pipeline_of_the_howto_runs(
     settings: Settings, owner_dsn: str, db: Database, principal: MakePrincipal
 ) -> None:
     squares: Pipeline = code_of("write-a-pipeline.md")["Squares"]()
-    async with engine_parts(
+    async with open_runtime(
         settings, owner_dsn, name="docs", pipelines={"squares": squares}
-    ) as parts:
-        bench = Bench(parts, await principal())
+    ) as runtime:
+        bench = Bench(runtime, await principal())
         job_id = await bench.submit("squares", {"upto": 10})
         await bench.work()
         async with db.acquire() as conn:

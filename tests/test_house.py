@@ -15,7 +15,7 @@ from penstock.store.queries import load
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "penstock"
-SQL_FAMILIES = sorted(path.stem for path in (SOURCE / "store" / "sql").glob("*.sql"))
+SQL_FAMILIES = sorted(path.stem for path in (SOURCE / "store" / "sql").rglob("*.sql"))
 
 
 def python_files(folder: Path) -> list[Path]:

@@ -30,7 +30,7 @@ from typing import IO, NoReturn
 _ROOT = Path(__file__).resolve().parents[1]
 _MOST_BYTES = 256 * 1024
 _NUMBER = struct.Struct("=i")
-_PRELOADED = ("penstock.cli", "penstock.api", "penstock.engine", "penstock.client")
+_PRELOADED = ("penstock.cli", "penstock.api", "penstock.app", "penstock.engine", "penstock.client")
 
 
 class WarmProcess:
@@ -225,7 +225,7 @@ def _become(order: _Order, fds: Sequence[int]) -> None:
 def _preload() -> None:
     for name in _PRELOADED:
         package = importlib.import_module(name)
-        for found in pkgutil.iter_modules(package.__path__, f"{name}."):
+        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
             importlib.import_module(found.name)
     for name in ("uvicorn", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl",
                  "uvloop", "tests.chaos.worker_main"):  # fmt: skip

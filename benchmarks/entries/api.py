@@ -9,7 +9,7 @@ from benchmarks.entry import Entry, Line, Scale, reported, share_of
 from benchmarks.installation import Http, bare_api, serving
 from benchmarks.lab import Bench, Lab
 from benchmarks.measure import percentile, timed
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 
 ABOUT = """\
 `GET /api/jobs/{id}` and a page of 100 items, `GET /api/jobs/{id}/items`, by 16 connections at once,

@@ -42,7 +42,7 @@ async def dispatch(bench: Bench, samples: int) -> Waits:
             called = time.monotonic()
             job_id = await bench.submit("payload", {"marks": number})
             committed = time.monotonic()
-            await bench.parts.broker.wake("any")
+            await bench.runtime.broker.wake("any")
             while await bench.state(job_id) != "done":
                 await asyncio.sleep(_LOOK_S)
             begun = marks.time_of(number)

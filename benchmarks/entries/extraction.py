@@ -28,14 +28,14 @@ from benchmarks.peer_lab import NotMeasured
 from benchmarks.resident import MEGABYTE, Peak, watched
 from benchmarks.supplier_file import make_supplier_csv, make_supplier_xlsx
 from benchmarks.supplier_script import run_script
+from penstock.app.exports import Wanted, export_pieces
+from penstock.app.preview import prepare_preview, preview
 from penstock.engine.context import StopSign, stage_context
-from penstock.engine.preview import prepare_preview, preview
-from penstock.engine.recall import key_of, look_up
-from penstock.engine.results import Wanted, export_pieces
+from penstock.engine.result_cache import key_of, look_up
 from penstock.engine.submit import Order
 from penstock.formats.writing.text_formats import CsvPages
 from penstock.formats.writing.xlsx import XlsxPages
-from penstock.store import claims, jobs
+from penstock.store.jobs import claims, jobs
 
 ABOUT = """\
 A messy German price list of 15 columns (decimal commas, signs of money, HTML, double articles,
@@ -130,7 +130,7 @@ async def exports(lab: Lab, scale: Scale, rows: int) -> list[Line]:
                 before = psutil.Process().memory_info().rss / MEGABYTE
                 async with watched([os.getpid()]) as peak, timed() as clock:
                     async for _piece in export_pieces(
-                        bench.parts, bench.db.acquire, job, Wanted(), kind
+                        bench.runtime, bench.db.acquire, job, Wanted(), kind
                     ):
                         pass
                 found[kind.extension].append(rows / clock.seconds)
@@ -147,19 +147,19 @@ async def exports(lab: Lab, scale: Scale, rows: int) -> list[Line]:
 
 async def lookups(bench: Bench, job_id: UUID, count: int) -> tuple[float, float]:
     """How long it takes to know that results can be used again."""
-    parts, pipeline = bench.parts, bench.parts.pipeline("extraction")
+    runtime, pipeline = bench.runtime, bench.runtime.pipeline("extraction")
     async with bench.db.acquire() as conn:
         [row] = await claims.load_jobs(conn, [job_id])
-    job = replace(parts.job(row), header=None, context={})
-    ctx = stage_context(parts, StopSign(), 600, parts.log)
+    job = replace(runtime.job(row), header=None, context={})
+    ctx = stage_context(runtime, StopSign(), 600, runtime.log)
     waits: tuple[list[float], list[float]] = ([], [])
     for number in range(2 * count):
         if number % 2:
             key = key_of(pipeline, job)
             assert key is not None
-            parts.remembered.forget(key)
+            runtime.lookup_cache.forget(key)
         async with timed() as clock:
-            found = await look_up(parts, pipeline, job, ctx)
+            found = await look_up(runtime, pipeline, job, ctx)
         if found is None:
             raise RuntimeError("nothing was found of a file that was worked through")
         if number:
@@ -177,8 +177,8 @@ async def previews(lab: Lab, scale: Scale, rows: int) -> list[Line]:
             for _ in range(scale.of(scale.repetitions, 1)):
                 async with timed() as clock, bench.db.acquire() as conn:
                     order = Order("extraction", {}, file_id=file_id)
-                    job = await prepare_preview(bench.parts, conn, bench.who, order)
-                    await preview(bench.parts, job)
+                    job = await prepare_preview(bench.runtime, conn, bench.who, order)
+                    await preview(bench.runtime, job)
                 seconds[kind].append(clock.seconds)
     return [
         at_most(f"preview of a CSV of {megabytes:.0f} MB", "s", seconds["csv"], 2),

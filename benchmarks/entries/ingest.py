@@ -16,7 +16,7 @@ from benchmarks.lab import Bench, Lab
 from benchmarks.measure import timed
 from benchmarks.payload import make_input
 from penstock.model.ids import new_id
-from penstock.store import jobs
+from penstock.store.jobs import jobs
 
 _BATCH = 1000
 _PIECE = 1024 * 1024
@@ -55,7 +55,7 @@ async def keep_file(bench: Bench, path: Path) -> UUID:
             while piece := file.read(_PIECE):
                 yield piece
 
-    blob = await bench.parts.blobs.put(chunks(), 10 * bench.parts.settings.max_file_bytes)
+    blob = await bench.runtime.blobs.put(chunks(), 10 * bench.runtime.settings.max_file_bytes)
     file_id = new_id()
     async with bench.db.transaction() as conn:
         await jobs.add_file(

@@ -13,7 +13,7 @@ from penstock.engine.claim import claim
 from penstock.engine.run import Worked
 from penstock.engine.settle import settle
 from penstock.model.outcomes import Done
-from penstock.store.claims import Served
+from penstock.store.jobs.claims import Served
 
 ABOUT = """\
 Claims take slices of 100 from a backlog of a million; then all of it is finished, in pieces of
@@ -76,7 +76,7 @@ async def finish_all(bench: Bench, job_id: UUID, items: int) -> None:
 
 async def claims(bench: Bench, count: int) -> list[float]:
     """Milliseconds of each of ``count`` claims; what was claimed is settled in between."""
-    limits = limits_of(bench.parts, _SLICE)
+    limits = limits_of(bench.runtime, _SLICE)
     found = []
     for _ in range(count):
         async with timed() as clock:
@@ -85,7 +85,7 @@ async def claims(bench: Bench, count: int) -> list[float]:
             raise RuntimeError("nothing was there to claim")
         found.append(clock.seconds * 1000)
         done = Worked([Done({"sku": "x"}) for _ in claimed.items])
-        await settle(bench.parts, claimed, done, "bench", 30)
+        await settle(bench.runtime, claimed, done, "bench", 30)
     return found
 
 

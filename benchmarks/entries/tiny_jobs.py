@@ -20,7 +20,7 @@ async def submit_all(bench: Bench, count: int, *, wake: bool) -> None:
         for _ in numbers:
             await bench.submit("payload", {"items": 1})
             if wake:
-                await bench.parts.broker.wake("any")
+                await bench.runtime.broker.wake("any")
 
     await asyncio.gather(*(client() for _ in range(_CLIENTS)))
 
@@ -47,7 +47,7 @@ async def backlog(bench: Bench, count: int, processes: int) -> float:
         await bench.lab.checkpoint()
         async with timed() as clock:
             await bench.execute("UPDATE jobs SET paused = false WHERE paused")
-            await bench.parts.broker.wake("any")
+            await bench.runtime.broker.wake("any")
             await until_idle(bench)
     return count / clock.seconds
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from penstock.model.redaction import redacted_values
+from penstock.model.text.redaction import redacted_values
 
 _RENDERED = (str, int, float, bool, type(None), Mapping, list, tuple)
 

@@ -17,10 +17,10 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from penstock.model.addresses import Exempt, parse_exempt
 from penstock.model.backpressure import Levels
-from penstock.model.fetching import FetchPurpose
-from penstock.model.governor import CallBounds
+from penstock.model.network.addresses import Exempt, parse_exempt
+from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.governor import CallBounds
 from penstock.model.quota import Quota
 from penstock.settings_sources import PREFIX, Sources
 

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import unquote, urlsplit
 
+from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
+from penstock.app.bulk_operations import BulkService
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
 from penstock.engine.failpoints import Failpoints
-from penstock.engine.figures import Figures
-from penstock.engine.first_admin import FirstAdmin, ensure_admin_can_sign_in
-from penstock.engine.parts import Parts
-from penstock.engine.queue_glance import QueueGlance
+from penstock.engine.queue_depth import QueueDepthCache
+from penstock.engine.result_cache import CacheRetention
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.clock_watch import ClockWatch
+from penstock.engine.services.queue_watch import QueueWatch
+from penstock.engine.services.reconcile import Reconciler
+from penstock.engine.services.retention import AuditRetention, LetterRetention
+from penstock.engine.services.sweep import Sweeper
+from penstock.engine.services.tidy import Tidier
+from penstock.engine.worker.figures import Figures
 from penstock.guards import sandbox
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
-from penstock.model.fetching import FetchPurpose
+from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
-from penstock.model.redaction import remember
+from penstock.model.ports import Service
+from penstock.model.text.redaction import remember
 from penstock.pipelines import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.database import Database
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
-from penstock.store.slow import SlowLog
+from penstock.store.slow_statements import SlowLog
 from penstock.supervisor.connect import connect_or_start
+from penstock.webhooks.cleanup import WebhookKeeper
+from penstock.webhooks.outbox import Outbox
 
 _CHILD_CPU_SECONDS = 600
 _PICTURE_SECONDS = 5
@@ -101,14 +112,14 @@ async def prepare(settings: Settings, owner_dsn: str, *, shown: bool = False) ->
 
 
 @asynccontextmanager
-async def engine_parts(
+async def open_runtime(
     settings: Settings,
     owner_dsn: str,
     *,
     name: str,
     listens: bool = True,
     pipelines: Mapping[str, Pipeline] | None = None,
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[Runtime]:
     """All the engine needs, opened and closed in order."""
     log = get_logger()
     db = await Database(
@@ -120,7 +131,7 @@ async def engine_parts(
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
         await broker.start()
-        yield Parts(
+        yield Runtime(
             settings=settings,
             db=db,
             pipelines=pipelines or {one.name: one for one in PIPELINES},
@@ -133,8 +144,9 @@ async def engine_parts(
             fetchers=fetchers,
             sealer=sealer_of(settings),
             log=log,
+            services=background_services,
             failpoints=Failpoints(settings.failpoint),
-            queue=QueueGlance(settings.depth_levels),
+            queue=QueueDepthCache(settings.depth_levels),
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
     finally:
@@ -143,6 +155,23 @@ async def engine_parts(
             await fetcher.close()
         await pools.close()
         await db.close()
+
+
+def background_services(runtime: Runtime) -> Sequence[Service]:
+    """Everything the leader runs."""
+    return [
+        ClockWatch(runtime),
+        Sweeper(runtime),
+        Reconciler(runtime),
+        Tidier(runtime),
+        QueueWatch(runtime),
+        LetterRetention(runtime),
+        AuditRetention(runtime),
+        BulkService(runtime),
+        CacheRetention(runtime),
+        Outbox(runtime),
+        WebhookKeeper(runtime),
+    ]
 
 
 def _child_pools(settings: Settings) -> _ChildPools:

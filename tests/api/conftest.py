@@ -17,19 +17,19 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.datastructures import State
 
+from penstock.accounts.passwords import hash_password
 from penstock.api.app import create_app, routed
+from penstock.api.http.server import server_config
 from penstock.api.schemas import Problem
-from penstock.api.server import server_config
-from penstock.engine.parts import Parts
-from penstock.engine.passwords import hash_password
+from penstock.engine.runtime import Runtime
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
 from penstock.model.ports import Context
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
-from penstock.store import accounts, sessions
+from penstock.store.accounts import accounts, sessions
 from penstock.store.database import Database
-from penstock.wiring import api_database, engine_parts
+from penstock.wiring import api_database, open_runtime
 
 MAX_FILE_BYTES = 100_000
 PASSWORD = "correct horse battery"
@@ -97,11 +97,11 @@ def gate() -> Gate:
 
 
 @pytest.fixture
-async def parts(
+async def runtime(
     settings: Settings, owner_dsn: str, db: Database, gate: Gate
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[Runtime]:
     pipelines = {one.name: one for one in (*PIPELINES, gate)}
-    async with engine_parts(settings, owner_dsn, name="test", pipelines=pipelines) as made:
+    async with open_runtime(settings, owner_dsn, name="test", pipelines=pipelines) as made:
         yield made
 
 
@@ -129,8 +129,8 @@ def shared_routes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def app(parts: Parts, api_db: Database, shared_routes: None) -> FastAPI:
-    return create_app(parts, api_db)
+def app(runtime: Runtime, api_db: Database, shared_routes: None) -> FastAPI:
+    return create_app(runtime, api_db)
 
 
 Caller = Callable[..., Awaitable[httpx2.AsyncClient]]

@@ -20,8 +20,8 @@ from tests.api.test_dead_letters import failed
 from tests.api.test_products import TOOLS, applied
 from tests.fixtures import Bench
 
-from penstock.api import access
-from penstock.store import accounts
+from penstock.api.http import access
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 
 Level = Literal["open", "read", "write", "admin"]
@@ -285,7 +285,7 @@ async def _paused_job(world: World) -> str:
 
 async def _failed_job(world: World) -> str:
     job = await submit_noop(world.clients["owner"])
-    await failed(world.clients["owner"], world.bench.parts, job=job)
+    await failed(world.clients["owner"], world.bench.runtime, job=job)
     return job
 
 
@@ -300,7 +300,7 @@ async def _operation(world: World) -> str:
 
 
 async def _letter(world: World) -> str:
-    return await failed(world.clients["owner"], world.bench.parts)
+    return await failed(world.clients["owner"], world.bench.runtime)
 
 
 async def _product(world: World) -> str:

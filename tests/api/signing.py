@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 from tests.api.conftest import PASSWORD, shaped
 
-from penstock.api.session import SessionShape
+from penstock.api.accounts.session import SessionShape
 
 
 async def try_to_sign_in(

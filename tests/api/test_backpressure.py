@@ -21,11 +21,11 @@ from tests.api.conftest import (
 )
 from tests.fixtures import Bench
 
-from penstock.api.health_shapes import PublicQueueHealth, QueueHealth
+from penstock.api.monitor.health_schemas import PublicQueueHealth, QueueHealth
 from penstock.api.schemas import EventPage, FullJob, Receipt
-from penstock.engine import queue_glance
+from penstock.engine import queue_depth
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 
 NOOP = {"pipeline": "noop", "config": {"items": 1}}
 
@@ -39,7 +39,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_glance, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(queue_depth, "_FRESH_SECONDS", 0.0)
 
 
 async def fill(bench: Bench, depth: int) -> list[UUID]:
@@ -48,7 +48,7 @@ async def fill(bench: Bench, depth: int) -> list[UUID]:
 
 
 async def level(bench: Bench, app: FastAPI) -> QueueHealth:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         key = await accounts.create_key(conn, bench.who.org_id, bench.who.user_id)
     async with client_of(app, key) as somebody, client_of(app, None) as nobody:
         told = shaped(PublicQueueHealth, await somebody.get("/health/queue"))
@@ -136,16 +136,16 @@ async def test_a_file_that_came_while_the_queue_filled_up_is_removed(
     client: httpx2.AsyncClient, bench: Bench, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Let in at the door, refused in the transaction."""
-    put = bench.parts.blobs.put
+    put = bench.runtime.blobs.put
 
     async def slow(*args: Any) -> Any:
         await fill(bench, 6)
         return await put(*args)
 
-    monkeypatch.setattr(bench.parts.blobs, "put", slow)
+    monkeypatch.setattr(bench.runtime.blobs, "put", slow)
     refused(await client.post("/api/jobs", files=file_of()), 503, "QUEUE_FULL")
     assert not [path for path in settings.blob_dir.rglob("*") if path.is_file()]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM files") == 0
 
 
@@ -177,7 +177,7 @@ async def test_what_this_process_added_counts_before_the_next_look(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look is a second old at most, but our own burst must not pass for nothing meanwhile."""
-    monkeypatch.setattr(queue_glance, "_FRESH_SECONDS", 60.0)
+    monkeypatch.setattr(queue_depth, "_FRESH_SECONDS", 60.0)
     client = await caller()
     answers = await asyncio.gather(*(client.post("/api/jobs", json=NOOP) for _ in range(12)))
     accepted = [answer for answer in answers if answer.status_code == 202]
@@ -192,6 +192,6 @@ async def test_the_figures_of_the_queue(app: FastAPI, bench: Bench) -> None:
     async with bench.worker():
         health = await level(bench, app)
     assert (health.depth, health.waiting, health.active, health.delayed) == (3, 2, 0, 1)
-    assert (health.workers, health.slots) == (1, bench.parts.settings.worker_slots)
+    assert (health.workers, health.slots) == (1, bench.runtime.settings.worker_slots)
     assert health.oldest_waiting_ms > 0
     assert health.since is None

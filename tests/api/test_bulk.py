@@ -11,12 +11,19 @@ import pytest
 from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.orders import BulkCount, BulkReceipt, OperationPage, OperationShape, RetriedJobs
-from penstock.engine import bulk, reprocess, retry_failed
-from penstock.engine.bulk_service import BulkService
-from penstock.engine.reconcile import Reconciler
+from penstock.api.jobs.control_schemas import (
+    BulkCount,
+    BulkReceipt,
+    OperationPage,
+    OperationShape,
+    RetriedJobs,
+)
+from penstock.app import bulk, retry_failed
+from penstock.app.bulk_operations import BulkService
+from penstock.engine import reprocess
+from penstock.engine.services.reconcile import Reconciler
 from penstock.model.reprocess import Selection
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -31,7 +38,7 @@ async def started(client: httpx2.AsyncClient, action: str, **order: Any) -> Bulk
 
 
 async def ran(client: httpx2.AsyncClient, bench: Bench, receipt: BulkReceipt) -> OperationShape:
-    while await BulkService(bench.parts).run_once():
+    while await BulkService(bench.runtime).run_once():
         pass
     return await shown(client, receipt)
 
@@ -190,7 +197,7 @@ async def test_many_jobs_are_cloned(caller: Caller, bench: Bench) -> None:
     assert [(job["state"], job["priority"], job["config"]) for job in clones] == [
         ("queued", 10, {"items": n, "failEvery": 1}) for n in (3, 2, 1)
     ]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         audited = "SELECT count(*) FROM audit WHERE action = 'job.clone'"
         assert await conn.fetchval(audited) == 3
     unknown = await ask(client, "clone", filter={"all": True}, params={"colour": "red"})
@@ -206,7 +213,7 @@ async def test_a_job_that_an_abort_could_not_reach_is_let_go(
     monkeypatch.setattr(reprocess, "MOST_AT_ONCE", 2)
     monkeypatch.setattr(reprocess, "CHUNK", 4)
     async with db.transaction() as conn:
-        made = await bulk.reprocess_job(bench.parts, conn, bench.who, UUID(job), Selection())
+        made = await bulk.reprocess_job(bench.runtime, conn, bench.who, UUID(job), Selection())
     assert made.operation_id is not None
     colleague = await principal_of(db, "colleague@acme")
     async with db.acquire() as conn:
@@ -214,10 +221,10 @@ async def test_a_job_that_an_abort_could_not_reach_is_let_go(
     answer = await client.post(f"/api/bulk/{made.operation_id}/abort")
     assert answer.json()["state"] == "aborted"
     assert (await kept_by(db, job)) == made.operation_id
-    done = await Reconciler(bench.parts).run_once()
+    done = await Reconciler(bench.runtime).run_once()
     assert done.let_go == (UUID(job),)
     assert (await kept_by(db, job)) is None
-    assert (await Reconciler(bench.parts).run_once()).let_go == ()
+    assert (await Reconciler(bench.runtime).run_once()).let_go == ()
     await bench.work()
     assert (await bench.job(UUID(job)))["state"] == "done"
 

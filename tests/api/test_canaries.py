@@ -19,20 +19,20 @@ from tests.api.conftest import Caller
 from tests.engine.receiving import Receiver, all_due, receiving, tell
 from tests.fixtures import Bench
 
-from penstock.engine.parts import Parts
-from penstock.engine.services import run_service
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.service import run_service
 from penstock.guards.sealing import Sealer, new_key
 from penstock.logs import configure_logging, get_logger
 from penstock.model.errors import PermanentError, Unavailable
-from penstock.model.fetching import FetchPurpose
+from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits, each
 from penstock.model.ports import Context
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
-from penstock.store import jobs
 from penstock.store.database import Database
-from penstock.wiring import database_addresses, engine_parts
+from penstock.store.jobs import jobs
+from penstock.wiring import database_addresses, open_runtime
 
 PASSWORD = "canary-Passw0rd-Xy7q"
 
@@ -123,13 +123,13 @@ def settings(settings: Settings, canaries: Canaries, owner_dsn: str) -> Settings
 
 
 @pytest.fixture
-async def parts(
+async def runtime(
     settings: Settings, owner_dsn: str, db: Database, canaries: Canaries
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[Runtime]:
     pipelines = {one.name: one for one in (*PIPELINES, Leaky(canaries))}
     async with (
         database_addresses(settings),
-        engine_parts(settings, owner_dsn, name="test", pipelines=pipelines) as made,
+        open_runtime(settings, owner_dsn, name="test", pipelines=pipelines) as made,
     ):
         yield made
 
@@ -185,7 +185,7 @@ async def leak_in_jobs(client: httpx2.AsyncClient, bench: Bench) -> None:
         made.append((await client.post("/api/jobs", json=order)).json()["jobId"])
     for _ in range(8):
         await bench.work()
-        async with bench.parts.db.acquire() as conn:
+        async with bench.runtime.db.acquire() as conn:
             await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at IS NOT NULL")
             await conn.execute("UPDATE job_stages SET ready_at = now() WHERE ready_at < 'infinity'")
             await conn.execute("UPDATE jobs SET ready_at = now() WHERE ready_at < 'infinity'")
@@ -242,18 +242,18 @@ async def leak_in_webhooks(
     receiver.status = "500 Internal Server Error"
     receiver.body = f"whsec_{canaries.secrets['webhook_secret']} {canaries.text()}".encode()
     await client.post(f"/api/webhooks/{endpoint}/test")
-    await tell(bench.parts)
+    await tell(bench.runtime)
     await bench.work()
-    right, fetchers = bench.parts.sealer, bench.parts.fetchers
-    object.__setattr__(bench.parts, "sealer", Sealer(lambda: PASSWORD))
-    await all_due(bench.parts)
+    right, fetchers = bench.runtime.sealer, bench.runtime.fetchers
+    object.__setattr__(bench.runtime, "sealer", Sealer(lambda: PASSWORD))
+    await all_due(bench.runtime)
     await bench.work()
-    object.__setattr__(bench.parts, "sealer", right)
+    object.__setattr__(bench.runtime, "sealer", right)
     leaky = {purpose: LeakyFetch(canaries) for purpose in FetchPurpose}
-    object.__setattr__(bench.parts, "fetchers", leaky)
-    await all_due(bench.parts)
+    object.__setattr__(bench.runtime, "fetchers", leaky)
+    await all_due(bench.runtime)
     await bench.work()
-    object.__setattr__(bench.parts, "fetchers", fetchers)
+    object.__setattr__(bench.runtime, "fetchers", fetchers)
     for one in (await client.get(f"/api/webhooks/{endpoint}/deliveries")).json()["items"]:
         shown = (await client.get(f"/api/webhooks/deliveries/{one['id']}")).json()
         assert shown["tries"] == 2
@@ -294,11 +294,11 @@ async def test_no_secret_comes_out_anywhere(
     await leak_in_requests(client, canaries, monkeypatch)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
-            await run_service(bench.parts, LeakyService(canaries))
+            await run_service(bench.runtime, LeakyService(canaries))
     get_logger().error("everything", everything=canaries)
     receiver.status, receiver.body = "204 No Content", b""
-    await tell(bench.parts)
-    await all_due(bench.parts)
+    await tell(bench.runtime)
+    await all_due(bench.runtime)
     await bench.work()
 
     lines = logged.getvalue()

@@ -10,7 +10,7 @@ from tests.api.conftest import Caller, file_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
 from penstock.api.schemas import FullJob, Receipt
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.store.database import Database
 
 
@@ -73,11 +73,11 @@ async def test_a_key_makes_one_clone(client: httpx2.AsyncClient, db: Database) -
 
 
 async def test_a_file_that_is_gone_is_said_so(
-    client: httpx2.AsyncClient, parts: Parts, db: Database
+    client: httpx2.AsyncClient, runtime: Runtime, db: Database
 ) -> None:
     job = (await client.post("/api/jobs", files=file_of())).json()["jobId"]
     async with db.acquire() as conn:
-        await parts.blobs.remove(await conn.fetchval("SELECT blob_key FROM files"))
+        await runtime.blobs.remove(await conn.fetchval("SELECT blob_key FROM files"))
     problem = refused(await client.post(f"/api/jobs/{job}/clone"), 404, "FILE_NOT_FOUND")
     assert "gone" in problem.detail
     async with db.acquire() as conn:

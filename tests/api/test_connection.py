@@ -10,7 +10,7 @@ from tests.api.conftest import CSV, MAX_FILE_BYTES, submit_noop
 from tests.api.test_files import files_on_disk, form, part, rows_of
 from tests.fixtures import Bench
 
-from penstock.api import server
+from penstock.api.http import server
 from penstock.settings import Settings
 from penstock.store.database import Database
 

@@ -12,8 +12,8 @@ from tests.api.test_control import audits, events_of, woken
 from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
-from penstock.api import control
-from penstock.api.orders import Reprocessed
+from penstock.api.jobs import control
+from penstock.api.jobs.control_schemas import Reprocessed
 from penstock.api.schemas import FullJob
 from penstock.engine import reprocess
 from penstock.engine.ending import fail
@@ -157,7 +157,7 @@ async def test_a_failed_job_answers_its_dead_letter(
     client: httpx2.AsyncClient, bench: Bench
 ) -> None:
     job = await submit_noop(client, 5)
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         await fail(conn, UUID(job), ItemError("JOB_TIMEOUT", "too long"), None)
     assert (await again(client, job)).reprocessed == 5
     (letter,) = (await client.get("/api/dead-letters?state=reprocessed")).json()["items"]

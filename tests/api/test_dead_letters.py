@@ -15,8 +15,8 @@ from tests.api.conftest import Caller, client_of, file_of, refused, shaped, subm
 from tests.api.test_access import UNKNOWN, plain
 from tests.fixtures import Bench
 
-from penstock.api.access import Api
-from penstock.api.letter_shapes import (
+from penstock.api.http.access import Api
+from penstock.api.jobs.dead_letter_schemas import (
     BulkLetters,
     FullLetter,
     GroupPage,
@@ -24,21 +24,21 @@ from penstock.api.letter_shapes import (
     LetterShape,
 )
 from penstock.api.schemas import FullJob, Receipt
-from penstock.engine import dead_letters as engine
+from penstock.app import dead_letters as engine
 from penstock.engine import ending
 from penstock.engine.failpoints import Failpoints
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.errors import ItemError, Unavailable
 from penstock.store.database import Database
 
 
 async def failed(
-    client: httpx2.AsyncClient, parts: Parts, code: str = "JOB_TIMEOUT", message: str = "too long",
-    job: str = "",
+    client: httpx2.AsyncClient, runtime: Runtime, code: str = "JOB_TIMEOUT",
+    message: str = "too long", job: str = "",
 ) -> str:  # fmt: skip
     """A job of theirs that failed for good; answers its letter."""
     job_id = UUID(job or await submit_noop(client))
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         await ending.fail(
             conn, job_id, ItemError(code, message, details={"row": 3}), "w", trace="Traceback …"
         )
@@ -50,9 +50,9 @@ async def listed(client: httpx2.AsyncClient, **query: str | int) -> list[LetterS
     return page.items
 
 
-async def test_a_letter_is_listed_and_shown(client: httpx2.AsyncClient, parts: Parts) -> None:
+async def test_a_letter_is_listed_and_shown(client: httpx2.AsyncClient, runtime: Runtime) -> None:
     job = await submit_noop(client, name="Spring", config={"items": 4})
-    letter = await failed(client, parts, job=job)
+    letter = await failed(client, runtime, job=job)
     (shown,) = await listed(client)
     assert (str(shown.id), str(shown.job_id)) == (letter, job)
     assert (shown.state, shown.code, shown.name, shown.attempts) == (
@@ -69,9 +69,9 @@ async def test_a_letter_is_listed_and_shown(client: httpx2.AsyncClient, parts: P
 
 
 async def test_the_trace_is_for_admins(
-    client: httpx2.AsyncClient, caller: Caller, parts: Parts
+    client: httpx2.AsyncClient, caller: Caller, runtime: Runtime
 ) -> None:
-    letter = await failed(client, parts)
+    letter = await failed(client, runtime)
     for caller_of in (client, await caller(role="viewer")):
         shown = shaped(FullLetter, await caller_of.get(f"/api/dead-letters/{letter}"))
         assert shown.trace is None
@@ -80,9 +80,9 @@ async def test_the_trace_is_for_admins(
     assert shown.trace == "Traceback …"
 
 
-async def test_pages_and_filters(client: httpx2.AsyncClient, parts: Parts) -> None:
+async def test_pages_and_filters(client: httpx2.AsyncClient, runtime: Runtime) -> None:
     made = [
-        await failed(client, parts, code, f"row {n} is wrong")
+        await failed(client, runtime, code, f"row {n} is wrong")
         for n, code in enumerate(["A_CODE", "B_CODE", "A_CODE", "A_CODE", "B_CODE"])
     ]
     await client.post(f"/api/dead-letters/{made[3]}/discard", json={"reason": "known"})
@@ -119,12 +119,12 @@ async def test_pages_and_filters(client: httpx2.AsyncClient, parts: Parts) -> No
 
 
 async def test_groups_count_what_is_open(
-    client: httpx2.AsyncClient, caller: Caller, parts: Parts
+    client: httpx2.AsyncClient, caller: Caller, runtime: Runtime
 ) -> None:
-    made = [await failed(client, parts, "A_CODE", f"row {n} is wrong") for n in range(3)]
-    other = await failed(client, parts, "B_CODE", "another thing")
+    made = [await failed(client, runtime, "A_CODE", f"row {n} is wrong") for n in range(3)]
+    other = await failed(client, runtime, "B_CODE", "another thing")
     colleague = await caller(email="second@acme")
-    theirs = await failed(colleague, parts, "A_CODE", "row 77 is wrong")
+    theirs = await failed(colleague, runtime, "A_CODE", "row 77 is wrong")
 
     async def groups(by: httpx2.AsyncClient) -> dict[str | None, tuple[int, str]]:
         page = shaped(GroupPage, await by.get("/api/dead-letters/groups"))
@@ -144,7 +144,7 @@ async def test_groups_count_what_is_open(
     assert await groups(client) == {"A_CODE": (2, made[2])}
     # Emptied, a group begins anew.
     (before,) = [x for x in await listed(client) if x.code == "B_CODE"]
-    await failed(client, parts, "B_CODE", "another thing")
+    await failed(client, runtime, "B_CODE", "another thing")
     page = shaped(GroupPage, await client.get("/api/dead-letters/groups?pageSize=1"))
     assert page.next is not None
     answer = await client.get("/api/dead-letters/groups", params={"after": page.next})
@@ -153,10 +153,10 @@ async def test_groups_count_what_is_open(
 
 
 async def test_reprocess_makes_a_job_of_the_same_user_at_priority_10(
-    client: httpx2.AsyncClient, caller: Caller, bench: Bench, parts: Parts, db: Database
+    client: httpx2.AsyncClient, caller: Caller, bench: Bench, runtime: Runtime, db: Database
 ) -> None:
     job = (await client.post("/api/jobs", files=file_of(), data={"name": "Spring"})).json()["jobId"]
-    letter = await failed(client, parts, job=job)
+    letter = await failed(client, runtime, job=job)
     admin = await caller("house", role="admin")
     answer = await admin.post(f"/api/dead-letters/{letter}/reprocess")
     made = shaped(Receipt, answer, 202)
@@ -181,19 +181,19 @@ async def test_reprocess_makes_a_job_of_the_same_user_at_priority_10(
 
 
 async def test_a_job_that_fails_again_leaves_a_second_letter(
-    client: httpx2.AsyncClient, parts: Parts
+    client: httpx2.AsyncClient, runtime: Runtime
 ) -> None:
-    first = await failed(client, parts)
+    first = await failed(client, runtime)
     made = shaped(Receipt, await client.post(f"/api/dead-letters/{first}/reprocess"), 202)
-    second = await failed(client, parts, job=str(made.job_id))
+    second = await failed(client, runtime, job=str(made.job_id))
     assert [str(x.id) for x in await listed(client, state="open")] == [second]
 
 
 async def test_a_job_taken_up_again_itself_closes_its_letter(
-    client: httpx2.AsyncClient, bench: Bench, parts: Parts
+    client: httpx2.AsyncClient, bench: Bench, runtime: Runtime
 ) -> None:
     job = await submit_noop(client)
-    letter = await failed(client, parts, job=job)
+    letter = await failed(client, runtime, job=job)
     assert (await client.post(f"/api/jobs/{job}/reprocess")).status_code == 200
     shown = shaped(FullLetter, await client.get(f"/api/dead-letters/{letter}"))
     assert (shown.state, str(shown.new_job_id)) == ("reprocessed", job)
@@ -203,15 +203,15 @@ async def test_a_job_taken_up_again_itself_closes_its_letter(
     await bench.work()
     again = await client.post(f"/api/jobs/{job}/reprocess", json={"statuses": ["DONE"]})
     assert again.status_code == 200, again.text
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         await ending.fail(conn, UUID(job), ItemError("JOB_TIMEOUT", "again"), None)
     assert [x.state for x in await listed(client)] == ["open", "reprocessed"]
 
 
 async def test_discard_needs_a_reason_and_keeps_it(
-    client: httpx2.AsyncClient, parts: Parts, db: Database
+    client: httpx2.AsyncClient, runtime: Runtime, db: Database
 ) -> None:
-    letter = await failed(client, parts)
+    letter = await failed(client, runtime)
     for body in ({}, {"reason": ""}, {"reason": "x" * 501}, {"reason": "a\nb"}):
         answer = await client.post(f"/api/dead-letters/{letter}/discard", json=body)
         refused(answer, 422, "INVALID_PARAMETERS")
@@ -224,9 +224,9 @@ async def test_discard_needs_a_reason_and_keeps_it(
 
 
 async def test_a_foreign_letter_is_an_unknown_one(
-    app: FastAPI, client: httpx2.AsyncClient, caller: Caller, parts: Parts
+    app: FastAPI, client: httpx2.AsyncClient, caller: Caller, runtime: Runtime
 ) -> None:
-    letter = await failed(client, parts)
+    letter = await failed(client, runtime)
     routes = [("GET", ""), ("POST", "/reprocess"), ("POST", "/discard")]
     strangers = [await caller("other"), await caller(email="colleague@acme")]
     for method, path in routes:
@@ -259,10 +259,10 @@ class TestBulk:
         monkeypatch.setattr(engine, "MOST_PER_CALL", 5)
 
     async def test_all_that_match_run_again_in_chunks(
-        self, client: httpx2.AsyncClient, parts: Parts, db: Database
+        self, client: httpx2.AsyncClient, runtime: Runtime, db: Database
     ) -> None:
-        made = [await failed(client, parts, "A_CODE") for _ in range(7)]
-        kept = await failed(client, parts, "B_CODE")
+        made = [await failed(client, runtime, "A_CODE") for _ in range(7)]
+        kept = await failed(client, runtime, "B_CODE")
         body = {"code": "A_CODE"}
         dry = await client.post("/api/dead-letters/reprocess", json=body | {"dryRun": True})
         counted = shaped(BulkLetters, dry)
@@ -285,10 +285,10 @@ class TestBulk:
             )
 
     async def test_all_that_match_are_discarded(
-        self, client: httpx2.AsyncClient, parts: Parts
+        self, client: httpx2.AsyncClient, runtime: Runtime
     ) -> None:
-        made = [await failed(client, parts, "A_CODE", f"row {n}") for n in range(6)]
-        other = await failed(client, parts, "B_CODE")
+        made = [await failed(client, runtime, "A_CODE", f"row {n}") for n in range(6)]
+        other = await failed(client, runtime, "B_CODE")
         signature = (await listed(client, code="A_CODE"))[0].signature
         body = {"signature": signature, "reason": "known"}
         first = shaped(BulkLetters, await client.post("/api/dead-letters/discard", json=body))
@@ -299,9 +299,9 @@ class TestBulk:
         assert {str(x.id) for x in await listed(client, state="discarded")} == set(made)
         assert [str(x.id) for x in await listed(client, state="open")] == [other]
 
-    async def test_since_and_until(self, client: httpx2.AsyncClient, parts: Parts) -> None:
+    async def test_since_and_until(self, client: httpx2.AsyncClient, runtime: Runtime) -> None:
         for _ in range(3):
-            await failed(client, parts)
+            await failed(client, runtime)
         middle: datetime = (await listed(client))[1].last_failed_at
         body = {
             "since": middle.isoformat(),
@@ -320,9 +320,9 @@ class TestBulk:
         refused(answer, 422, "UNKNOWN_FIELD")
 
     async def test_two_calls_at_once_run_nothing_twice(
-        self, client: httpx2.AsyncClient, parts: Parts, db: Database
+        self, client: httpx2.AsyncClient, runtime: Runtime, db: Database
     ) -> None:
-        made = [await failed(client, parts) for _ in range(10)]
+        made = [await failed(client, runtime) for _ in range(10)]
         calls = [client.post("/api/dead-letters/reprocess", json={"all": True}) for _ in range(6)]
         calls += [client.post(f"/api/dead-letters/{letter}/reprocess") for letter in made[:4]]
         answers = await asyncio.gather(*calls)
@@ -333,13 +333,13 @@ class TestBulk:
             assert await conn.fetchval("SELECT sum(open) FROM dead_letter_groups") == 0
 
     async def test_a_death_between_chunks_loses_and_doubles_nothing(
-        self, app: FastAPI, client: httpx2.AsyncClient, parts: Parts, db: Database
+        self, app: FastAPI, client: httpx2.AsyncClient, runtime: Runtime, db: Database
     ) -> None:
         for _ in range(5):
-            await failed(client, parts)
+            await failed(client, runtime)
         sound: Api = app.state.api
-        dying = replace(parts, failpoints=Failpoints("between_chunks:raise"))
-        app.state.api = replace(sound, parts=dying)
+        dying = replace(runtime, failpoints=Failpoints("between_chunks:raise"))
+        app.state.api = replace(sound, runtime=dying)
         answer = await client.post("/api/dead-letters/reprocess", json={"all": True})
         refused(answer, 500, "INTERNAL_ERROR")
         app.state.api = sound
@@ -350,13 +350,13 @@ class TestBulk:
             assert await conn.fetchval("SELECT count(*) FROM jobs") == 10
 
     async def test_one_that_cannot_run_keeps_no_other(
-        self, client: httpx2.AsyncClient, parts: Parts, db: Database
+        self, client: httpx2.AsyncClient, runtime: Runtime, db: Database
     ) -> None:
-        stuck = await failed(client, parts)
+        stuck = await failed(client, runtime)
         async with db.acquire() as conn:
             await conn.execute("UPDATE dead_letters SET pipeline = 'gone'")
         for _ in range(2):
-            await failed(client, parts)
+            await failed(client, runtime)
         answer = await client.post("/api/dead-letters/reprocess", json={"all": True})
         done = shaped(BulkLetters, answer)
         assert done.count == 2
@@ -366,9 +366,9 @@ class TestBulk:
         refused(alone, 422, "INVALID_PARAMETERS")
 
     async def test_an_overload_is_told_as_such(
-        self, client: httpx2.AsyncClient, parts: Parts, monkeypatch: pytest.MonkeyPatch
+        self, client: httpx2.AsyncClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        await failed(client, parts)
+        await failed(client, runtime)
 
         async def submit(*args: object) -> None:
             raise Unavailable("SERVICE_UNAVAILABLE", "Too much waits already.")

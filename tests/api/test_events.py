@@ -31,7 +31,7 @@ async def test_every_job_is_told_whole_and_only_to_its_own(bench: Bench, caller:
     ]
     ids = [answer.json()["jobId"] for answer in answers]
     await bench.work()
-    await past_all(bench.parts)
+    await past_all(bench.runtime)
     for client, jobs in ((mine, {ids[0], ids[2]}), (theirs, {ids[1]})):
         events = await heard(client)
         assert {event["jobId"] for event in events} == jobs

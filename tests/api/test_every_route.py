@@ -21,7 +21,7 @@ from tests.api.matrix import (
 from tests.api.test_access import plain
 from tests.fixtures import Bench
 
-from penstock.api.work import LIGHT, OPEN, PREVIEW, ROUTES, work_kinds
+from penstock.api.http.work import LIGHT, OPEN, PREVIEW, ROUTES, work_kinds
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -67,7 +67,7 @@ def test_every_route_says_what_it_costs(app: FastAPI) -> None:
     """`CostedRoute` refuses a route without a kind of work; this asks the table itself."""
     routes = list(routes_of(app))
     names = {route.name.replace("WEBSOCKET", "WS") for route in routes}
-    assert set(ROUTES) == names, "write it into penstock/api/work.py, or take it out"
+    assert set(ROUTES) == names, "write it into penstock/api/http/work.py, or take it out"
     kinds = {*work_kinds(Settings()), OPEN}
     assert set(ROUTES.values()) | {PREVIEW} == kinds
     without_key = {route.name for route in heard_over_http(app) if route.level == "open"}

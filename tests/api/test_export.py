@@ -16,7 +16,7 @@ from tests.api.conftest import Gate, file_of, refused, submit_noop
 from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
-from penstock.engine import results
+from penstock.app import exports
 from penstock.formats.writing.text_formats import safe_cell
 from penstock.formats.writing.xlsx import XlsxPages
 from penstock.model.export import ExportRow, Mark
@@ -33,7 +33,7 @@ async def exported(client: httpx2.AsyncClient, job: str) -> list[dict[str, str]]
 async def test_an_export_is_what_the_items_say(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "PAGE_ROWS", 100)
+    monkeypatch.setattr(exports, "PAGE_ROWS", 100)
     lines = "".join(f'{n:05},"Größe, ""{n}""",{n}\n' for n in range(350))
     content = ("sku,title,price\n" + lines).encode()
     answer = await client.post("/api/jobs", files=file_of(content, "Größen & Co.csv"))
@@ -47,7 +47,7 @@ async def test_an_export_is_what_the_items_say(
     ]
     disposition = (await client.post(f"/api/jobs/{job}/export")).headers["content-disposition"]
     assert disposition == (
-        'attachment; filename="Gr-en-Co-results.csv"; '
+        'attachment; filename="Gr-en-Co-exports.csv"; '
         "filename*=UTF-8''Gr%C3%B6%C3%9Fen%20%26%20Co%20results.csv"
     ), "never the name of the file that was sent"
     wanted = {"format": "xlsx", "which": "errors"}
@@ -147,7 +147,7 @@ async def test_cells_beyond_the_header_come_back_wherever_they_are(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The longest row may be after the first page of an export."""
-    monkeypatch.setattr(results, "PAGE_ROWS", 100)
+    monkeypatch.setattr(exports, "PAGE_ROWS", 100)
     short = "".join(f"{n},x\n" for n in range(150))
     content = f"sku,title\n{short}last,Nail,more,and more\n".encode()
     job = (await client.post("/api/jobs", files=file_of(content))).json()["jobId"]
@@ -260,9 +260,9 @@ async def test_which_rows_are_exported(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Windows smaller than what lies between the rows that are wanted."""
-    monkeypatch.setattr(results, "PAGE_ROWS", 10)
-    monkeypatch.setattr(results, "_WIDEST", 40)
-    monkeypatch.setattr(results, "_WIDEST_WITH_WORDS", 20)
+    monkeypatch.setattr(exports, "PAGE_ROWS", 10)
+    monkeypatch.setattr(exports, "_WIDEST", 40)
+    monkeypatch.setattr(exports, "_WIDEST_WITH_WORDS", 20)
     lines = [f"{n},Thing {n},{n}{',x' if n in (37, 38, 399) else ''}" for n in range(1, 401)]
     content = "\n".join(["sku,title,price", *lines]).encode()
     answer = await client.post("/api/jobs", files=file_of(content))

@@ -10,9 +10,9 @@ from tests.api.conftest import Caller, client_of, file_of, refused, shaped, subm
 from tests.fixtures import Bench
 
 from penstock.api.app import create_app
-from penstock.api.extraction_monitor import ExtractionMonitor
-from penstock.engine.parts import Parts
-from penstock.model.wellness import Wellness
+from penstock.api.monitor.extraction_monitor import ExtractionMonitor
+from penstock.engine.runtime import Runtime
+from penstock.model.health import Wellness
 from penstock.store.database import Database
 
 MONITOR = "/api/extraction/monitor"
@@ -37,7 +37,7 @@ async def test_it_tells_of_extraction_alone(bench: Bench, caller: Caller, db: Da
     job = await bench.submit("noop", {"items": 1})
     await _letters(db, job, "extraction", 0, 3, 50)
     await _letters(db, job, "noop", 0, 50)
-    bench.parts.queue._fresh_until = 0.0
+    bench.runtime.queue._fresh_until = 0.0
     shown = await look(admin)
     # One that ended well, and three that did not: now, today, and the day before yesterday.
     assert (shown.performance.jobs_last_hour, shown.performance.success_rate) == (2, 0.5)
@@ -74,17 +74,17 @@ async def _letters(db: Database, job: UUID, pipeline: str, *hours_ago: int) -> N
 
 
 async def test_three_problems_are_unhealthy(
-    bench: Bench, parts: Parts, api_db: Database, caller: Caller, db: Database
+    bench: Bench, runtime: Runtime, api_db: Database, caller: Caller, db: Database
 ) -> None:
     strict = {"monitor_depth": 0, "monitor_dead_letters": 0, "monitor_duration_ms": 1}
-    settings = parts.settings.model_copy(update=strict)
+    settings = runtime.settings.model_copy(update=strict)
     admin = await caller(role="admin")
     await admin.post("/api/jobs", files=file_of())
     await bench.work()
     await _letters(db, await bench.submit("noop", {"items": 1}), "extraction", 0)
-    app = create_app(replace(parts, settings=settings), api_db)
+    app = create_app(replace(runtime, settings=settings), api_db)
     key = admin.headers["authorization"].removeprefix("Bearer ")
-    parts.queue._fresh_until = 0.0
+    runtime.queue._fresh_until = 0.0
     async with client_of(app, key) as strictly:
         shown = await look(strictly)
     assert shown.status is Wellness.UNHEALTHY

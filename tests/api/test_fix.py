@@ -9,7 +9,7 @@ from tests.api.conftest import Caller, file_of, refused, shaped, submit_noop
 from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
-from penstock.api.orders import Reprocessed
+from penstock.api.jobs.control_schemas import Reprocessed
 from penstock.api.schemas import FullJob
 
 GOODS = b"Artikelnr;Bezeichnung;Preis;Wert\nA-1;Hammer;9,90;1\nA-2;;abc;2\nA-3;Nagel;0,10;3\n"
@@ -33,7 +33,7 @@ async def test_a_bad_row_is_put_right(client: httpx2.AsyncClient, bench: Bench) 
     assert (job.state, job.counters.done, job.errors) == ("done", 3, {})
     item = (await all_items(client, path.rsplit("/", 1)[1], "pageSize=10"))[1]
     assert (item.input["Preis"], item.result and item.result["price"]) == ("4,50", "4.50")
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         audited = await conn.fetchrow("SELECT before, after FROM audit WHERE action = 'item.fix'")
     assert audited is not None
     assert "abc" in audited["before"]
@@ -66,7 +66,7 @@ async def test_the_same_rows_with_another_mapping(client: httpx2.AsyncClient, be
     assert (job.state, job.counters.done, job.counters.error) == ("done", 3, 0)
     items = await all_items(client, path.rsplit("/", 1)[1], "pageSize=10")
     assert [item.result and item.result["price"] for item in items] == ["1.00", "2.00", "3.00"]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM products") == 3
 
 

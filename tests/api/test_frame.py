@@ -20,15 +20,15 @@ from tests.api.conftest import client_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
 from penstock import __version__, api
-from penstock.api import errors
-from penstock.api import jobs as jobs_routes
 from penstock.api.app import create_app
-from penstock.api.frame import Frame
-from penstock.api.health_shapes import Health
-from penstock.api.versions import CURRENT, Deprecation
-from penstock.engine.parts import Parts
-from penstock.store import jobs
+from penstock.api.http import errors
+from penstock.api.http.middleware import Frame
+from penstock.api.http.versions import CURRENT, Deprecation
+from penstock.api.jobs import jobs as jobs_routes
+from penstock.api.monitor.health_schemas import Health
+from penstock.engine.runtime import Runtime
 from penstock.store.database import Database
+from penstock.store.jobs import jobs
 
 
 async def test_answers_carry_an_id_and_safe_headers(client: httpx2.AsyncClient) -> None:
@@ -70,7 +70,7 @@ async def test_a_version_can_be_pinned(client: httpx2.AsyncClient) -> None:
         assert problem.error.details == {"supported": [CURRENT]}
 
 
-async def test_calls_that_will_go_say_so(parts: Parts) -> None:
+async def test_calls_that_will_go_say_so(runtime: Runtime) -> None:
     async def old(_: Request) -> PlainTextResponse:
         return PlainTextResponse("still here")
 
@@ -79,7 +79,7 @@ async def test_calls_that_will_go_say_so(parts: Parts) -> None:
     inner = APIRouter()
     inner.add_api_route("/{one}", old)
     app.include_router(inner, prefix="/old")
-    app.add_middleware(Frame, log=parts.log, deprecated={"old": going})
+    app.add_middleware(Frame, log=runtime.log, deprecated={"old": going})
     async with client_of(app, None) as nobody:
         answer = await nobody.get("/old/1")
     assert answer.headers["deprecation"] == "@1793491200"
@@ -87,9 +87,9 @@ async def test_calls_that_will_go_say_so(parts: Parts) -> None:
     assert answer.headers["link"] == '</new>; rel="successor-version"'
 
 
-async def test_other_origins_are_named(parts: Parts, api_db: Database) -> None:
-    named = parts.settings.model_copy(update={"cors_origins": ("https://shop.example",)})
-    app = create_app(replace(parts, settings=named), api_db)
+async def test_other_origins_are_named(runtime: Runtime, api_db: Database) -> None:
+    named = runtime.settings.model_copy(update={"cors_origins": ("https://shop.example",)})
+    app = create_app(replace(runtime, settings=named), api_db)
     async with client_of(app, None) as nobody:
         asked = {"Access-Control-Request-Method": "PATCH"}
         for origin, allowed in (("https://shop.example", True), ("https://evil.example", False)):
@@ -219,7 +219,7 @@ async def test_the_document_describes_every_route(app: FastAPI, client: httpx2.A
 
 def test_what_routes_depend_on_runs_in_the_loop() -> None:
     """FastAPI runs a plain `def` in a thread, which costs a request a third of its time."""
-    for path in Path(api.__file__).parent.glob("*.py"):
+    for path in Path(api.__file__).parent.rglob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))
         asked = {
             ast.unparse(node.args[0])

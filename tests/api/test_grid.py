@@ -13,7 +13,7 @@ from tests.api.conftest import refused, shaped, submit_noop
 from tests.fixtures import Bench
 
 from penstock.api.schemas import ItemPage, ItemShape
-from penstock.store import items
+from penstock.store.jobs import items
 
 ROWS = 240
 STATUSES = ("DONE", "DONE", "ERROR", "PENDING", "NOT_FOUND", "SKIPPED", "DONE")
@@ -44,7 +44,7 @@ WHERE j.id = $1
 async def job(client: httpx2.AsyncClient, bench: Bench) -> str:
     job = await submit_noop(client, ROWS)
     await bench.work(turns=1)
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute(MIX, UUID(job), list(STATUSES))
         await conn.execute(COUNT, UUID(job), ROWS)
     return job
@@ -157,7 +157,7 @@ async def test_a_place_belongs_to_its_filters(client: httpx2.AsyncClient, job: s
 async def test_what_runs_is_found_by_who_holds_it(
     client: httpx2.AsyncClient, job: str, bench: Bench
 ) -> None:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute(
             "UPDATE job_items SET status = 'PENDING', due_at = NULL WHERE job_id = $1", UUID(job)
         )

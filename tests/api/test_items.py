@@ -76,7 +76,7 @@ async def test_what_waits_and_runs_by_its_age(
     client: httpx2.AsyncClient, bench: Bench, gate: Gate
 ) -> None:
     job = await submit_noop(client, 250)
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         # The ingest alone; of equal times the row decides.
         await bench.work(turns=1)
         await conn.execute(
@@ -115,7 +115,7 @@ async def test_a_pipeline_that_is_gone_still_shows_its_items(
     client: httpx2.AsyncClient, bench: Bench
 ) -> None:
     job = await submit_noop(client)
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE jobs SET pipeline = 'gone'")
     assert [item.stage for item in await all_items(client, job, "")] == [None] * 3
 

@@ -16,8 +16,8 @@ from tests.fixtures import Bench
 from penstock.api.schemas import FullJob, JobPage, Receipt
 from penstock.model.ids import first_id_of
 from penstock.settings import Settings
-from penstock.store import jobs as store_jobs
 from penstock.store.database import Database
+from penstock.store.jobs import jobs as store_jobs
 
 
 async def test_a_file_becomes_a_job_and_its_results(
@@ -267,7 +267,7 @@ async def test_jobs_are_found_by_state_and_pipeline(
         return {str(job.id) for job in page.items}
 
     assert await found("state=queued") == {waiting}
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute(
             "UPDATE jobs SET due_at = now() + interval '1 hour' WHERE id = $1", waiting
         )
@@ -330,7 +330,7 @@ async def test_jobs_of_a_time_are_found_by_their_ids(
     """Where they begin is known without looking through all that came after."""
     old, new = await submit_noop(client), await submit_noop(client)
     made = first_id_of(datetime(2026, 1, 5, tzinfo=UTC))
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute("ALTER TABLE job_stages DROP CONSTRAINT job_stages_job_id_fkey")
         await conn.execute(
             "UPDATE jobs SET id = $2, created_at = '2026-01-05' WHERE id = $1", UUID(old), made

@@ -10,8 +10,8 @@ from fastapi import FastAPI
 from tests.api.conftest import Browser, Caller, MakePerson, client_of, refused, shaped
 from tests.api.signing import sign_in
 
-from penstock.api.account_shapes import AuditPage, KeyPage, NewKeyShape
-from penstock.api.session import SessionShape
+from penstock.api.accounts.schemas import AuditPage, KeyPage, NewKeyShape
+from penstock.api.accounts.session import SessionShape
 from penstock.store.database import Database
 
 ORDER = {"pipeline": "noop", "config": {"items": 1}}

@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from tests.api.conftest import Caller, client_of, refused
 
-from penstock.api.limits import Buckets
+from penstock.api.http.rate_limits import Buckets
 from penstock.settings import Settings
 
 
@@ -34,7 +34,7 @@ def test_no_limit_is_no_limit() -> None:
 
 
 def test_callers_are_forgotten_before_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.api.limits._MOST_CALLERS", 3)
+    monkeypatch.setattr("penstock.api.http.rate_limits._MOST_CALLERS", 3)
     buckets = Buckets(1, 1, clock=lambda: 0.0)
     assert [buckets.wait_ms(caller) for caller in "abcd"] == [0, 0, 0, 0]
     assert buckets.wait_ms("d") == 1000

@@ -12,7 +12,7 @@ from tests.api.conftest import Caller, client_of, refused, shaped
 from tests.checker.polling import until
 from tests.fixtures import Bench
 
-from penstock.api.prometheus import Exposition
+from penstock.api.monitor.prometheus import Exposition
 from penstock.api.schemas import WorkerPage
 
 _LABELS = r'([a-z_]+="([^"\\\n]|\\.)*",?)+'

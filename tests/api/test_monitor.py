@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.monitor import Monitor
+from penstock.api.monitor.monitor import Monitor
 
 
 async def test_it_tells_what_ended_and_who_works(bench: Bench, caller: Caller) -> None:
@@ -19,7 +19,7 @@ async def test_it_tells_what_ended_and_who_works(bench: Bench, caller: Caller) -
     assert (shown.last_hour.done, shown.last_hour.rows, shown.last_hour.success_rate) == (1, 7, 1.0)
     assert shown.last_hour.duration_ms.p50 is not None
     assert sum(one.rows for one in shown.last_hour.minutes) == shown.last_hour.rows
-    assert [one.slots for one in shown.workers] == [bench.parts.settings.worker_slots]
+    assert [one.slots for one in shown.workers] == [bench.runtime.settings.worker_slots]
 
 
 async def test_nothing_yet_is_said_so(caller: Caller) -> None:

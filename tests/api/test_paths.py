@@ -13,7 +13,7 @@ from tests.api.test_files import files_on_disk, rows_of
 from tests.fixtures import Bench
 
 from penstock.api.app import create_app
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -35,11 +35,11 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def opened(
-    parts: Parts, api_db: Database, root: Path, client: httpx2.AsyncClient
+    runtime: Runtime, api_db: Database, root: Path, client: httpx2.AsyncClient
 ) -> httpx2.AsyncClient:
     roots = (str(root.parent / "{org}"),)
-    settings = parts.settings.model_copy(update={"import_roots": roots})
-    app = create_app(replace(parts, settings=settings), api_db)
+    settings = runtime.settings.model_copy(update={"import_roots": roots})
+    app = create_app(replace(runtime, settings=settings), api_db)
     return client_of(app, client.headers["authorization"].removeprefix("Bearer "))
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import Caller, file_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.pending import PendingPage, PendingRow
+from penstock.api.jobs.pending import PendingPage, PendingRow
 from penstock.settings import Settings
 from penstock.store.database import Database
 

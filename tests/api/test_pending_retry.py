@@ -12,8 +12,8 @@ from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.api.test_pending import pages
 from tests.fixtures import Bench
 
-from penstock.api.pending import Retried
-from penstock.engine import hurry
+from penstock.api.jobs.pending import Retried
+from penstock.app import retry_now
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -65,7 +65,7 @@ async def test_rows_that_are_named_are_tried_now(client: httpx2.AsyncClient, ben
 async def test_all_that_match_are_tried_now(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch, config: Any
 ) -> None:
-    monkeypatch.setattr(hurry, "MOST_AT_ONCE", 4)
+    monkeypatch.setattr(retry_now, "MOST_AT_ONCE", 4)
     job = await waiting(client, bench, 9, **config)
     # Of a group only the first is tried, and the others wait behind it.
     tried = sum(row.attempts for row in await pages(client, jobId=job))
@@ -146,8 +146,8 @@ async def test_an_order_says_which(client: httpx2.AsyncClient, order: Any) -> No
 async def test_of_one_job_it_needs_no_list_of_all(
     app: FastAPI, client: httpx2.AsyncClient, bench: Bench
 ) -> None:
-    switched_off = bench.parts.settings.model_copy(update={"global_pending": False})
-    app.state.api = replace(app.state.api, parts=replace(bench.parts, settings=switched_off))
+    switched_off = bench.runtime.settings.model_copy(update={"global_pending": False})
+    app.state.api = replace(app.state.api, runtime=replace(bench.runtime, settings=switched_off))
     job = await waiting(client, bench)
     refused(await client.post("/api/pending/retry", json={"all": True}), 404, "FEATURE_DISABLED")
     assert (await retry(client, itemIds=[f"{job}:1"])).retried == 1

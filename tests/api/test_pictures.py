@@ -16,11 +16,11 @@ from tests.fixtures import Bench
 from tests.guards.servers import Handle, Seen, answering, serving
 from tests.guards.ssrf_urls import hostile_urls
 
-from penstock.api import pictures
-from penstock.api.pictures import Pictures
+from penstock.api.catalog import pictures
+from penstock.api.catalog.pictures import Pictures
 from penstock.guards.fetch import Fetcher
 from penstock.model.errors import PenstockError
-from penstock.model.fetching import FetchLimits, FetchPurpose
+from penstock.model.network.fetching import FetchLimits, FetchPurpose
 from penstock.settings import Settings
 
 CLAIMED = "Content-Type: image/png\r\n"
@@ -122,7 +122,7 @@ async def test_no_picture_is_fetched_from_a_private_address(
 async def test_no_hostile_url_reaches_the_canary(bench: Bench) -> None:
     """Whatever stands in a catalog."""
     fetcher = Fetcher()
-    strict = Pictures(replace(bench.parts, fetchers={FetchPurpose.FILE: fetcher}))
+    strict = Pictures(replace(bench.runtime, fetchers={FetchPurpose.FILE: fetcher}))
     async with serving(answering(body=png())) as canary:
         for url in hostile_urls(canary.port):
             with pytest.raises(PenstockError):
@@ -161,7 +161,7 @@ async def test_what_cannot_be_shown_is_said_and_not_tried_again_at_once(
 
 async def test_what_failed_is_tried_again_later(bench: Bench) -> None:
     now = 0.0
-    made = Pictures(bench.parts, clock=lambda: now)
+    made = Pictures(bench.runtime, clock=lambda: now)
     answers = [answering("503 Busy"), answering(body=png())]
 
     async def handle(request: bytes, writer: asyncio.StreamWriter) -> None:

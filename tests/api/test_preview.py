@@ -32,7 +32,7 @@ async def test_a_preview_and_then_the_job(client: httpx2.AsyncClient, bench: Ben
     assert (shown.rows[2].match, shown.rows[2].duplicate_of) == ("duplicate", 1)
     assert shown.summary["duplicatesEstimate"] == 1
     assert shown.columns[-1] == "match"
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM jobs") == 0
         assert await conn.fetchval("SELECT count(*) FROM products") == 0
     made = await client.post("/api/jobs", json={"fileId": str(shown.file_id)})
@@ -137,17 +137,17 @@ async def test_an_import_is_applied_and_undone(client: httpx2.AsyncClient, bench
     config = {"config": '{"intent": "merge"}'}
     made = await client.post("/api/jobs", files=file_of(), data=config)
     await bench.work()
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         titles = await conn.fetch("SELECT data->>'title' AS title FROM products ORDER BY sku")
     assert [row["title"] for row in titles] == ["Hammer", "=Nail"]
     answer = await client.post(f"{made.headers['location']}/undo")
     assert (answer.json()["deleted"], answer.json()["refusedCount"]) == (2, 0)
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM products") == 0
 
 
 def quick(bench: Bench, seconds: float) -> Settings:
-    return bench.parts.settings.model_copy(update={"preview_seconds": seconds})
+    return bench.runtime.settings.model_copy(update={"preview_seconds": seconds})
 
 
 async def test_previews_wait_for_their_turn_but_not_for_ever(
@@ -157,7 +157,7 @@ async def test_previews_wait_for_their_turn_but_not_for_ever(
     turns = app.state.api.turns
     one_at_a_time = Work("preview", 1, 1, 2, waiting_per_org=3, wait_s=0.5)
     monkeypatch.setitem(turns._kinds, "preview", one_at_a_time)
-    monkeypatch.setitem(bench.parts.__dict__, "settings", quick(bench, 1.5))
+    monkeypatch.setitem(bench.runtime.__dict__, "settings", quick(bench, 1.5))
     inside = asyncio.Event()
     leave = asyncio.Event()
 
@@ -166,7 +166,7 @@ async def test_previews_wait_for_their_turn_but_not_for_ever(
         await leave.wait()
         return {}
 
-    monkeypatch.setattr("penstock.pipelines.extraction.Extraction.preview", slow)
+    monkeypatch.setattr("penstock.pipelines.extraction.pipeline.Extraction.preview", slow)
 
     async def asked() -> httpx2.Response:
         return await client.post("/api/jobs/preview", files=file_of(GOODS))
@@ -188,7 +188,7 @@ async def test_previews_wait_for_their_turn_but_not_for_ever(
 async def test_a_preview_that_takes_too_long_leaves_no_child_behind(
     client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(bench.parts.__dict__, "settings", quick(bench, 0.001))
+    monkeypatch.setitem(bench.runtime.__dict__, "settings", quick(bench, 0.001))
     refused(await client.post("/api/jobs/preview", files=file_of(GOODS)), 504, "PREVIEW_TIMEOUT")
     monkeypatch.undo()
     shaped(Preview, await client.post("/api/jobs/preview", files=file_of(GOODS)))

@@ -14,8 +14,8 @@ from python_calamine import CalamineWorkbook
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
-from penstock.api import product_files
-from penstock.api.product_shapes import (
+from penstock.api.catalog import product_files
+from penstock.api.catalog.product_schemas import (
     FullProduct,
     ListedProduct,
     ProductChange,
@@ -23,7 +23,7 @@ from penstock.api.product_shapes import (
     ProductPage,
 )
 from penstock.api.schemas import Undone
-from penstock.store import catalog
+from penstock.store.catalog import catalog
 from penstock.store.database import to_json
 
 TOOLS = (

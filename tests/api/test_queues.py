@@ -24,7 +24,7 @@ async def test_a_lane_is_paused_and_resumed(caller: Caller, bench: Bench) -> Non
     assert not shaped(LaneShape, await admin.post("/api/queues/standard/resume")).paused
     await bench.work()
     assert shaped(FullJob, await member.get(f"/api/jobs/{job_id}")).state == "done"
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         rows = await conn.fetch("SELECT action, target FROM audit WHERE action LIKE 'lane.%'")
     assert [tuple(row) for row in rows] == [
         ("lane.pause", "lane:standard"), ("lane.resume", "lane:standard"),
@@ -50,7 +50,7 @@ async def test_an_unknown_lane_is_refused(caller: Caller) -> None:
 async def test_another_orgs_lane_is_not_seen(caller: Caller, bench: Bench) -> None:
     admin = await caller("root", role="admin")
     await admin.post("/api/queues/priority.rich/pause")
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute("SET ROLE penstock_api")
         try:
             await conn.execute("SELECT set_config('penstock.org', '1', false)")

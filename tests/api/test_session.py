@@ -16,10 +16,10 @@ from tests.api.test_access import plain
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from penstock.api.session import SessionShape
-from penstock.engine import passwords
+from penstock.accounts import passwords
+from penstock.api.accounts.session import SessionShape
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 
 WRONG = "incorrect horse battery"

@@ -16,8 +16,8 @@ from tests.fixtures import Bench
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from penstock.api import sockets
-from penstock.api.live import Doorman, Live
+from penstock.api.live import websocket
+from penstock.api.live.stream import Doorman, Live
 from penstock.store.database import Database
 
 Talk = Callable[[httpx2.AsyncClient], Any]
@@ -96,7 +96,7 @@ async def test_nobody_without_a_key_and_nothing_foreign(
         assert refusal.value.response.status_code == 401
         told = orjson.loads(refusal.value.response.body or b"")
         assert told["error"]["code"] == "AUTHENTICATION_FAILED"
-    monkeypatch.setattr(sockets, "_MOST_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(websocket, "_MOST_SUBSCRIPTIONS", 1)
     mine, theirs = await caller("acme"), await caller("globex")
     job = await submit_noop(mine)
     async with talk(theirs) as socket:

@@ -8,9 +8,9 @@ import httpx2
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
-from penstock.api.account_shapes import FullOrg, OrgShape
-from penstock.api.orders import Reprocessed
-from penstock.api.product_shapes import FullProduct, ProductPage
+from penstock.api.accounts.schemas import FullOrg, OrgShape
+from penstock.api.catalog.product_schemas import FullProduct, ProductPage
+from penstock.api.jobs.control_schemas import Reprocessed
 from penstock.api.schemas import FullJob, Preview
 from penstock.store.database import to_json
 

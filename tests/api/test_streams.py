@@ -15,11 +15,12 @@ from tests.api.listening import Reader, listening, until
 from tests.engine.receiving import past_all
 from tests.fixtures import Bench
 
-from penstock.api import live, tail
-from penstock.api.live import Doorman, Live
+from penstock.api.live import stream, tail
+from penstock.api.live.stream import Doorman, Live
 from penstock.guards.concurrency import Work
-from penstock.store import accounts, events, jobs
+from penstock.store.accounts import accounts
 from penstock.store.database import Database, DatabaseAway
+from penstock.store.jobs import events, jobs
 
 
 @pytest.fixture
@@ -109,11 +110,11 @@ async def test_all_jobs_are_told_from_now_on(bench: Bench, wire: Caller) -> None
 async def test_polling_can_begin_now(bench: Bench, wire: Caller) -> None:
     client = await wire()
     await submit_noop(client)
-    await past_all(bench.parts)
+    await past_all(bench.runtime)
     now = (await client.get("/api/events", params={"since": "now"})).json()
     assert now["items"] == []
     job = await submit_noop(client)
-    await past_all(bench.parts)
+    await past_all(bench.runtime)
     later = (await client.get("/api/events", params={"since": now["next"]})).json()
     assert [event["jobId"] for event in later["items"]] == [job]
 
@@ -205,7 +206,7 @@ async def test_who_falls_behind_reads_on_from_the_database(
 ) -> None:
     """Nothing is kept in memory for whoever is slow, and still nothing is missed."""
     monkeypatch.setattr(tail, "_MOST_WAITING", 2)
-    monkeypatch.setattr(live, "_PAGE", 3)
+    monkeypatch.setattr(stream, "_PAGE", 3)
     client = await wire()
     async with listening(client, "/api/events") as reader:
         await until(lambda: reader.last_id)
@@ -285,6 +286,6 @@ async def test_accounts_are_asked_once_for_many_streams(streams: Live) -> None:
         return accounts.Principal(1, 1, "a@b", "member", "acme", "standard")
 
     scope = accounts.Principal(1, 1, "a@b", "member", "acme", "standard").scope
-    caller = live.Caller(scope, b"key", identify)
+    caller = stream.Caller(scope, b"key", identify)
     assert all(await asyncio.gather(*(streams.doorman.lets(caller) for _ in range(50))))
     assert asked == 1

@@ -9,7 +9,7 @@ from tests.api.conftest import Caller, refused, shaped
 from tests.api.test_products import TOOLS, applied, listed, one
 from tests.fixtures import Bench
 
-from penstock.api.orders import Reprocessed
+from penstock.api.jobs.control_schemas import Reprocessed
 from penstock.api.schemas import Undone
 from penstock.store.database import Database
 

@@ -14,10 +14,10 @@ from tests.api.conftest import CSV, MAX_FILE_BYTES, Caller, refused, shaped
 from tests.api.test_files import files_on_disk, rows_of
 from tests.fixtures import Bench
 
-from penstock.api import bodies
+from penstock.api.http import bodies
 from penstock.api.schemas import UploadShape
-from penstock.engine.parts import Parts
-from penstock.engine.tidy import Tidier
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.tidy import Tidier
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -198,19 +198,19 @@ async def test_giving_up(client: httpx2.AsyncClient, settings: Settings, db: Dat
 
 
 async def test_what_ran_out_is_removed(
-    client: httpx2.AsyncClient, parts: Parts, settings: Settings, db: Database
+    client: httpx2.AsyncClient, runtime: Runtime, settings: Settings, db: Database
 ) -> None:
     where = await begin(client)
     await send(client, where, 0, CSV[:5])
     async with db.acquire() as conn:
         await conn.execute("UPDATE uploads SET expires_at = now()")
     refused(await send(client, where, 5, CSV[5:]), 404, "NOT_FOUND")
-    assert (await Tidier(parts).run_once()).half_made == 1
+    assert (await Tidier(runtime).run_once()).half_made == 1
     assert [name for name in files_on_disk(settings) if name != "installation"] == []
 
 
 async def test_dying_before_the_end_leaves_something_to_finish(
-    client: httpx2.AsyncClient, parts: Parts, db: Database, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.AsyncClient, runtime: Runtime, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = await begin(client)
 
@@ -219,7 +219,7 @@ async def test_dying_before_the_end_leaves_something_to_finish(
             raise KeyError(name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(parts.failpoints), "reach", lambda self, name: dies(name))
+        patch.setattr(type(runtime.failpoints), "reach", lambda self, name: dies(name))
         refused(await send(client, where, 0, CSV), 500, "INTERNAL_ERROR")
     assert await rows_of(db, "files") == 0
     assert await offset_at(client, where) == len(CSV)

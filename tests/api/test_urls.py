@@ -15,10 +15,10 @@ from tests.fixtures import Bench
 from tests.guards.servers import Handle, Seen, answering, serving
 
 from penstock.api.app import create_app
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.guards.fetch import Fetcher
-from penstock.model.addresses import parse_exempt
-from penstock.model.fetching import FetchPurpose
+from penstock.model.network.addresses import parse_exempt
+from penstock.model.network.fetching import FetchPurpose
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -27,13 +27,15 @@ _KEY = {"Idempotency-Key": "one"}
 
 @pytest.fixture
 async def near(
-    parts: Parts, api_db: Database, client: httpx2.AsyncClient
+    runtime: Runtime, api_db: Database, client: httpx2.AsyncClient
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """A caller of a server that may fetch from this machine, and waits for half a second."""
     fetcher = Fetcher(parse_exempt("127.0.0.1/32"))
-    settings = parts.settings.model_copy(update={"import_url_ms": 500})
+    settings = runtime.settings.model_copy(update={"import_url_ms": 500})
     app = create_app(
-        replace(parts, settings=settings, fetchers={**parts.fetchers, FetchPurpose.FILE: fetcher}),
+        replace(
+            runtime, settings=settings, fetchers={**runtime.fetchers, FetchPurpose.FILE: fetcher}
+        ),
         api_db,
     )
     yield client_of(app, client.headers["authorization"].removeprefix("Bearer "))

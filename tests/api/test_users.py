@@ -9,7 +9,7 @@ import pytest
 from tests.api.conftest import PASSWORD, Browser, Caller, MakePerson, refused, shaped
 from tests.api.signing import sign_in, try_to_sign_in
 
-from penstock.api.account_shapes import (
+from penstock.api.accounts.schemas import (
     AuditPage,
     FullOrg,
     NewPassword,

@@ -12,7 +12,7 @@ from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.engine.receiving import Receiver, receiving, tell
 from tests.fixtures import Bench
 
-from penstock.api.webhook_shapes import (
+from penstock.api.webhooks.schemas import (
     DeliveryPage,
     DeliveryReceipt,
     FullDelivery,
@@ -47,7 +47,7 @@ async def test_from_creation_to_the_log(
     made = await create(client, receiver.url, description="ERP", events=["job.completed"])
     job_id = await submit_noop(client)
     await bench.work()
-    await tell(bench.parts)
+    await tell(bench.runtime)
     await bench.work()
     assert receiver.got[0].verified(made.secret)["jobId"] == job_id
     page = shaped(DeliveryPage, await client.get(f"/api/webhooks/{made.id}/deliveries"))
@@ -108,7 +108,7 @@ async def test_a_test_is_accepted_and_sent(
     path = f"/api/webhooks/deliveries/{asked.delivery_id}"
     assert shaped(FullDelivery, await client.get(path)).state == "waiting"
     refused(await client.post(f"{path}/redeliver"), 409, "INVALID_STATE")
-    await tell(bench.parts)
+    await tell(bench.runtime)
     await bench.work()
     assert shaped(FullDelivery, await client.get(path)).state == "delivered"
 
@@ -215,7 +215,7 @@ async def test_changes_are_audited(
 async def test_without_a_key_nothing_is_sealed(
     client: httpx2.AsyncClient, bench: Bench, receiver: Receiver
 ) -> None:
-    object.__setattr__(bench.parts, "sealer", Sealer(lambda: None))
+    object.__setattr__(bench.runtime, "sealer", Sealer(lambda: None))
     problem = refused(
         await client.post("/api/webhooks", json={"url": receiver.url}), 503, "SECRET_KEY_MISSING"
     )

@@ -18,9 +18,9 @@ from typing import Any
 
 import httpx2
 
-from penstock.engine.passwords import hash_password
+from penstock.accounts.passwords import hash_password
 from penstock.guards.sealing import new_key
-from penstock.store import accounts, sessions
+from penstock.store.accounts import accounts, sessions
 from penstock.store.database import Connection, Database
 from penstock.store.migrate import migrate
 

@@ -9,14 +9,14 @@ import pytest
 from tests.chaos.clocks import Clock
 from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
-from tests.checker.benches import has_history, parts, scripted
+from tests.checker.benches import has_history, runtime, scripted
 from tests.fixtures import MakePrincipal
 
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
 
-__all__ = ["has_history", "parts", "scripted"]
+__all__ = ["has_history", "runtime", "scripted"]
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def crew(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Crew]:
 
 @pytest.fixture
 async def ordeal(
-    parts: Parts, principal: MakePrincipal, crew: Crew, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, principal: MakePrincipal, crew: Crew, monkeypatch: pytest.MonkeyPatch
 ) -> Ordeal:
     monkeypatch.setenv(ALLOW_CRASH, "1")
-    return Ordeal(parts, await principal())
+    return Ordeal(runtime, await principal())
 
 
 @pytest.fixture

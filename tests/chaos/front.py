@@ -17,7 +17,7 @@ from tests.checker.polling import until
 from tests.warm import WarmProcess, started
 
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -34,7 +34,7 @@ class Ordeal(Bench):
     async def sent_and_told(self) -> UUID:
         """A tiny job, and workers are woken for it as the API does."""
         job_id = await self.send(1)
-        await self.parts.broker.wake((await self.job(job_id))["lane"])
+        await self.runtime.broker.wake((await self.job(job_id))["lane"])
         return job_id
 
     async def value_or_nothing(self, sql: str, *args: Any) -> Any:
@@ -45,7 +45,7 @@ class Ordeal(Bench):
             return None
 
     async def value(self, sql: str, *args: Any) -> Any:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await conn.fetchval(sql, *args)
 
     async def ended(self, *job_ids: UUID, timeout: float = 90) -> list[Any]:
@@ -66,7 +66,7 @@ class Ordeal(Bench):
 
     async def _show(self) -> None:
         """How things stand, for whoever reads of a test that failed."""
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             for sql in (
                 "SELECT id, state, paused, pending, processing, done, ready_at, now() FROM jobs",
                 "SELECT * FROM job_stages",
@@ -90,19 +90,19 @@ class Ordeal(Bench):
         await until(high, f"{column} of {job_id} to reach {least}", timeout=timeout)
 
     async def cancel(self, job_id: UUID) -> None:
-        async with self.parts.db.transaction() as conn:
+        async with self.runtime.db.transaction() as conn:
             await ending.cancel(conn, job_id)
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
         """Counters are compared with items all the time, meanwhile."""
-        async with watched(self.parts.db) as self.watch:
+        async with watched(self.runtime.db) as self.watch:
             yield
 
     async def is_clean(self, *, drained: bool = True, reclaim_seconds: float = 60) -> None:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             found = await check(
                 conn, submitted=self.sent, drained=drained, reclaim_seconds=reclaim_seconds,
-                watch=self.watch, blobs=self.parts.blobs,
+                watch=self.watch, blobs=self.runtime.blobs,
             )  # fmt: skip
         assert not found, "\n".join(map(str, found))

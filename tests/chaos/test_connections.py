@@ -30,7 +30,7 @@ async def test_connections_are_cut_again_and_again(ordeal: Ordeal, crew: Crew) -
         await crew.start().is_up()
     for share in (1, 2, 3, 4, 5):
         await ordeal.reaches(job_id, "done", 1000 * share)
-        assert await ordeal.value(_CUT, ordeal.parts.db.schema) > 0
+        assert await ordeal.value(_CUT, ordeal.runtime.db.schema) > 0
     (job,) = await ordeal.ended(job_id)
     assert (job["done"], job["total"], job["error"]) == (8000, 8000, 0)
     assert not [hand.said() for hand in crew.hands if hand.dead]
@@ -42,7 +42,7 @@ async def test_connections_are_cut_during_the_ingest(ordeal: Ordeal, crew: Crew)
     await crew.start(ingest_max_rows=200).is_up()
     for share in (1, 2, 3, 4, 5):
         await ordeal.reaches(job_id, "total", 3000 * share)
-        await ordeal.value(_CUT, ordeal.parts.db.schema)
+        await ordeal.value(_CUT, ordeal.runtime.db.schema)
     (job,) = await ordeal.ended(job_id)
     assert (job["state"], job["total"], job["done"]) == ("done", 20_000, 20_000)
     retried = "SELECT string_agg(data::text, ' ') FROM events WHERE event = 'job.retrying'"
@@ -66,7 +66,7 @@ async def test_two_connections_a_second_are_cut(ordeal: Ordeal, crew: Crew, seco
     await ordeal.reaches(job_id, "done", 100)
     until_then = time.monotonic() + seconds
     while time.monotonic() < until_then:
-        await ordeal.value(_CUT_ONE, ordeal.parts.db.schema)
+        await ordeal.value(_CUT_ONE, ordeal.runtime.db.schema)
         await asyncio.sleep(0.5)
     (job,) = await ordeal.ended(job_id, timeout=60 + seconds)
     assert (job["done"], job["error"]) == (2000 * seconds, 0)
@@ -86,7 +86,7 @@ class TestNobodyListens:
         cut = """
             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
             WHERE application_name = 'penstock broker' AND query LIKE 'LISTEN%' || $1 || '%'"""
-        assert await ordeal.value(cut, ordeal.parts.db.schema) >= 1
+        assert await ordeal.value(cut, ordeal.runtime.db.schema) >= 1
         # Nobody is told of this one.
         unheard = await ordeal.send(3)
         await ordeal.ended(unheard)
@@ -110,7 +110,7 @@ async def test_somebody_sits_on_a_job_in_an_idle_transaction(
     await ordeal.reaches(held, "done", 200)
     stranger = await asyncpg.connect(owner_dsn)
     try:
-        await stranger.execute(f'SET search_path = "{ordeal.parts.db.schema}"')
+        await stranger.execute(f'SET search_path = "{ordeal.runtime.db.schema}"')
         async with stranger.transaction():
             await stranger.execute("SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE", held)
             other = await ordeal.send(50)
@@ -147,7 +147,7 @@ class TestFullServer(OwnServer):
         await ordeal.reaches(job_id, "done", 300)
         async with AsyncExitStack() as hogs:
             await _take_all(server, hogs)
-            while await ordeal.value(_CUT, ordeal.parts.db.schema):
+            while await ordeal.value(_CUT, ordeal.runtime.db.schema):
                 await _take_all(server, hogs)
             # Longer than the leases of this test.
             await asyncio.sleep(3.5)

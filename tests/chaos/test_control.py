@@ -10,7 +10,7 @@ from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
 from tests.fixtures import MakePrincipal
 
-from penstock.store import jobs
+from penstock.store.jobs import jobs
 
 
 async def test_nothing_starts_after_a_cancel(ordeal: Ordeal, crew: Crew) -> None:
@@ -49,7 +49,7 @@ async def test_pause_and_resume(ordeal: Ordeal, crew: Crew) -> None:
     for _ in range(2):
         crew.start()
     await ordeal.reaches(job_id, "done", 200)
-    async with ordeal.parts.db.transaction() as conn:
+    async with ordeal.runtime.db.transaction() as conn:
         await jobs.pause(conn, job_id)
     paused_at = await ordeal.value("SELECT max(n) FROM history_jobs WHERE job_id = $1", job_id)
 
@@ -60,7 +60,7 @@ async def test_pause_and_resume(ordeal: Ordeal, crew: Crew) -> None:
     claimed = "SELECT count(*) FROM history_items WHERE to_status = 'PROCESSING' AND n > $1"
     assert await ordeal.value(claimed, paused_at) == 0
     assert (await ordeal.job(job_id))["done"] < 5000
-    async with ordeal.parts.db.transaction() as conn:
+    async with ordeal.runtime.db.transaction() as conn:
         await jobs.resume(conn, job_id)
     (job,) = await ordeal.ended(job_id)
     assert job["done"] == 5000

@@ -173,7 +173,7 @@ class TestTables(OwnServer):
         # The history is kept by the owner alone, but here the API writes, too.
         for what in ("TABLES", "SEQUENCES"):
             await ordeal.value(
-                f'GRANT ALL ON ALL {what} IN SCHEMA "{ordeal.parts.db.schema}" TO penstock_api'
+                f'GRANT ALL ON ALL {what} IN SCHEMA "{ordeal.runtime.db.schema}" TO penstock_api'
             )
         disk.fill()
         await self._meets_it(crew, "No space left", "DiskFull")

@@ -15,9 +15,9 @@ from tests.checker.polling import until
 from tests.fixtures import Bench
 from tests.warm import WarmProcess, started
 
-from penstock.engine.tidy import Tidied, Tidier, TidierConfig
+from penstock.engine.services.tidy import Tidied, Tidier, TidierConfig
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 
 _CSV = b"sku,title\n1,Hammer\n2,Nail\n"
 
@@ -79,7 +79,7 @@ def server(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Serve
 
 @pytest.fixture
 async def key(bench: Bench) -> str:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         return await accounts.create_key(conn, bench.who.org_id, bench.who.user_id)
 
 
@@ -92,7 +92,7 @@ async def post(server: Server, key: str, **headers: str) -> httpx2.Response:
 
 
 async def counts(bench: Bench) -> tuple[int, int]:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         row = await conn.fetchrow(
             "SELECT (SELECT count(*) FROM jobs), (SELECT count(*) FROM files)"
         )
@@ -121,7 +121,7 @@ async def test_no_job_or_a_whole_one(
     with pytest.raises(httpx2.TransportError):
         await post(server, key, **{"Idempotency-Key": "one"})
     assert await counts(bench) == (jobs, jobs)
-    tidier = Tidier(bench.parts, TidierConfig(orphan_hours=24))
+    tidier = Tidier(bench.runtime, TidierConfig(orphan_hours=24))
     if not jobs:
         # The bytes are nobody's now: sent again in time they are used, else they go.
         assert len(on_disk(settings)) == 1
@@ -132,7 +132,7 @@ async def test_no_job_or_a_whole_one(
     assert again.status_code == 202, again.text
     assert await counts(bench) == (1, 1)
     await bench.work()
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         row = await conn.fetchrow("SELECT id, state, done FROM jobs")
     assert row is not None
     assert (str(row["id"]), row["state"], row["done"]) == (again.json()["jobId"], "done", 2)
@@ -160,7 +160,7 @@ async def test_an_upload_that_breaks_off(
     if api_dies:
         server.kill()
         grow_old(settings)
-        tidied = await Tidier(bench.parts, TidierConfig(orphan_hours=24)).run_once()
+        tidied = await Tidier(bench.runtime, TidierConfig(orphan_hours=24)).run_once()
         assert tidied == Tidied(half_made=1)
     else:
         writer.transport.abort()

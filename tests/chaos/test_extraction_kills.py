@@ -18,7 +18,7 @@ ALL = HEAD + b"".join(b"A%05d,Thing %d,1.00\n" % (n, n) for n in range(_ROWS))
 
 async def until_done(bench: Bench, *jobs: object) -> None:
     async def done() -> bool:
-        async with bench.parts.db.acquire() as conn:
+        async with bench.runtime.db.acquire() as conn:
             left = "SELECT count(*) FROM jobs WHERE state NOT IN ('done', 'failed', 'cancelled')"
             return not await conn.fetchval(left)
 
@@ -41,7 +41,7 @@ async def test_a_worker_is_killed_while_it_unpublishes(
     await until_done(bench)
     job = await ended(bench, job_id)
     assert job["summary"]["missing"]["unpublished"] == _ROWS - 1
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         on_shelf = await conn.fetchval("SELECT count(*) FROM products WHERE published")
         images = await conn.fetchval(
             "SELECT count(*) FROM product_changes WHERE job_id = $1"

@@ -14,11 +14,11 @@ from tests.checker.polling import until
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
-from penstock.engine.parts import Parts
 from penstock.engine.run import run_items
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import release, settle
-from penstock.engine.sweep import Sweeper
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -27,10 +27,12 @@ SWEEPERS = 4
 
 
 @pytest.fixture
-async def crowd(parts: Parts, settings: Settings, owner_dsn: str) -> AsyncIterator[list[Worker]]:
+async def crowd(
+    runtime: Runtime, settings: Settings, owner_dsn: str
+) -> AsyncIterator[list[Worker]]:
     """Workers that do only what they are told, each with a connection of its own."""
     db = await Database(owner_dsn, settings.database_schema, name="crowd", size=CLAIMERS).open()
-    theirs = replace(parts, db=db)
+    theirs = replace(runtime, db=db)
     yield [Worker(theirs, sweeps=False, announces=False) for _ in range(CLAIMERS)]
     await db.close()
 
@@ -64,7 +66,7 @@ async def test_one_item_goes_to_one_claimer(
     job_id = await ordeal.send(1)
     for _ in range(rounds):
         worker, claimed = await _claimed(crowd)
-        await release(ordeal.parts, claimed, worker.id)
+        await release(ordeal.runtime, claimed, worker.id)
     assert await ordeal.value("SELECT count(*) FROM history_slices WHERE op = 'INSERT'") == rounds
     crowd_of_one = crowd[0]
     assert await crowd_of_one.run_once()
@@ -78,14 +80,14 @@ async def test_a_lease_that_ran_out_is_written_by_its_holder_or_taken_by_a_sweep
     ordeal: Ordeal, crowd: list[Worker], rounds: int
 ) -> None:
     """The holder settles while sweepers take its lease back and others claim what they free."""
-    sweepers = [Sweeper(ordeal.parts) for _ in range(SWEEPERS)]
+    sweepers = [Sweeper(ordeal.runtime) for _ in range(SWEEPERS)]
     for _ in range(rounds):
         job_id = await ordeal.send(1)
         holder, claimed = await _claimed(crowd[:2])
-        worked = await run_items(ordeal.parts, claimed, StopSign(), 60)
+        worked = await run_items(ordeal.runtime, claimed, StopSign(), 60)
         await ordeal.value("UPDATE slices SET expires_at = now() - interval '1 second'")
         settled, *_ = await _at_once(
-            settle(ordeal.parts, claimed, worked, holder.id, 5),
+            settle(ordeal.runtime, claimed, worked, holder.id, 5),
             *(sweeper.run_once() for sweeper in sweepers),
             *(worker.run_once() for worker in crowd[2:12]),
         )

@@ -12,19 +12,20 @@ from tests.chaos.crew import Crew
 from tests.chaos.ordeal import Ordeal
 from tests.checker.polling import until
 
-from penstock.engine import bulk, ending, reprocess
+from penstock.app import bulk
+from penstock.engine import ending, reprocess
 from penstock.model.bulk import BulkAction, JobFilter
 from penstock.model.errors import PermanentError
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
-from penstock.store import bulk as store
-from penstock.store import jobs
+from penstock.store.jobs import bulk as store
+from penstock.store.jobs import jobs
 
 STEPS = 30
 
 
 async def operation(ordeal: Ordeal, operation_id: UUID) -> Any:
-    async with ordeal.parts.db.acquire() as conn:
+    async with ordeal.runtime.db.acquire() as conn:
         return await store.get(conn, operation_id)
 
 
@@ -38,7 +39,7 @@ async def test_killed_between_chunks_and_jobs_it_repeats_and_loses_nothing(
     crew.start()
     await ordeal.ended(large, *small, timeout=60)
     crew.hands[0].kill()
-    async with ordeal.parts.db.transaction() as conn:
+    async with ordeal.runtime.db.transaction() as conn:
         operation_id, counted = await bulk.start(
             conn, ordeal.who, BulkAction.REPROCESS, JobFilter(), {}, reach=bulk.reach_of(ordeal.who)
         )
@@ -85,7 +86,7 @@ async def test_any_sequence_of_control_keeps_the_invariants(
             await step(ordeal, chance, chance.choice(ids))
             await asyncio.sleep(chance.random() * 0.15)
         for job_id in ids:
-            async with ordeal.parts.db.transaction() as conn:
+            async with ordeal.runtime.db.transaction() as conn:
                 await jobs.resume(conn, job_id)
         await ordeal.ended(*ids, timeout=60)
 
@@ -101,7 +102,7 @@ async def test_any_sequence_of_control_keeps_the_invariants(
 
 async def step(ordeal: Ordeal, chance: random.Random, job_id: UUID) -> None:
     action = chance.choice(["reprocess"] * 4 + ["cancel", "pause", "resume", "priority"])
-    async with ordeal.parts.db.transaction() as conn:
+    async with ordeal.runtime.db.transaction() as conn:
         match action:
             case "cancel":
                 await ending.cancel(conn, job_id)
@@ -114,7 +115,7 @@ async def step(ordeal: Ordeal, chance: random.Random, job_id: UUID) -> None:
             case _:
                 try:
                     await bulk.reprocess_job(
-                        ordeal.parts, conn, ordeal.who, job_id, any_selection(chance)
+                        ordeal.runtime, conn, ordeal.who, job_id, any_selection(chance)
                     )
                 except PermanentError as refused:
                     if refused.code != "INVALID_STATE":

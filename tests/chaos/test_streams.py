@@ -18,8 +18,8 @@ from tests.checker.polling import until
 from tests.fixtures import Bench
 
 from penstock.settings import Settings
-from penstock.store import jobs
 from penstock.store.database import Database
+from penstock.store.jobs import jobs
 
 # A megabyte each would do; what is measured is that it does not grow with what they are told.
 _MOST_GROWTH_MB = 80

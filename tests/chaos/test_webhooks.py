@@ -30,7 +30,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 async def all_delivered(ordeal: Ordeal, endpoint_id: UUID, count: int) -> None:
     async def done() -> bool:
-        states = [row["state"] for row in await deliveries(ordeal.parts, endpoint_id)]
+        states = [row["state"] for row in await deliveries(ordeal.runtime, endpoint_id)]
         return states.count("delivered") == count
 
     await until(done, f"{count} deliveries", timeout=40)
@@ -40,7 +40,7 @@ async def test_a_worker_killed_in_the_middle_of_a_delivery(
     ordeal: Ordeal, crew: Crew, receiver: Receiver
 ) -> None:
     """The receiver has the request; whoever sends it again says that it is the same."""
-    made = await subscribe(ordeal.parts, ordeal.who, receiver.url)
+    made = await subscribe(ordeal.runtime, ordeal.who, receiver.url)
     receiver.lets_go.clear()
     victim = crew.start()
     job_id = await ordeal.send(3)
@@ -59,7 +59,7 @@ async def test_a_worker_killed_in_the_middle_of_a_delivery(
     assert {got.verified(made.secret)["jobId"] for got in receiver.got} == {str(job_id)}
     assert len({got.id for got in receiver.got}) == 1
     # A crash is no try.
-    [delivery] = await deliveries(ordeal.parts, made.id)
+    [delivery] = await deliveries(ordeal.runtime, made.id)
     assert delivery["tries"] == 1
 
 
@@ -68,7 +68,7 @@ async def test_a_worker_killed_in_the_middle_of_a_delivery(
 async def test_each_event_becomes_one_delivery_whoever_dies(
     ordeal: Ordeal, crew: Crew, receiver: Receiver, place: str
 ) -> None:
-    made = await subscribe(ordeal.parts, ordeal.who, receiver.url, "job.queued", "job.completed")
+    made = await subscribe(ordeal.runtime, ordeal.who, receiver.url, "job.queued", "job.completed")
     jobs = [await ordeal.send(1) for _ in range(5)]
     count = 1 if place.startswith("outbox") else 2
     victim = crew.start(f"{place}:kill:{count}")
@@ -88,7 +88,7 @@ async def test_kills_and_a_bad_receiver_at_once(
     """Workers die at every turn and the receiver is down half of the time: each event still comes
     to a 2xx under one id."""
     chance = random.Random(15)
-    made = await subscribe(ordeal.parts, ordeal.who, receiver.url, "job.queued", "job.completed")
+    made = await subscribe(ordeal.runtime, ordeal.who, receiver.url, "job.queued", "job.completed")
     # No longer than this: one that is refused at each of its six tries is given up, and rightly so.
     receiver.plan = [chance.choice(["500 Oops", "204 Fine", "302 Found"]) for _ in range(24)]
     jobs = []
@@ -96,16 +96,16 @@ async def test_kills_and_a_bad_receiver_at_once(
         jobs += [await ordeal.send(1) for _ in range(4)]
         place = chance.choice(["outbox_before_commit", "outbox_after_commit", "before_commit"])
         victim = crew.start(f"{place}:kill:{1 + turn % 2}")
-        await all_due(ordeal.parts)
+        await all_due(ordeal.runtime)
         assert await victim.dies(timeout=40) == -signal.SIGKILL
     crew.start()
     await ordeal.ended(*jobs)
 
     async def delivered() -> bool:
-        await all_due(ordeal.parts)
-        states = [row["state"] for row in await deliveries(ordeal.parts, made.id)]
+        await all_due(ordeal.runtime)
+        states = [row["state"] for row in await deliveries(ordeal.runtime, made.id)]
         return states.count("delivered") == 2 * len(jobs)
 
     await until(delivered, "all deliveries", timeout=60)
-    async with ordeal.parts.db.acquire() as conn:
+    async with ordeal.runtime.db.acquire() as conn:
         assert await untold(conn, made.id, receiver.got) == []

@@ -8,13 +8,13 @@ import sys
 
 from tests.chaos.journal import noop_of_this_process
 
-from penstock.cli.process import SECONDS_TO_CLOSE, on_stop, watch_loop
-from penstock.engine.worker import Worker
+from penstock.cli.operate.process import SECONDS_TO_CLOSE, on_stop, watch_loop
+from penstock.engine.worker.loop import Worker
 from penstock.logs import configure_logging
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
-from penstock.store.claims import Served
-from penstock.wiring import engine_parts
+from penstock.store.jobs.claims import Served
+from penstock.wiring import open_runtime
 
 
 async def work() -> None:
@@ -26,8 +26,8 @@ async def work() -> None:
     lanes = os.environ.get("PENSTOCK_TEST_LANES")
     pipelines = {**{one.name: one for one in PIPELINES}, **noop_of_this_process()}
     async with (
-        engine_parts(settings, dsn, name=name, pipelines=pipelines) as parts,
-        Worker(parts, Served(lanes.split(",") if lanes else None)) as worker,
+        open_runtime(settings, dsn, name=name, pipelines=pipelines) as runtime,
+        Worker(runtime, Served(lanes.split(",") if lanes else None)) as worker,
     ):
         watchdog = watch_loop(settings)
         on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE, watchdog)

@@ -1,4 +1,4 @@
-"""Fixtures: parts that know the scripted pipelines, and a bench whose every run is judged."""
+"""Fixtures: runtime that know the scripted pipelines, and a bench whose every run is judged."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tests.fixtures import Bench, MakePrincipal
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
-from penstock.engine.parts import Parts
 from penstock.engine.run import run_items
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import Settled, settle
-from penstock.engine.sweep import Sweeper
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines import PIPELINES
 from penstock.settings import Settings
 from penstock.store.database import Database
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def has_history() -> bool:
 
 
 @pytest.fixture
-async def parts(
+async def runtime(
     settings: Settings, owner_dsn: str, db: Database, scripted: dict[str, Scripted]
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[Runtime]:
     known: dict[str, Pipeline] = {pipeline.name: pipeline for pipeline in PIPELINES}
-    async with engine_parts(
+    async with open_runtime(
         settings, owner_dsn, name="test", pipelines={**known, **scripted}
     ) as made:
         yield made
@@ -69,9 +69,9 @@ class Tried(Bench):
         return job_id
 
     async def violations(self, *, drained: bool = True) -> list[Violation]:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await check(
-                conn, submitted=self.sent, drained=drained, blobs=self.parts.blobs, **self.limits
+                conn, submitted=self.sent, drained=drained, blobs=self.runtime.blobs, **self.limits
             )
 
     async def is_clean(self, *, drained: bool = True) -> None:
@@ -81,19 +81,19 @@ class Tried(Bench):
     @asynccontextmanager
     async def by_hand(self) -> AsyncIterator[Worker]:
         """A worker that does only what the test says, and neither sweeps nor beats."""
-        yield Worker(self.parts, sweeps=False, announces=False)
+        yield Worker(self.runtime, sweeps=False, announces=False)
 
     async def run(self, worker: Worker, claimed: Claim) -> Settled:
         """Work and settle a claim."""
-        worked = await run_items(self.parts, claimed, StopSign(), 60)
-        return await settle(self.parts, claimed, worked, worker.id, 1)
+        worked = await run_items(self.runtime, claimed, StopSign(), 60)
+        return await settle(self.runtime, claimed, worked, worker.id, 1)
 
     async def expire(self) -> int:
         """All leases run out now, and the sweeper takes what they held; answers how many."""
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
             held = int(await conn.fetchval("SELECT count(*) FROM slices"))
-        sweeper = Sweeper(self.parts)
+        sweeper = Sweeper(self.runtime)
 
         async def swept() -> bool:
             return held == 0 or (await sweeper.run_once()).slices > 0
@@ -104,7 +104,7 @@ class Tried(Bench):
 
     async def hurry(self) -> None:
         """Everything that waits for its time is due now."""
-        async with self.parts.db.transaction() as conn:
+        async with self.runtime.db.transaction() as conn:
             await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at > now()")
             await conn.execute("""
                 UPDATE job_stages SET ready_at = now()
@@ -125,10 +125,10 @@ class Tried(Bench):
         raise AssertionError(f"{job_ids} did not end within {turns} turns")
 
     async def events(self, job_id: UUID) -> list[Any]:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await conn.fetch("SELECT * FROM events WHERE job_id = $1 ORDER BY seq", job_id)
 
 
 @pytest.fixture
-async def tried(parts: Parts, principal: MakePrincipal) -> Tried:
-    return Tried(parts, await principal())
+async def tried(runtime: Runtime, principal: MakePrincipal) -> Tried:
+    return Tried(runtime, await principal())

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.checker.benches import has_history, parts, scripted, tried
+from tests.checker.benches import has_history, runtime, scripted, tried
 
-__all__ = ["has_history", "parts", "scripted", "tried"]
+__all__ = ["has_history", "runtime", "scripted", "tried"]

@@ -18,8 +18,8 @@ from penstock.engine import submit as submitting
 from penstock.model.backpressure import Admission
 from penstock.model.decide import Transition, decide
 from penstock.model.states import ItemStatus
-from penstock.store import dead_letters, ingest, jobs, moves, slices
 from penstock.store.database import Connection, Database
+from penstock.store.jobs import dead_letters, ingest, jobs, slices, transitions
 from penstock.store.queries import load
 
 Break = Callable[[pytest.MonkeyPatch, Database], Awaitable[None] | None]
@@ -121,14 +121,14 @@ def sweeper_dawdles(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def settle_counts_wrong(patch: pytest.MonkeyPatch, db: Database) -> None:
-    patch.setitem(moves.COUNTER_OF, ItemStatus.DONE, "error")
+    patch.setitem(transitions.COUNTER_OF, ItemStatus.DONE, "error")
 
 
 def sweeper_forgets_to_count(patch: pytest.MonkeyPatch, db: Database) -> None:
-    async def write_nothing(*args: Any) -> moves.Written:
-        return moves.Written()
+    async def write_nothing(*args: Any) -> transitions.Written:
+        return transitions.Written()
 
-    patch.setattr("penstock.engine.sweep.write_moves", write_nothing)
+    patch.setattr("penstock.engine.services.sweep.write_moves", write_nothing)
 
 
 def jobs_never_complete(patch: pytest.MonkeyPatch, db: Database) -> None:
@@ -137,29 +137,29 @@ def jobs_never_complete(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def an_event_is_lost(patch: pytest.MonkeyPatch, db: Database) -> None:
-    sound = moves.write_events
+    sound = transitions.write_events
 
     async def write_events(conn: Connection, events: list[Any], worker: str | None) -> None:
         await sound(conn, [e for e in events if e[3] != "job.progress"], worker)
 
-    patch.setattr(moves, "write_events", write_events)
+    patch.setattr(transitions, "write_events", write_events)
 
 
 def events_are_written_apart(patch: pytest.MonkeyPatch, db: Database) -> None:
-    sound = moves.write_events
+    sound = transitions.write_events
 
     async def write_events(conn: Connection, events: list[Any], worker: str | None) -> None:
         async with db.transaction() as another:
             await sound(another, events, worker)
 
-    patch.setattr(moves, "write_events", write_events)
+    patch.setattr(transitions, "write_events", write_events)
 
 
 def the_end_is_told_wrong(patch: pytest.MonkeyPatch, db: Database) -> None:
     def final_counts(row: Any) -> Mapping[str, Any]:
         return {"total": row["total"], "done": row["total"]}
 
-    patch.setattr(moves, "final_counts", final_counts)
+    patch.setattr(transitions, "final_counts", final_counts)
 
 
 def progress_follows_the_total(patch: pytest.MonkeyPatch, db: Database) -> None:
@@ -238,9 +238,9 @@ def releases_burn_an_attempt(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def settle_counts_apart(patch: pytest.MonkeyPatch, db: Database) -> None:
     """Items in one transaction, counters in the next: the end is right, a crash between is not."""
-    sound = moves.write_moves
+    sound = transitions.write_moves
 
-    async def write_moves(conn: Connection, *args: Any) -> moves.Written:
+    async def write_moves(conn: Connection, *args: Any) -> transitions.Written:
         async with db.transaction() as another:
             return await sound(another, *args)
 
@@ -379,8 +379,8 @@ def reprocess_begins_no_new_job(patch: pytest.MonkeyPatch, db: Database) -> None
 
 
 def reprocess_forgets_to_count(patch: pytest.MonkeyPatch, db: Database) -> None:
-    async def write_nothing(*args: Any) -> moves.Written:
-        return moves.Written()
+    async def write_nothing(*args: Any) -> transitions.Written:
+        return transitions.Written()
 
     patch.setattr("penstock.engine.reprocess.write_moves", write_nothing)
 

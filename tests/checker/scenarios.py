@@ -14,16 +14,17 @@ from tests.checker.case import Submitted
 from tests.checker.polling import until
 from tests.checker.scripted import Scripted, done
 
-from penstock.engine import bulk, ending
+from penstock.app import bulk
+from penstock.app.uploads import Upload, keep_upload
+from penstock.engine import ending
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
 from penstock.engine.ingest import Ingest
-from penstock.engine.leader import Leader
-from penstock.engine.queue_glance import QueueGlance
+from penstock.engine.queue_depth import QueueDepthCache
+from penstock.engine.services.leader import Leader
+from penstock.engine.services.tidy import Tidier, TidierConfig
 from penstock.engine.settle import release
-from penstock.engine.tidy import Tidier, TidierConfig
-from penstock.engine.uploads import Upload, keep_upload
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.backpressure import Levels
 from penstock.model.errors import BadInput, ItemError, Unavailable
 from penstock.model.ids import new_id
@@ -31,8 +32,8 @@ from penstock.model.outcomes import Child, Done, Fail, NotFound, Outcome, Retry,
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
 from penstock.model.reprocess import Selection
-from penstock.store import jobs
-from penstock.store.slices import LeaseBroken
+from penstock.store.jobs import jobs
+from penstock.store.jobs.slices import LeaseBroken
 
 Scenario = Callable[[Tried], Awaitable[None]]
 # A broken engine may claim for ever.
@@ -48,7 +49,7 @@ def tolerant() -> Iterator[None]:
 
 
 def _script(tried: Tried, name: str = "scripted") -> Scripted:
-    found = tried.parts.pipeline(name)
+    found = tried.runtime.pipeline(name)
     assert isinstance(found, Scripted)
     return found
 
@@ -182,7 +183,7 @@ async def cancelled(tried: Tried) -> None:
     job_id = await tried.send({"rows": 8})
     async with tried.by_hand() as worker:
         claimed = await claim(worker)
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             await ending.cancel(conn, job_id)
         with tolerant():
             await tried.run(worker, claimed)
@@ -219,13 +220,13 @@ async def children(tried: Tried) -> None:
 async def raced(tried: Tried) -> None:
     """Many reach for the same items at once."""
     await tried.send({"rows": 3})
-    workers = [Worker(tried.parts, sweeps=False, announces=False) for _ in range(6)]
+    workers = [Worker(tried.runtime, sweeps=False, announces=False) for _ in range(6)]
     for _ in range(3):
         with tolerant():
             found = await asyncio.gather(*(worker._claim() for worker in workers))
             for worker, claimed in zip(workers, found, strict=True):
                 if claimed is not None:
-                    await release(tried.parts, claimed, worker.id)
+                    await release(tried.runtime, claimed, worker.id)
     await drain(tried)
 
 
@@ -233,10 +234,10 @@ async def paused(tried: Tried) -> None:
     """One of two jobs is paused for a while."""
     first = await tried.send({"rows": 3}, priority=9)
     await tried.send({"rows": 3})
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await jobs.pause(conn, first)
     await drain(tried)
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await jobs.resume(conn, first)
     await drain(tried)
 
@@ -277,8 +278,8 @@ async def grouped(tried: Tried) -> None:
 
 async def dying(tried: Tried) -> None:
     """Workers die over the same items again and again, until one is found that kills them."""
-    tried.parts = replace(
-        tried.parts, settings=tried.parts.settings.model_copy(update={"claim_max": 4})
+    tried.runtime = replace(
+        tried.runtime, settings=tried.runtime.settings.model_copy(update={"claim_max": 4})
     )
     await tried.send({"rows": 2})
     async with tried.by_hand() as worker:
@@ -302,7 +303,7 @@ async def released(tried: Tried) -> None:
     await tried.send({"rows": 2})
     async with tried.by_hand() as worker:
         with tolerant():
-            await release(tried.parts, await claim(worker), worker.id)
+            await release(tried.runtime, await claim(worker), worker.id)
     await drain(tried)
 
 
@@ -314,9 +315,9 @@ async def zombie_ingest(tried: Tried) -> None:
         await tried.expire()
         with tolerant():
             second = await claim(successor)
-            await Ingest(tried.parts, second, StopSign(), successor.id).run(lambda seconds: False)
+            await Ingest(tried.runtime, second, StopSign(), successor.id).run(lambda seconds: False)
         with tolerant():
-            await Ingest(tried.parts, first, StopSign(), late.id).run(lambda seconds: False)
+            await Ingest(tried.runtime, first, StopSign(), late.id).run(lambda seconds: False)
     await drain(tried)
 
 
@@ -332,18 +333,18 @@ async def keyed(tried: Tried) -> None:
 async def filed(tried: Tried) -> None:
     """A job with a file, and an upload that nobody used; the tidier comes by."""
     for content, used in ((b"sku,title\n1,Hammer\n", True), (b"sku,title\n2,Nail\n", False)):
-        blob = await tried.parts.blobs.put(_chunks(content), 1000)
+        blob = await tried.runtime.blobs.put(_chunks(content), 1000)
         upload = Upload(new_id(), "list.csv", "text/csv", blob)
-        async with tried.parts.db.transaction() as conn:
-            await keep_upload(tried.parts, conn, tried.who, upload)
+        async with tried.runtime.db.transaction() as conn:
+            await keep_upload(tried.runtime, conn, tried.who, upload)
         if used:
             job_id = await tried.submit("extraction", {}, file_id=upload.id)
             tried.sent[job_id] = Submitted(1)
-        os.utime(tried.parts.blobs.path(blob.key), (0, 0))
-    async with tried.parts.db.acquire() as conn:
+        os.utime(tried.runtime.blobs.path(blob.key), (0, 0))
+    async with tried.runtime.db.acquire() as conn:
         await conn.execute("UPDATE files SET created_at = created_at - interval '2 days'")
     with tolerant():
-        await Tidier(tried.parts, TidierConfig(orphan_hours=24)).run_once()
+        await Tidier(tried.runtime, TidierConfig(orphan_hours=24)).run_once()
     await drain(tried)
 
 
@@ -373,8 +374,8 @@ async def reprocessed(tried: Tried) -> None:
     fails = False
     for job_id in ids:
         with tolerant():
-            async with tried.parts.db.transaction() as conn:
-                await bulk.reprocess_job(tried.parts, conn, tried.who, job_id, Selection())
+            async with tried.runtime.db.transaction() as conn:
+                await bulk.reprocess_job(tried.runtime, conn, tried.who, job_id, Selection())
     await drain(tried)
 
 
@@ -391,12 +392,12 @@ async def led(tried: Tried) -> None:
     await tried.send({"rows": 1})
     async with tried.by_hand() as dead:
         await claim(dead)
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
-    leading = asyncio.create_task(Leader(tried.parts, "leader").run())
+    leading = asyncio.create_task(Leader(tried.runtime, "leader").run())
 
     async def swept() -> bool:
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             return not await conn.fetchval("SELECT count(*) FROM slices")
 
     with tolerant():
@@ -409,9 +410,9 @@ async def led(tried: Tried) -> None:
 async def refused(tried: Tried) -> None:
     """A queue that is full refuses, and keeps nothing of what it refused."""
     await tried.send({"rows": 2})
-    sound = tried.parts
-    tried.parts = replace(sound, queue=QueueGlance(Levels(0, 0, 0)))
+    sound = tried.runtime
+    tried.runtime = replace(sound, queue=QueueDepthCache(Levels(0, 0, 0)))
     with suppress(Unavailable):
         await tried.submit("scripted", {"rows": 2})
-    tried.parts = sound
+    tried.runtime = sound
     await drain(tried)

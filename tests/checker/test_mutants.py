@@ -118,7 +118,7 @@ async def test_a_broken_engine_is_caught(
     scenario: Scenario,
 ) -> None:
     tried.limits["reclaim_seconds"] = 0.8
-    made = broken(monkeypatch, tried.parts.db)
+    made = broken(monkeypatch, tried.runtime.db)
     if made is not None:
         await made
     await scenario(tried)

@@ -13,11 +13,12 @@ from tests.engine.receiving import Receiver, all_due, past_all, receiving, subsc
 from tests.fixtures import Bench
 
 from penstock.engine.failpoints import FailpointReached, Failpoints
-from penstock.engine.outbox import Outbox
 from penstock.pipelines import webhooks as pipeline
 from penstock.settings import Settings
-from penstock.store import jobs, outbox
+from penstock.store import outbox
 from penstock.store import webhooks as store
+from penstock.store.jobs import jobs
+from penstock.webhooks.outbox import Outbox
 
 EVENTS = ("job.queued", "job.completed", "job.cancelled", "job.status")
 Patch = pytest.MonkeyPatch
@@ -38,11 +39,11 @@ async def tell(bench: Bench, *, of_all: bool = True) -> None:
     """As the leader does, who dies now and then. What is told are events older than every open
     transaction of the server, on which other tests run, too: theirs are waited for."""
     if of_all:
-        await past_all(bench.parts)
+        await past_all(bench.runtime)
     for failpoint in ("outbox_before_commit:raise", "outbox_after_commit:raise", ""):
-        object.__setattr__(bench.parts, "failpoints", Failpoints(failpoint))
+        object.__setattr__(bench.runtime, "failpoints", Failpoints(failpoint))
         try:
-            await Outbox(bench.parts).run_once()
+            await Outbox(bench.runtime).run_once()
         except FailpointReached:
             continue
 
@@ -50,11 +51,11 @@ async def tell(bench: Bench, *, of_all: bool = True) -> None:
 async def eventful_life(bench: Bench, receiver: Receiver) -> list[str]:
     """Jobs that end well and badly, one event that commits late, one that is taken back, a receiver
     that is down for some; answers what the invariant says of it."""
-    made = await subscribe(bench.parts, bench.who, receiver.url, *EVENTS)
+    made = await subscribe(bench.runtime, bench.who, receiver.url, *EVENTS)
     # Down for good for the first, once for others, sometimes too busy.
     receiver.plan = ["500 Oops", "503 Away", "204 Fine", "302 Found", "429 Later"]
     first = await bench.submit("noop", {"items": 1})
-    slow = await bench.parts.db.connect()
+    slow = await bench.runtime.db.connect()
     try:
         late = slow.transaction()
         await late.start()
@@ -79,16 +80,16 @@ async def eventful_life(bench: Bench, receiver: Receiver) -> list[str]:
             await tell(bench)
         if turn == 9:
             receiver.status = "204 Fine"
-        await all_due(bench.parts)
+        await all_due(bench.runtime)
         await bench.work()
         await tell(bench)
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         return await untold(conn, made.id, receiver.got)
 
 
 async def test_each_event_comes_to_its_end(bench: Bench, receiver: Receiver) -> None:
     assert await eventful_life(bench, receiver) == []
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         states = await conn.fetch("SELECT DISTINCT state FROM webhook_deliveries ORDER BY 1")
     assert [row["state"] for row in states] == ["delivered", "failed"]
 
@@ -115,7 +116,7 @@ def _cursor_first(patch: Patch) -> None:
 
     async def moving(self: Outbox, conn: Any, new: Any) -> Any:
         if ends:
-            async with self._parts.db.transaction() as other:
+            async with self._runtime.db.transaction() as other:
                 await outbox.move_cursor(other, ends.pop())
         return await make(self, conn, new)
 

@@ -8,9 +8,9 @@ import asyncpg
 from tests.cli.conftest import Cli
 
 from penstock.settings import Settings
-from penstock.store.accounts import principal_of
+from penstock.store.accounts.accounts import principal_of
+from penstock.store.accounts.sessions import Lifetime, add_session, password_of
 from penstock.store.database import Database
-from penstock.store.sessions import Lifetime, add_session, password_of
 from penstock.supervisor.postgres import EmbeddedPostgres
 
 

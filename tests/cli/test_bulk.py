@@ -7,13 +7,13 @@ import time
 from tests.cli.conftest import Cli
 from tests.cli.test_jobs import engine, submitted, worked
 
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.ids import new_id
 
 __all__ = ["engine"]
 
 
-async def test_it_counts_asks_and_runs(cli: Cli, engine: Parts) -> None:
+async def test_it_counts_asks_and_runs(cli: Cli, engine: Runtime) -> None:
     jobs = [await submitted(engine, items=3) for _ in range(3)]
     chosen = [word for job in jobs for word in ("--job", str(job))]
     assert cli("bulk", "run", "cancel", *chosen, "--dry-run").stdout == "3 jobs\n"
@@ -36,7 +36,7 @@ async def test_it_counts_asks_and_runs(cli: Cli, engine: Parts) -> None:
     assert "done: 3 changed" in shown
 
 
-async def test_an_operation_is_left_to_the_server(cli: Cli, engine: Parts) -> None:
+async def test_an_operation_is_left_to_the_server(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=3)
     operation = cli("bulk", "run", "pause", "--job", str(job), "-y", "--detach").stdout.strip()
     until = time.monotonic() + 60
@@ -46,7 +46,7 @@ async def test_an_operation_is_left_to_the_server(cli: Cli, engine: Parts) -> No
     assert "nothing to abort" in cli("bulk", "abort", operation, code=1).stderr
 
 
-async def test_without_a_server_the_command_does_it_all(unserved_cli: Cli, engine: Parts) -> None:
+async def test_without_a_server_the_command_does_it_all(unserved_cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=3)
     said = unserved_cli("bulk", "run", "pause", "--job", str(job), "-y").stdout
     assert said == "done: 1 changed, 0 left out\n"
@@ -69,7 +69,7 @@ def test_what_makes_no_sense_is_told(cli: Cli) -> None:
     assert "no such operation" in cli("bulk", "abort", str(new_id()), code=4).stderr
 
 
-async def test_what_failed_runs_again(cli: Cli, engine: Parts) -> None:
+async def test_what_failed_runs_again(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=4, failEvery=2)
     await worked(engine, job)
     assert str(job) not in cli("jobs", "retry-failed", "--since", "2999-01-01").stdout

@@ -11,28 +11,28 @@ from tests.cli.conftest import Cli
 from tests.cli.test_jobs import submitted, worked
 
 from penstock.engine import ending
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.errors import ItemError
 from penstock.model.ids import new_id
 from penstock.settings import Settings
 from penstock.supervisor.postgres import EmbeddedPostgres
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 
 @pytest.fixture
-async def engine(served_folder: Settings) -> AsyncIterator[Parts]:
+async def engine(served_folder: Settings) -> AsyncIterator[Runtime]:
     owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
-    async with engine_parts(served_folder, owner, name="test") as parts:
-        async with parts.db.transaction() as conn:
+    async with open_runtime(served_folder, owner, name="test") as runtime:
+        async with runtime.db.transaction() as conn:
             await conn.execute("DELETE FROM dead_letters")
             await conn.execute("DELETE FROM dead_letter_groups")
-        yield parts
+        yield runtime
 
 
-async def failed(parts: Parts, code: str = "JOB_TIMEOUT", message: str = "too long") -> str:
+async def failed(runtime: Runtime, code: str = "JOB_TIMEOUT", message: str = "too long") -> str:
     """A job that failed for good; answers its letter."""
-    job_id = await submitted(parts, items=2)
-    async with parts.db.transaction() as conn:
+    job_id = await submitted(runtime, items=2)
+    async with runtime.db.transaction() as conn:
         trace = "Traceback (most recent call last):\n  somewhere\n"
         await ending.fail(
             conn, job_id, ItemError(code, message, details={"n": 1}), "w", trace=trace
@@ -40,7 +40,7 @@ async def failed(parts: Parts, code: str = "JOB_TIMEOUT", message: str = "too lo
         return str(await conn.fetchval("SELECT id FROM dead_letters WHERE job_id = $1", job_id))
 
 
-async def test_letters_are_listed_grouped_and_shown(cli: Cli, engine: Parts) -> None:
+async def test_letters_are_listed_grouped_and_shown(cli: Cli, engine: Runtime) -> None:
     first = await failed(engine, "A_CODE", "row 1 is wrong")
     second = await failed(engine, "A_CODE", "row 2 is wrong")
     third = await failed(engine, "B_CODE")
@@ -64,7 +64,7 @@ async def test_letters_are_listed_grouped_and_shown(cli: Cli, engine: Parts) -> 
     assert text.endswith("Traceback (most recent call last):\n  somewhere\n")
 
 
-async def test_one_is_run_again_or_discarded(cli: Cli, engine: Parts) -> None:
+async def test_one_is_run_again_or_discarded(cli: Cli, engine: Runtime) -> None:
     first, second = await failed(engine), await failed(engine)
     made = cli("dead-letters", "reprocess", first).stdout.strip()
     await worked(engine, UUID(made))
@@ -83,7 +83,7 @@ async def test_one_is_run_again_or_discarded(cli: Cli, engine: Parts) -> None:
     }
 
 
-async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: Parts) -> None:
+async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: Runtime) -> None:
     for n in range(3):
         await failed(engine, "A_CODE", f"row {n}")
     kept = await failed(engine, "B_CODE")
@@ -101,7 +101,7 @@ async def test_many_are_counted_first_and_changed_on_request(cli: Cli, engine: P
 
 
 async def test_a_kill_between_chunks_loses_and_doubles_nothing(
-    cli: Cli, unserved_cli: Cli, engine: Parts
+    cli: Cli, unserved_cli: Cli, engine: Runtime
 ) -> None:
     letter = await failed(engine)
     async with engine.db.transaction() as conn:
@@ -129,7 +129,7 @@ async def test_a_kill_between_chunks_loses_and_doubles_nothing(
         assert await conn.fetchval("SELECT count(DISTINCT new_job_id) FROM dead_letters") == 150
 
 
-async def test_what_cannot_be_meant_is_refused(cli: Cli, engine: Parts) -> None:
+async def test_what_cannot_be_meant_is_refused(cli: Cli, engine: Runtime) -> None:
     letter = await failed(engine)
     for nonsense in ((), (letter, "--all"), ("--all", "--code", "X")):
         assert "Name one letter" in cli("dead-letters", "reprocess", *nonsense, code=2).stderr
@@ -144,7 +144,7 @@ async def test_what_cannot_be_meant_is_refused(cli: Cli, engine: Parts) -> None:
         assert "There is no" in cli("dead-letters", *action, code=4).stderr
 
 
-async def test_a_job_is_cloned(cli: Cli, engine: Parts) -> None:
+async def test_a_job_is_cloned(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=3)
     made = cli("jobs", "clone", str(job), "--priority", "77").stdout.strip()
     shown = cli.json("jobs", "show", made)

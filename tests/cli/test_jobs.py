@@ -12,32 +12,32 @@ from uuid import UUID
 import pytest
 from tests.cli.conftest import Cli, Process
 
-from penstock.cli.session import local_admin
-from penstock.engine.parts import Parts
+from penstock.cli.local_session import local_admin
+from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, submit
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.ids import new_id
 from penstock.settings import Settings
-from penstock.store.claims import Served
+from penstock.store.jobs.claims import Served
 from penstock.supervisor.postgres import EmbeddedPostgres
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 
 @pytest.fixture
-async def engine(served_folder: Settings) -> AsyncIterator[Parts]:
+async def engine(served_folder: Settings) -> AsyncIterator[Runtime]:
     owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
-    async with engine_parts(served_folder, owner, name="test") as parts:
-        yield parts
+    async with open_runtime(served_folder, owner, name="test") as runtime:
+        yield runtime
 
 
-async def submitted(parts: Parts, **config: Any) -> UUID:
-    async with parts.db.transaction() as conn:
+async def submitted(runtime: Runtime, **config: Any) -> UUID:
+    async with runtime.db.transaction() as conn:
         who = await local_admin(conn)
-        return (await submit(parts, conn, who, Order("noop", config))).job_id
+        return (await submit(runtime, conn, who, Order("noop", config))).job_id
 
 
-async def worked(parts: Parts, job_id: UUID) -> None:
-    async with Worker(parts, Served(job_id=job_id), sweeps=False) as worker:
+async def worked(runtime: Runtime, job_id: UUID) -> None:
+    async with Worker(runtime, Served(job_id=job_id), sweeps=False) as worker:
         while await worker.run_once():
             pass
 
@@ -50,7 +50,7 @@ async def begun(cli: Cli, job: UUID) -> Process:
     return watching
 
 
-async def test_jobs_are_listed_and_shown(cli: Cli, engine: Parts) -> None:
+async def test_jobs_are_listed_and_shown(cli: Cli, engine: Runtime) -> None:
     first = await submitted(engine, items=4, failEvery=2)
     await worked(engine, first)
     second = await submitted(engine, items=2)
@@ -65,7 +65,7 @@ async def test_jobs_are_listed_and_shown(cli: Cli, engine: Parts) -> None:
     assert "VALIDATION_ERROR 2" in cli("jobs", "show", str(first)).stdout
 
 
-async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: Parts) -> None:
+async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=5)
     assert cli("jobs", "pause", str(job)).stdout == "paused\n"
     again = cli.json("jobs", "pause", str(job))
@@ -85,7 +85,7 @@ async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: P
     assert [row["action"] for row in audited] == ["job.pause", "job.resume", "job.cancel"]
 
 
-async def test_a_priority_is_changed(cli: Cli, engine: Parts) -> None:
+async def test_a_priority_is_changed(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=5)
     assert cli("jobs", "priority", str(job), "high").stdout == "priority 10, queued\n"
     assert cli.json("jobs", "priority", str(job), "42")["priority"] == 42
@@ -96,7 +96,7 @@ async def test_a_priority_is_changed(cli: Cli, engine: Parts) -> None:
     assert "decides nothing any more" in cli("jobs", "priority", str(job), "1", code=1).stderr
 
 
-async def test_failed_items_run_again(cli: Cli, engine: Parts) -> None:
+async def test_failed_items_run_again(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=10, failEvery=3)
     await worked(engine, job)
     said = cli("jobs", "reprocess", str(job), "--row", "3", "--row", "4").stdout
@@ -124,7 +124,9 @@ def test_an_unknown_job_ends_with_4(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("fail_every", "code"), [(0, 0), (2, 3)])
-async def test_watch_waits_for_the_end(cli: Cli, engine: Parts, fail_every: int, code: int) -> None:
+async def test_watch_waits_for_the_end(
+    cli: Cli, engine: Runtime, fail_every: int, code: int
+) -> None:
     job = await submitted(engine, items=4, failEvery=fail_every)
     watching = await begun(cli, job)
     await worked(engine, job)
@@ -133,13 +135,13 @@ async def test_watch_waits_for_the_end(cli: Cli, engine: Parts, fail_every: int,
     assert out.startswith("done: total 4")
 
 
-async def test_watching_a_cancelled_job_ends_with_1(cli: Cli, engine: Parts) -> None:
+async def test_watching_a_cancelled_job_ends_with_1(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=4)
     cli("jobs", "cancel", str(job))
     assert cli.json("jobs", "watch", str(job), code=1)["state"] == "cancelled"
 
 
-async def test_ctrl_c_ends_watching_and_not_the_job(cli: Cli, engine: Parts) -> None:
+async def test_ctrl_c_ends_watching_and_not_the_job(cli: Cli, engine: Runtime) -> None:
     job = await submitted(engine, items=4)
     watching = await begun(cli, job)
     watching.send_signal(signal.SIGINT)
@@ -148,7 +150,7 @@ async def test_ctrl_c_ends_watching_and_not_the_job(cli: Cli, engine: Parts) -> 
     assert cli.json("jobs", "show", str(job))["state"] == "queued"
 
 
-async def test_open_rows_of_many_jobs(cli: Cli, unserved_cli: Cli, engine: Parts) -> None:
+async def test_open_rows_of_many_jobs(cli: Cli, unserved_cli: Cli, engine: Runtime) -> None:
     assert "PENSTOCK_GLOBAL_PENDING" in cli("pending", code=4).stderr
     on = replace(unserved_cli, env={**unserved_cli.env, "PENSTOCK_GLOBAL_PENDING": "1"})
     job = await submitted(engine, items=3)

@@ -14,36 +14,36 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.cli.conftest import Cli, environment
 
-from penstock.cli.session import local_admin
-from penstock.cli.top_screen import duration
-from penstock.engine.parts import Parts
+from penstock.cli.local_session import local_admin
+from penstock.cli.operate.top_screen import duration
+from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, submit
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.settings import Settings
 from penstock.store.bootstrap import FIRST_ORG
 from penstock.supervisor.postgres import EmbeddedPostgres
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 
 @pytest.fixture
-async def busy(served_folder: Settings) -> AsyncIterator[Parts]:
+async def busy(served_folder: Settings) -> AsyncIterator[Runtime]:
     """A worker that has something in its hands."""
     owner = EmbeddedPostgres(served_folder.data_dir).owner_dsn
-    async with engine_parts(served_folder, owner, name="test") as parts:
-        async with parts.db.transaction() as conn:
+    async with open_runtime(served_folder, owner, name="test") as runtime:
+        async with runtime.db.transaction() as conn:
             who = await local_admin(conn)
             order = Order("noop", {"items": 100, "workMs": 300}, name="Spring list")
-            await submit(parts, conn, who, order)
-        async with Worker(parts, sweeps=False) as worker:
+            await submit(runtime, conn, who, order)
+        async with Worker(runtime, sweeps=False) as worker:
             running = asyncio.create_task(worker.run())
             while not len(worker._running):
                 await asyncio.sleep(0.01)
-            yield parts
+            yield runtime
             worker.stop()
             await running
 
 
-async def test_one_look(cli: Cli, busy: Parts) -> None:
+async def test_one_look(cli: Cli, busy: Runtime) -> None:
     shown = (await asyncio.to_thread(cli, "top", "--once")).stdout
     assert "healthy" in shown
     assert "Spring list" in shown

@@ -27,9 +27,9 @@ from tests.pipelines.context import (
     trial_context,
 )
 
-from penstock.model.json_text import JsonText
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
 from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, Pipeline, Row
+from penstock.model.text.json_text import JsonText
 from penstock.pipelines import PIPELINES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"

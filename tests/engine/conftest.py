@@ -1,7 +1,7 @@
-"""The engine's parts with scripted pipelines, and the history of all they do."""
+"""The engine's runtime with scripted pipelines, and the history of all they do."""
 
 from __future__ import annotations
 
-from tests.checker.benches import has_history, parts, scripted, tried
+from tests.checker.benches import has_history, runtime, scripted, tried
 
-__all__ = ["has_history", "parts", "scripted", "tried"]
+__all__ = ["has_history", "runtime", "scripted", "tried"]

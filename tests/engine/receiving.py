@@ -15,11 +15,11 @@ from standardwebhooks import Webhook
 from tests.checker.polling import until
 from tests.guards.servers import Seen, answering, serving
 
-from penstock.engine import webhooks
-from penstock.engine.outbox import Outbox
-from penstock.engine.parts import Parts
-from penstock.engine.webhooks import Made, Wanted
-from penstock.store.accounts import Principal
+from penstock.engine.runtime import Runtime
+from penstock.store.accounts.accounts import Principal
+from penstock.webhooks import endpoints
+from penstock.webhooks.endpoints import Made, Wanted
+from penstock.webhooks.outbox import Outbox
 
 
 @dataclass
@@ -87,18 +87,18 @@ async def receiving() -> AsyncIterator[Receiver]:
         yield receiver
 
 
-async def subscribe(parts: Parts, who: Principal, url: str, *events: str) -> Made:
-    wanted = await webhooks.checked(parts, Wanted(url, events=events or None))
-    async with parts.db.transaction() as conn:
-        return await webhooks.create(parts, conn, who.org_id, who.user_id, wanted)
+async def subscribe(runtime: Runtime, who: Principal, url: str, *events: str) -> Made:
+    wanted = await endpoints.checked(runtime, Wanted(url, events=events or None))
+    async with runtime.db.transaction() as conn:
+        return await endpoints.create(runtime, conn, who.org_id, who.user_id, wanted)
 
 
-async def past_all(parts: Parts) -> None:
+async def past_all(runtime: Runtime) -> None:
     """An event is told once nothing that is older can still be committed, by anyone on the server:
     tests that run beside this one keep transactions open."""
 
     async def passed() -> bool:
-        async with parts.db.acquire() as conn:
+        async with runtime.db.acquire() as conn:
             return bool(
                 await conn.fetchval(
                     "SELECT NOT EXISTS (SELECT FROM events "
@@ -109,38 +109,38 @@ async def past_all(parts: Parts) -> None:
     await until(passed, "older transactions to end", timeout=60)
 
 
-async def tell(parts: Parts) -> int:
+async def tell(runtime: Runtime) -> int:
     """What the leader does, once."""
-    await past_all(parts)
-    return await Outbox(parts).run_once()
+    await past_all(runtime)
+    return await Outbox(runtime).run_once()
 
 
-async def deliveries(parts: Parts, endpoint_id: UUID) -> list[Any]:
-    async with parts.db.acquire() as conn:
+async def deliveries(runtime: Runtime, endpoint_id: UUID) -> list[Any]:
+    async with runtime.db.acquire() as conn:
         return await conn.fetch(
             "SELECT * FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY id", endpoint_id
         )
 
 
-async def streams(parts: Parts) -> list[Any]:
-    async with parts.db.acquire() as conn:
+async def streams(runtime: Runtime) -> list[Any]:
+    async with runtime.db.acquire() as conn:
         return await conn.fetch(
             "SELECT * FROM jobs WHERE pipeline = 'webhooks' ORDER BY created_at, id"
         )
 
 
-async def all_due(parts: Parts) -> list[float]:
+async def all_due(runtime: Runtime) -> list[float]:
     """Time passes until every retry is due; answers how long each would have waited, in seconds."""
     while True:
         try:
-            return await _all_due(parts)
+            return await _all_due(runtime)
         except asyncpg.DeadlockDetectedError:
             # Workers lock in their order; who changes everything at once has none.
             await asyncio.sleep(0.05)
 
 
-async def _all_due(parts: Parts) -> list[float]:
-    async with parts.db.transaction() as conn:
+async def _all_due(runtime: Runtime) -> list[float]:
+    async with runtime.db.transaction() as conn:
         waits = await conn.fetch(
             "UPDATE job_items i SET due_at = now()"
             " FROM (SELECT job_id, row_no, due_at FROM job_items) AS b"

@@ -11,16 +11,17 @@ from tests.checker.benches import Tried
 from tests.checker.scripted import Scripted, done
 from tests.fixtures import MakePrincipal
 
-from penstock.engine import bulk, bulk_service, ending, reprocess
-from penstock.engine.bulk_service import BulkConfig, BulkService, go_on
+from penstock.app import bulk, bulk_operations
+from penstock.app.bulk_operations import BulkConfig, BulkService, go_on
+from penstock.engine import ending, reprocess
 from penstock.engine.failpoints import Failpoints
 from penstock.model.bulk import BulkAction, JobFilter, percent
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Fail
-from penstock.store import bulk as store
-from penstock.store import jobs
-from penstock.store.accounts import Principal
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import from_json, to_json
+from penstock.store.jobs import bulk as store
+from penstock.store.jobs import jobs
 
 Start = Callable[..., Awaitable[UUID]]
 
@@ -34,7 +35,7 @@ def start(tried: Tried) -> Start:
         who: Principal | None = None,
     ) -> UUID:
         who = who or tried.who
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             made, _ = await bulk.start(
                 conn, who, action, wanted or JobFilter(), params or {}, reach=bulk.reach_of(who)
             )
@@ -44,13 +45,13 @@ def start(tried: Tried) -> Start:
 
 
 async def shown(tried: Tried, operation_id: UUID) -> dict[str, Any]:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return bulk.shape_of(await store.get(conn, operation_id))
 
 
 async def ran(tried: Tried, operation_id: UUID) -> dict[str, Any]:
     """By the service, turn after turn."""
-    service = BulkService(tried.parts, BulkConfig(turn_seconds=0))
+    service = BulkService(tried.runtime, BulkConfig(turn_seconds=0))
     for _ in range(500):
         if not await service.run_once():
             return await shown(tried, operation_id)
@@ -58,7 +59,7 @@ async def ran(tried: Tried, operation_id: UUID) -> dict[str, Any]:
 
 
 async def audited(tried: Tried, target: str) -> list[str]:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         rows = await conn.fetch("SELECT action FROM audit WHERE target = $1 ORDER BY id", target)
     return [row["action"] for row in rows]
 
@@ -116,7 +117,7 @@ async def test_only_what_matches_and_was_there(
         (JobFilter(created_before=first["created_at"]), set()),
         (JobFilter(job_ids=(other,)), {other}),
     ):
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             counted = await bulk.count(conn, bulk.reach_of(tried.who), wanted)
             walked = await store.walk(
                 conn, bulk.reach_of(tried.who), wanted, store.NO_JOB, await store.now(conn), 100
@@ -125,7 +126,7 @@ async def test_only_what_matches_and_was_there(
         assert set(walked.ids) == matched, wanted
     operation = await start(BulkAction.PAUSE, JobFilter(states=("queued",)))
     late = await tried.send({"rows": 1})
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         # No longer as it was when it was counted.
         await ending.cancel(conn, other)
     made = await ran(tried, operation)
@@ -154,11 +155,11 @@ async def test_large_counts_go_on_in_the_background(
     tried: Tried, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "WALK", 3)
-    monkeypatch.setattr(bulk_service, "WALK", 3)
+    monkeypatch.setattr(bulk_operations, "WALK", 3)
     monkeypatch.setattr(bulk, "MOST_COUNTED", 4)
     for _ in range(8):
         await tried.send({"rows": 1})
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert await bulk.count(conn, bulk.reach_of(tried.who), JobFilter()) == (
             bulk.Counted(4, True)
         )
@@ -171,10 +172,10 @@ async def test_large_counts_go_on_in_the_background(
 async def test_an_abort_stops_before_the_next_job(tried: Tried, start: Start) -> None:
     ids = [await tried.send({"rows": 1}) for _ in range(5)]
     operation = await start(BulkAction.PAUSE)
-    turn = bulk_service._Turn(tried.parts, operation)
+    turn = bulk_operations._Turn(tried.runtime, operation)
     for _ in range(2):
         assert await turn.step()
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         assert await bulk.abort(conn, tried.who, operation, None)
     assert not await turn.step()
     made = await ran(tried, operation)
@@ -248,9 +249,9 @@ async def test_whoever_dies_between_steps_repeats_and_loses_nothing(
 
     for step in range(1, 40):
         # At the first step, or at the second: a try that never gets through a step would not end.
-        object.__setattr__(tried.parts, "failpoints", Deadly(1 + step % 2))
+        object.__setattr__(tried.runtime, "failpoints", Deadly(1 + step % 2))
         try:
-            if await go_on(tried.parts, operation, 60):
+            if await go_on(tried.runtime, operation, 60):
                 break
         except Died:
             deaths += 1
@@ -260,7 +261,7 @@ async def test_whoever_dies_between_steps_repeats_and_loses_nothing(
     ended = await tried.finish(*ids)
     assert [job["done"] for job in ended] == [2, 10, 1]
     assert {job["generation"] for job in ended} == {2}
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT max(generation) FROM job_items") == 2
         assert await conn.fetchval("SELECT count(*) FROM audit WHERE action = 'job.reprocess'") == 3
     await tried.is_clean()

@@ -14,12 +14,12 @@ async def test_a_job_gets_through_a_provider_that_refuses(bench: Bench) -> None:
         },
     )
     await bench.work()
-    limit = bench.parts.calls.limits()["shop", "eu"]
+    limit = bench.runtime.calls.limits()["shop", "eu"]
     assert limit.delay_ms > 0
     # Refused ones wait as their policy says; the others have not been held up by them.
     waiting = await bench.items(job_id, "status = 'PENDING'")
     assert [item["row_no"] for item in waiting] == [20, 40, 60]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at IS NOT NULL")
         await conn.execute("UPDATE job_stages SET ready_at = now() WHERE kind = 'items'")
         await conn.execute("UPDATE jobs SET ready_at = now()")
@@ -28,7 +28,7 @@ async def test_a_job_gets_through_a_provider_that_refuses(bench: Bench) -> None:
 
 
 async def test_waiting_for_a_provider_is_no_try(bench: Bench) -> None:
-    async with bench.parts.calls.call("shop", "", until=1e12, time_is_up=lambda: False) as call:
+    async with bench.runtime.calls.call("shop", "", until=1e12, time_is_up=lambda: False) as call:
         call.throttled(3_600_000)
     job_id = await bench.submit("noop", {"items": 5, "provider": "shop"})
     await bench.work()

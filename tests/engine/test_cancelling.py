@@ -7,22 +7,24 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from penstock.engine import leader as module
-from penstock.engine.leader import Leader
-from penstock.engine.parts import Parts
-from penstock.engine.services import run_service
-from penstock.store import leaders
+from penstock.engine.runtime import Runtime
+from penstock.engine.services import leader as module
+from penstock.engine.services.leader import Leader
+from penstock.engine.services.service import run_service
 from penstock.store.database import Connection, DatabaseAway
+from penstock.store.workers import leaders
 
-Trouble = Callable[[Parts, Connection, pytest.MonkeyPatch], Awaitable[None]]
+Trouble = Callable[[Runtime, Connection, pytest.MonkeyPatch], Awaitable[None]]
 
 
-async def pool_is_closed(parts: Parts, conn: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts.db, "_pool", None)
+async def pool_is_closed(
+    runtime: Runtime, conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime.db, "_pool", None)
 
 
 async def connection_is_cut(
-    parts: Parts, conn: Connection, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, conn: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conn.terminate()
 
@@ -33,12 +35,12 @@ class InTransaction:
     name = "in a transaction"
     every_ms = 1
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self.began: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
 
     async def run_once(self) -> None:
-        async with self._parts.db.transaction() as conn:
+        async with self._runtime.db.transaction() as conn:
             if not self.began.done():
                 self.began.set_result(conn)
             await asyncio.Event().wait()
@@ -73,26 +75,26 @@ async def ends(task: asyncio.Task[None]) -> None:
 
 @pytest.mark.parametrize("trouble", [pool_is_closed, connection_is_cut])
 async def test_a_service_whose_database_goes_away(
-    parts: Parts, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = InTransaction(parts)
-    running = asyncio.create_task(run_service(parts, service))
-    await trouble(parts, await service.began, monkeypatch)
+    service = InTransaction(runtime)
+    running = asyncio.create_task(run_service(runtime, service))
+    await trouble(runtime, await service.began, monkeypatch)
     await ends(running)
     monkeypatch.undo()
-    async with parts.db.acquire() as conn:
+    async with runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT 1") == 1
 
 
-async def test_a_service_that_cannot_clean_up(parts: Parts) -> None:
+async def test_a_service_that_cannot_clean_up(runtime: Runtime) -> None:
     service = TroubleAtTheEnd()
-    running = asyncio.create_task(run_service(parts, service))
+    running = asyncio.create_task(run_service(runtime, service))
     await service.began.wait()
     await ends(running)
 
 
 async def test_the_leader_in_the_moment_of_a_beat(
-    parts: Parts, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer and the cancellation come in one turn of the loop."""
     monkeypatch.setattr(module, "_BEAT_SECONDS", 0.05)
@@ -106,11 +108,11 @@ async def test_the_leader_in_the_moment_of_a_beat(
         return answer
 
     monkeypatch.setattr(leaders, "beat", then_cancelled)
-    running = asyncio.create_task(Leader(parts, "one", lambda _: []).run())
+    running = asyncio.create_task(Leader(runtime, "one", []).run())
     await beaten.wait()
     done, _ = await asyncio.wait({running}, timeout=10)
     if not done:
         await ends(running)
     assert done, "it leads on"
-    async with parts.db.acquire() as conn:
+    async with runtime.db.acquire() as conn:
         assert await leaders.listed(conn) == []

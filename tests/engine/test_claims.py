@@ -19,9 +19,9 @@ from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
 from penstock.settings import Settings
-from penstock.store import slices
-from penstock.store.claims import Candidate
 from penstock.store.database import Connection
+from penstock.store.jobs import slices
+from penstock.store.jobs.claims import Candidate
 
 
 @pytest.fixture
@@ -122,8 +122,8 @@ async def test_time_is_up_and_the_rest_is_released_without_an_attempt(
     async with tried.by_hand() as worker:
         claimed = await worker._claim()
         assert claimed is not None
-        worked = await run_items(tried.parts, claimed, stop, 60)
-        await settle(tried.parts, claimed, worked, worker.id, 1)
+        worked = await run_items(tried.runtime, claimed, stop, 60)
+        await settle(tried.runtime, claimed, worked, worker.id, 1)
         items = await tried.items(job_id)
         assert [i["status"] for i in items] == ["DONE"] * 3 + ["PENDING"] * 7
         assert {(i["attempts"], i["crashes"]) for i in items[3:]} == {(0, 0)}
@@ -144,7 +144,7 @@ async def test_groups_keep_their_order_through_retries(tried: Tried, script: Scr
     job_id = await tried.send({"rows": 60, "groups": 4})
     await tried.finish(job_id)
     ends: dict[str, list[int]] = {}
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         for row in await conn.fetch("""
             SELECT group_key, row_no FROM history_items WHERE to_status = 'DONE' ORDER BY n"""):
             ends.setdefault(row["group_key"], []).append(row["row_no"])
@@ -189,7 +189,7 @@ async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_retur
     async with tried.by_hand() as worker, tried.by_hand() as other:
         claimed = await worker._claim()
         assert claimed is not None
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             # As a stage is that has only items which others hold or which are not due yet.
             await conn.execute("UPDATE job_stages SET ready_at = now() WHERE kind = 'items'")
             await conn.execute("UPDATE jobs SET ready_at = now()")
@@ -199,7 +199,7 @@ async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_retur
         looking = asyncio.create_task(other._claim())
 
         async def waits_for_the_lock() -> bool:
-            async with tried.parts.db.acquire() as conn:
+            async with tried.runtime.db.acquire() as conn:
                 return bool(await conn.fetchval(
                     "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND pid IN ("
                     "SELECT pid FROM pg_stat_activity WHERE query LIKE '%job_stages%'"

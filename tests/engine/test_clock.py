@@ -9,7 +9,7 @@ import pytest
 from tests.checker.benches import Tried
 from tests.checker.scripted import Scripted, done
 
-from penstock.engine.clock import ClockWatch
+from penstock.engine.services.clock_watch import ClockWatch
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Item
@@ -27,14 +27,14 @@ _TIMES = {
 
 async def set_back(tried: Tried) -> None:
     """By an hour: all that was written so far is that much later than it is now."""
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         for table, columns in _TIMES.items():
             later = ", ".join(f"{name} = {name} + interval '1 hour'" for name in columns)
             await conn.execute(f"UPDATE {table} SET {later}")
 
 
 async def times(tried: Tried, job_id: Any) -> Any:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return await conn.fetchrow(
             """
             SELECT max(extract(epoch FROM i.due_at - now())::float8) AS due,
@@ -46,7 +46,7 @@ async def times(tried: Tried, job_id: Any) -> Any:
 
 async def test_a_clock_that_goes_on_changes_nothing(tried: Tried) -> None:
     await tried.send({"rows": 2})
-    watch = ClockWatch(tried.parts)
+    watch = ClockWatch(tried.runtime)
     assert [await watch.run_once() for _ in range(3)] == [0, 0, 0]
 
 
@@ -69,8 +69,8 @@ async def test_work_goes_on_and_waits_stay_as_long_as_they_were(
     await set_back(tried)
     async with tried.by_hand() as worker:
         assert not await worker.run_once()
-        assert await ClockWatch(tried.parts).run_once() == pytest.approx(HOUR, abs=60_000)
-        assert await ClockWatch(tried.parts).run_once() == 0
+        assert await ClockWatch(tried.runtime).run_once() == pytest.approx(HOUR, abs=60_000)
+        assert await ClockWatch(tried.runtime).run_once() == 0
         while await worker.run_once():
             pass
     for job_id in (queued, read_later):
@@ -85,11 +85,11 @@ async def test_leases_of_the_dead_run_out_as_ever(tried: Tried) -> None:
     async with tried.by_hand() as dead:
         assert await dead._claim() is not None
     await set_back(tried)
-    await ClockWatch(tried.parts).run_once()
-    async with tried.parts.db.acquire() as conn:
+    await ClockWatch(tried.runtime).run_once()
+    async with tried.runtime.db.acquire() as conn:
         left = await conn.fetchval(
             "SELECT extract(epoch FROM expires_at - now())::float8 * 1000 FROM slices"
         )
         told = await conn.fetchval("SELECT count(*) FROM events WHERE event = 'clock.set_back'")
-    assert 0 < left <= tried.parts.settings.lock_cap_ms
+    assert 0 < left <= tried.runtime.settings.lock_cap_ms
     assert told == 1

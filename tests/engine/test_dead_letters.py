@@ -14,12 +14,12 @@ from tests.checker.scripted import Scripted
 from tests.engine.test_endings import raising, told
 
 from penstock.engine import ending
-from penstock.engine.retention import LetterRetention, LetterRetentionConfig
-from penstock.engine.services import background_services
+from penstock.engine.services.retention import LetterRetention, LetterRetentionConfig
 from penstock.model.errors import BadInput, ItemError, Unavailable
 from penstock.model.ids import new_id
 from penstock.model.outcomes import Fail
-from penstock.store import dead_letters
+from penstock.store.jobs import dead_letters
+from penstock.wiring import background_services
 
 
 @pytest.fixture
@@ -28,14 +28,14 @@ def script(scripted: dict[str, Scripted]) -> Scripted:
 
 
 async def letters(tried: Tried, job_id: UUID) -> list[Any]:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return await conn.fetch(
             "SELECT * FROM dead_letters WHERE job_id = $1 ORDER BY last_failed_at", job_id
         )
 
 
 async def groups(tried: Tried) -> dict[str, int]:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return {
             row["signature"]: row["open"] for row in await dead_letters.list_groups(conn, None, 100)
         }
@@ -104,7 +104,7 @@ async def test_failed_items_and_cancelled_jobs_leave_none(tried: Tried, script: 
     failed = await tried.send({"rows": 3})
     await tried.finish(failed)
     cancelled = await tried.send({"rows": 3})
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await ending.cancel(conn, cancelled)
     assert await letters(tried, failed) == await letters(tried, cancelled) == []
     assert await groups(tried) == {}
@@ -129,7 +129,7 @@ async def test_the_letter_is_there_before_a_long_ending_is_over(
 ) -> None:
     monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 3)
     job_id = await tried.send({"rows": 40})
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         failing = ItemError("JOB_TIMEOUT", "too long")
         assert await ending.fail(conn, job_id, failing, None) is not None
         assert await ending.fail(conn, job_id, failing, None) is None
@@ -150,7 +150,7 @@ async def test_a_letter_and_its_failure_are_one_transaction(
 
     monkeypatch.setattr(dead_letters, "add_letter", add_letter)
     with pytest.raises(RuntimeError):
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             await ending.fail(conn, job_id, ItemError("JOB_TIMEOUT", "too long"), None)
     assert (await tried.job(job_id))["state"] == "queued"
 
@@ -172,12 +172,12 @@ async def test_letters_are_kept_for_thirty_days_and_then_go(tried: Tried) -> Non
     for number in range(5):
         old.append(await tried.send({"rows": 1}))
         kind = f"KIND_{number % 2}"
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             await ending.fail(conn, old[-1], ItemError(kind, "so it goes"), None)
     for job_id in kept:
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             await ending.fail(conn, job_id, ItemError("KIND_0", "so it goes"), None)
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         # One of the old ones was dealt with before its time was up.
         row = await conn.fetchrow("SELECT id FROM dead_letters WHERE job_id = $1", old[0])
         assert row is not None
@@ -185,19 +185,19 @@ async def test_letters_are_kept_for_thirty_days_and_then_go(tried: Tried) -> Non
         long_ago = "SET last_failed_at = now() - interval '30 days 1 second'"
         await conn.execute(f"UPDATE dead_letters {long_ago} WHERE job_id = ANY ($1)", old)
         await conn.execute(f"UPDATE dead_letter_groups {long_ago}")
-    assert await LetterRetention(tried.parts, LetterRetentionConfig(31)).run_once() == 0
-    assert await LetterRetention(tried.parts, LetterRetentionConfig(30, chunk=2)).run_once() == 5
+    assert await LetterRetention(tried.runtime, LetterRetentionConfig(31)).run_once() == 0
+    assert await LetterRetention(tried.runtime, LetterRetentionConfig(30, chunk=2)).run_once() == 5
     assert [len(await letters(tried, job_id)) for job_id in old] == [0] * 5
     assert [len(await letters(tried, job_id)) for job_id in kept] == [1, 1]
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         rest = await conn.fetch("SELECT signature, open FROM dead_letter_groups")
     assert [(row["signature"].split(":")[1], row["open"]) for row in rest] == [("KIND_0", 2)]
-    assert "letter retention" in {one.name for one in background_services(tried.parts)}
+    assert "letter retention" in {one.name for one in background_services(tried.runtime)}
 
 
 async def test_a_letter_keeps_its_file(tried: Tried) -> None:
     """Whoever removes files is held back by the database, as long as there is the letter."""
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         file_id = new_id()
         await conn.execute(
             "INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key) "

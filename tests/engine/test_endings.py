@@ -18,7 +18,7 @@ from penstock.engine.context import StopSign
 from penstock.model.errors import BadInput, ItemError, Unavailable
 from penstock.model.outcomes import Fail
 from penstock.model.pipeline import Job
-from penstock.store import jobs as store
+from penstock.store.jobs import jobs as store
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def whole(scripted: dict[str, Scripted]) -> Scripted:
 
 
 async def cancel(tried: Tried, job_id: UUID) -> str | None:
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         return await ending.cancel(conn, job_id)
 
 
@@ -311,7 +311,7 @@ async def test_a_pause_lets_the_running_settle_and_nothing_start(tried: Tried) -
     job_id = await tried.send({"rows": 94})
     async with tried.by_hand() as worker:
         held = await claim(worker)
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             assert await store.pause(conn, job_id) is not None
             assert await store.pause(conn, job_id) is None
         assert await worker._claim() is None
@@ -319,7 +319,7 @@ async def test_a_pause_lets_the_running_settle_and_nothing_start(tried: Tried) -
         assert await worker._claim() is None
         assert (await tried.job(job_id))["done"] == 64
         await tried.is_clean(drained=False)
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             assert await store.resume(conn, job_id) is not None
     (job,) = await tried.finish(job_id)
     assert (job["done"], job["paused"]) == (94, False)
@@ -332,7 +332,7 @@ async def test_a_paused_job_still_completes(tried: Tried) -> None:
     job_id = await tried.send({"rows": 3})
     async with tried.by_hand() as worker:
         held = await claim(worker)
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             await store.pause(conn, job_id)
         await tried.run(worker, held)
     assert (await tried.job(job_id))["state"] == "done"

@@ -12,16 +12,16 @@ from tests.checker.scenarios import claim
 from tests.checker.scripted import Scripted
 from tests.fixtures import MakePrincipal
 
+from penstock.app.kickoff import kickoff
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.ingest import Ingest
-from penstock.engine.kickoff import kickoff
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.errors import ItemError
 from penstock.model.fairness import PLAN_WEIGHTS, score, start_tag
 from penstock.model.outcomes import Done, Fail, Retry
 from penstock.model.policy import NEVER, RetryPolicy
-from penstock.store import claims
-from penstock.store.claims import Served
+from penstock.store.jobs import claims
+from penstock.store.jobs.claims import Served
 
 
 async def test_rows_a_claim_has_no_room_for_are_found_later(
@@ -34,11 +34,13 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
     choose_neighbours = claims.choose_neighbours
     async with tried.by_hand() as worker:
         first = await claim(worker)
-        ingest = Ingest(tried.parts, first, StopSign(), worker.id)
-        ctx = stage_context(tried.parts, StopSign(), 60, tried.parts.log)
-        batches = tried.parts.pipeline("scripted").rows(tried.parts.job(first.jobs[0]), ctx, None)
+        ingest = Ingest(tried.runtime, first, StopSign(), worker.id)
+        ctx = stage_context(tried.runtime, StopSign(), 60, tried.runtime.log)
+        batches = tried.runtime.pipeline("scripted").rows(
+            tried.runtime.job(first.jobs[0]), ctx, None
+        )
         await ingest._store(await anext(batches))
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             await conn.execute("UPDATE jobs SET served_at = 'epoch' WHERE id = $1", growing)
 
         async def late(*args: Any) -> Any:
@@ -61,10 +63,10 @@ async def test_many_tiny_jobs_in_one_claim_count_as_one(tried: Tried) -> None:
     for _ in range(150):
         await tried.send({"rows": 2})
     for _ in range(3):
-        worker = Worker(tried.parts, sweeps=False, announces=False)
+        worker = Worker(tried.runtime, sweeps=False, announces=False)
         for _ in range(worker._slots - 1):
             if await worker._claim() is None:
-                async with tried.parts.db.acquire() as conn:
+                async with tried.runtime.db.acquire() as conn:
                     assert await conn.fetchval("SELECT sum(pending) FROM jobs") == 0
 
 
@@ -79,7 +81,7 @@ async def test_an_org_whose_groups_all_wait_holds_up_nobody(
     async with tried.by_hand() as worker:
         while await worker.run_once():
             pass
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             # As after any service: a little ahead of who has had none for a while.
             await conn.execute(
                 "UPDATE org_time SET vt = (SELECT v FROM virtual_clock) + 1 WHERE org_id = $1",
@@ -105,11 +107,11 @@ async def test_an_error_that_is_no_json_fails_its_own_item(
 async def test_a_kickoff_keeps_its_time_in_an_ingest_too(tried: Tried) -> None:
     job_id = await tried.submit("noop", {"items": 1_000_000, "inline": False})
     began = time.monotonic()
-    assert await kickoff(tried.parts, job_id, 300) >= 1
+    assert await kickoff(tried.runtime, job_id, 300) >= 1
     job = await tried.job(job_id)
     assert 0 < job["total"] < 1_000_000
     assert time.monotonic() - began < 10
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM slices") == 0
 
 
@@ -129,10 +131,10 @@ async def test_the_choice_between_orgs_is_the_models(
             who = await principal(name, plan=plans[name])
             for _ in range(12):
                 await tried.send({"rows": 300, "inline": False}, who=who)
-            async with tried.parts.db.acquire() as conn:
+            async with tried.runtime.db.acquire() as conn:
                 await conn.execute("UPDATE org_time SET vt = $2 WHERE org_id = $1", who.org_id, vt)
         for _ in range(12):
-            async with tried.parts.db.transaction() as conn:
+            async with tried.runtime.db.transaction() as conn:
                 clock = await conn.fetchval("SELECT v FROM virtual_clock")
                 rows = await conn.fetch(
                     "SELECT o.name, sum(s.expected_ms) AS held, min(s.vstart) AS start"

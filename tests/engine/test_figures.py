@@ -11,8 +11,8 @@ from tests.checker.polling import until
 from tests.checker.scenarios import claim
 from tests.checker.scripted import Scripted
 
-from penstock.engine import heartbeat
-from penstock.engine.figures import Figures, Rate, Tally
+from penstock.engine.worker import heartbeat
+from penstock.engine.worker.figures import Figures, Rate, Tally
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Done, Fail, NotFound, Retry
 from penstock.model.policy import RetryPolicy, RetryRule
@@ -39,7 +39,7 @@ async def test_claims_halve_amid_errors_and_recover_after_them(
     # Unknown yet: 64. Then half of that, and after a hundred good ones as much as they allow.
     assert sizes[:3] == [64, 32, 32]
     assert sizes[3] > 64
-    assert tried.parts.figures.claim_factor("scripted", "s0") == 1.0
+    assert tried.runtime.figures.claim_factor("scripted", "s0") == 1.0
 
 
 async def test_retries_stand_twice_as_far_apart_amid_errors(
@@ -75,7 +75,7 @@ async def test_what_counts_as_an_error(
     await tried.send({"rows": 30})
     async with tried.by_hand() as worker:
         await tried.run(worker, await claim(worker))
-    assert (tried.parts.figures.spacing("scripted", "s0") == 2.0) is errors
+    assert (tried.runtime.figures.spacing("scripted", "s0") == 2.0) is errors
 
 
 def test_a_worker_short_of_memory_claims_half() -> None:
@@ -105,7 +105,7 @@ async def test_a_worker_tells_of_itself_with_its_heartbeat(tried: Tried) -> None
     shown: dict[str, Any] = {}
 
     async def told() -> bool:
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             text = await conn.fetchval("SELECT figures FROM workers")
         shown.update(orjson.loads(text))
         return bool(shown.get("totals", {}).get("done") == 30)
@@ -131,7 +131,7 @@ async def test_a_worker_without_room_says_so_once_a_minute(
     beats = 0
 
     async def complaints() -> list[Any]:
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             return await conn.fetch("SELECT * FROM events WHERE event = 'queue.backpressure'")
 
     async with tried.worker() as worker:

@@ -12,7 +12,7 @@ from psycopg.pq.abc import PGconn
 from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 
-from penstock.engine.sweep import Sweeper
+from penstock.engine.services.sweep import Sweeper
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))"
 
@@ -21,7 +21,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || cur
 def frozen(owner_dsn: str, tried: Tried) -> Iterator[PGconn]:
     """A connection as the engine makes it, in a transaction that holds the claim lock."""
     conn = psycopg.Connection.connect(owner_dsn, autocommit=True)
-    limits = {**tried.parts.db._settings(), "idle_in_transaction_session_timeout": "700ms"}
+    limits = {**tried.runtime.db._settings(), "idle_in_transaction_session_timeout": "700ms"}
     for name, value in limits.items():
         conn.execute("SELECT set_config(%s, %s, false)", (name, value))
     conn.pgconn.exec_(b"BEGIN")
@@ -49,7 +49,7 @@ async def test_frozen_between_the_messages_of_one_statement(tried: Tried, frozen
     frozen.send_prepare(b"", b"SELECT 1")
     frozen.send_flush_request()
     frozen.flush()
-    sweeper = Sweeper(tried.parts)
+    sweeper = Sweeper(tried.runtime)
 
     async def sweep() -> None:
         while True:

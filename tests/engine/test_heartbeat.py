@@ -13,8 +13,8 @@ from tests.checker.polling import until
 
 from penstock.engine.context import StopSign
 from penstock.engine.failpoints import Failpoints
-from penstock.engine.heartbeat import Heartbeat, Report
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
+from penstock.engine.worker.heartbeat import Heartbeat, Report
 from penstock.store.database import Database
 
 
@@ -26,11 +26,11 @@ def silent() -> Iterator[socket.socket]:
 
 
 async def test_a_beat_that_waits_does_not_outlast_the_lease(
-    parts: Parts, silent: socket.socket
+    runtime: Runtime, silent: socket.socket
 ) -> None:
     db = Database(f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/nothing", "public")
     patience_ms = 60_000
-    heartbeat = Heartbeat(db, "w", parts.log, patience_ms, Failpoints(), lambda: Report(1, 1, {}))
+    heartbeat = Heartbeat(db, "w", runtime.log, patience_ms, Failpoints(), lambda: Report(1, 1, {}))
     stop = StopSign()
     lease_ms = 2000
     until_then = time.monotonic() + lease_ms / 1000

@@ -10,13 +10,13 @@ from tests.fixtures import MakePrincipal
 from penstock.engine.claim import Claim, claim
 from penstock.engine.context import StopSign
 from penstock.engine.ingest import Ingest
-from penstock.engine.worker import Worker
-from penstock.store.claims import Served
+from penstock.engine.worker.loop import Worker
+from penstock.store.jobs.claims import Served
 
 
 async def claim_holding(tried: Tried, worker: Worker, served: Served | None = None) -> Claim:
     limits = replace(worker._limits, holds_ingest=True)
-    claimed = await claim(tried.parts.db, worker.id, served or Served(), limits)
+    claimed = await claim(tried.runtime.db, worker.id, served or Served(), limits)
     assert claimed is not None
     return claimed
 
@@ -38,7 +38,7 @@ async def test_stored_items_go_before_any_ingest(tried: Tried, principal: MakePr
 async def test_of_a_job_half_read_its_items_go_first(tried: Tried) -> None:
     half = await tried.send({"rows": 40, "inline": False, "batch": 10})
     async with tried.by_hand() as worker:
-        ingest = Ingest(tried.parts, await claim_holding(tried, worker), StopSign(), worker.id)
+        ingest = Ingest(tried.runtime, await claim_holding(tried, worker), StopSign(), worker.id)
         await ingest.run(lambda _: True)
         first = await claim_holding(tried, worker)
         assert (first.work.kind, first.work.job_id) == ("items", half)

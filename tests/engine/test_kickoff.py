@@ -11,9 +11,10 @@ from tests.checker.benches import Tried
 from tests.checker.polling import until
 from tests.checker.scripted import Scripted, done
 
-from penstock.engine import ending, slots
-from penstock.engine.kickoff import kickoff
+from penstock.app.kickoff import kickoff
+from penstock.engine import ending
 from penstock.engine.run import child_piece
+from penstock.engine.worker import slots
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
@@ -30,7 +31,7 @@ def script(scripted: dict[str, Scripted]) -> Scripted:
 async def timed(tried: Tried, job_id: UUID, duration_ms: int) -> tuple[int, float]:
     """Slices worked, and the seconds that took."""
     began = time.monotonic()
-    slices = await kickoff(tried.parts, job_id, duration_ms)
+    slices = await kickoff(tried.runtime, job_id, duration_ms)
     return slices, time.monotonic() - began
 
 
@@ -68,7 +69,7 @@ async def test_a_millisecond_is_over_before_anything_starts(tried: Tried, script
 
 async def test_heavy_work_goes_in_pieces_that_fit_the_time(tried: Tried) -> None:
     # A child process has to start first.
-    await kickoff(tried.parts, await tried.submit("noop", {"items": 1, "cpuMs": 1}), 5000)
+    await kickoff(tried.runtime, await tried.submit("noop", {"items": 1, "cpuMs": 1}), 5000)
     job_id = await tried.submit("noop", {"items": 100, "cpuMs": 50})
     for _ in range(2):
         _, took = await timed(tried, job_id, 400)
@@ -93,7 +94,7 @@ async def test_an_ingest_stops_after_the_batch_at_hand(tried: Tried, script: Scr
     assert 0 < stored < 5000
     script.before_rows = lambda start: None
     # Even the shortest time stores a batch, so that asking again and again comes to an end.
-    await kickoff(tried.parts, job_id, 1)
+    await kickoff(tried.runtime, job_id, 1)
     await tried.finish(job_id)
     await tried.is_clean()
 
@@ -118,7 +119,7 @@ async def test_a_cancel_stops_what_runs_after_the_item_at_hand(
             return len(starts) > 2
 
         await until(begun, "the work to begin")
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             assert await ending.cancel(conn, job_id) is not None
         cancelled = time.monotonic()
 
@@ -150,9 +151,9 @@ async def test_work_that_heeds_nothing_is_cut_off_after_a_grace(
 
     script.work = work
     job_id = await tried.send({"rows": 3})
-    asked = asyncio.create_task(kickoff(tried.parts, job_id, 60_000))
+    asked = asyncio.create_task(kickoff(tried.runtime, job_id, 60_000))
     await begun.wait()
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await ending.cancel(conn, job_id)
     await asyncio.wait_for(asked, 30)
     assert (await tried.job(job_id))["state"] == "cancelled"

@@ -13,8 +13,8 @@ from uuid import UUID
 import pytest
 from tests.fixtures import Bench
 
-from penstock.engine.undo import undo
-from penstock.engine.uploads import Upload, keep_upload
+from penstock.app.undo import undo
+from penstock.app.uploads import Upload, keep_upload
 from penstock.model.ids import new_id
 from penstock.settings import Settings
 
@@ -25,13 +25,13 @@ ROOT = Path(__file__).resolve().parents[2]
 UNDO = """
 import asyncio, os, sys
 from uuid import UUID
-from penstock.engine.undo import undo
+from penstock.app.undo import undo
 from penstock.settings import Settings
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 async def main():
-    async with engine_parts(Settings(), os.environ["DSN"], name="undo", listens=False) as parts:
-        await undo(parts, parts.db.transaction, UUID(sys.argv[1]), 60)
+    async with open_runtime(Settings(), os.environ["DSN"], name="undo", listens=False) as runtime:
+        await undo(runtime, runtime.db.transaction, UUID(sys.argv[1]), 60)
 
 asyncio.run(main())
 """
@@ -43,11 +43,11 @@ async def imported(bench: Bench, lines: list[str]) -> UUID:
     async def whole() -> Any:
         yield content
 
-    parts = bench.parts
-    blob = await parts.blobs.put(whole(), len(content))
+    runtime = bench.runtime
+    blob = await runtime.blobs.put(whole(), len(content))
     upload = Upload(new_id(), "goods.csv", "text/csv", blob)
-    async with parts.db.transaction() as conn:
-        await keep_upload(parts, conn, bench.who, upload)
+    async with runtime.db.transaction() as conn:
+        await keep_upload(runtime, conn, bench.who, upload)
     config = {"intent": "merge", "priceGuard": 0}
     job = await bench.submit("extraction", config, file_id=upload.id)
     await bench.work()
@@ -57,7 +57,7 @@ async def imported(bench: Bench, lines: list[str]) -> UUID:
 
 
 async def dumped(bench: Bench) -> dict[UUID, str]:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         return {row["id"]: row["line"] for row in await conn.fetch(DUMP)}
 
 
@@ -93,7 +93,7 @@ async def test_all_is_as_before_but_what_was_changed_since(
     assert all(line in (before.get(one), after[one]) for one, line in halfway.items())
     assert killed_at("undo_after_commit:kill:2", settings, owner_dsn, job) == -9
 
-    answer = await undo(bench.parts, bench.parts.db.transaction, job, 60)
+    answer = await undo(bench.runtime, bench.runtime.db.transaction, job, 60)
     assert not answer["more"]
     assert {UUID(one["productId"]) for one in answer["refused"]} == changed
     assert (answer["refusedCount"], answer["refused"][0]["reason"]) == (

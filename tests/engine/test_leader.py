@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 from tests.checker.polling import until
 
-from penstock.engine import leader as module
-from penstock.engine.leader import Leader
-from penstock.engine.parts import Parts
-from penstock.engine.services import Service, run_service
-from penstock.store import leaders
+from penstock.engine.runtime import Runtime
+from penstock.engine.services import leader as module
+from penstock.engine.services.leader import Leader
+from penstock.engine.services.service import run_service
+from penstock.store.workers import leaders
 
 
 class Counting:
@@ -32,14 +32,10 @@ class Counting:
             raise self.error
 
 
-def only(service: Service) -> Callable[[Parts], Sequence[Service]]:
-    return lambda _: [service]
-
-
 @asynccontextmanager
-async def candidate(parts: Parts, who: str) -> AsyncIterator[tuple[Leader, Counting]]:
+async def candidate(runtime: Runtime, who: str) -> AsyncIterator[tuple[Leader, Counting]]:
     service = Counting()
-    leader = Leader(parts, who, only(service))
+    leader = Leader(runtime, who, [service])
     running = asyncio.create_task(leader.run())
     try:
         yield leader, service
@@ -55,8 +51,8 @@ async def runs(service: Counting, more_than: int = 0) -> None:
     await until(ran, "the service to run")
 
 
-async def who_leads(parts: Parts) -> list[str]:
-    async with parts.db.acquire() as conn:
+async def who_leads(runtime: Runtime) -> list[str]:
+    async with runtime.db.acquire() as conn:
         return [row["worker"] for row in await leaders.listed(conn)]
 
 
@@ -67,44 +63,44 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_STALE_SECONDS", 1.5)
 
 
-async def test_one_leads_and_the_next_takes_over_at_once(parts: Parts) -> None:
-    async with candidate(parts, "second") as (second, idle):
-        async with candidate(parts, "first") as (first, busy):
+async def test_one_leads_and_the_next_takes_over_at_once(runtime: Runtime) -> None:
+    async with candidate(runtime, "second") as (second, idle):
+        async with candidate(runtime, "first") as (first, busy):
             await until(_any_of(first, second), "somebody to lead")
             assert first.leads != second.leads
             await runs(busy if first.leads else idle)
             assert 0 in (busy.runs, idle.runs)
         await runs(idle)
-        assert await who_leads(parts) == ["second"]
-    assert await who_leads(parts) == []
+        assert await who_leads(runtime) == ["second"]
+    assert await who_leads(runtime) == []
 
 
-async def test_a_lost_session_is_led_again(parts: Parts) -> None:
-    async with candidate(parts, "one") as (_, service):
+async def test_a_lost_session_is_led_again(runtime: Runtime) -> None:
+    async with candidate(runtime, "one") as (_, service):
         await runs(service)
-        async with parts.db.acquire() as conn:
+        async with runtime.db.acquire() as conn:
             await conn.execute("SELECT pg_terminate_backend(backend) FROM leaders")
         await runs(service, more_than=service.runs + 20)
-        assert await who_leads(parts) == ["one"]
+        assert await who_leads(runtime) == ["one"]
 
 
-async def test_a_silent_leader_is_cut_off(parts: Parts) -> None:
+async def test_a_silent_leader_is_cut_off(runtime: Runtime) -> None:
     """As a process that was stopped: its session lives and holds the lock."""
-    frozen = await parts.db.connect()
+    frozen = await runtime.db.connect()
     try:
         assert await leaders.take(frozen, "services", "frozen")
-        async with candidate(parts, "next") as (next_one, service):
+        async with candidate(runtime, "next") as (next_one, service):
             await runs(service)
             assert next_one.leads
-            assert await who_leads(parts) == ["next"]
+            assert await who_leads(runtime) == ["next"]
             assert frozen.is_closed()
     finally:
         frozen.terminate()
 
 
-async def test_one_that_was_away_does_nothing_more(parts: Parts) -> None:
+async def test_one_that_was_away_does_nothing_more(runtime: Runtime) -> None:
     """Its own clock tells it so, before it has asked anyone."""
-    async with candidate(parts, "late") as (leader, service):
+    async with candidate(runtime, "late") as (leader, service):
         await runs(service)
         leader._sure_until = 0.0
         assert not leader.leads
@@ -113,9 +109,9 @@ async def test_one_that_was_away_does_nothing_more(parts: Parts) -> None:
         assert leader.leads
 
 
-async def test_a_service_survives_what_it_raises(parts: Parts) -> None:
+async def test_a_service_survives_what_it_raises(runtime: Runtime) -> None:
     service = Counting()
-    running = asyncio.create_task(run_service(parts, service))
+    running = asyncio.create_task(run_service(runtime, service))
     for error in (ConnectionRefusedError("away"), KeyError("a bug")):
         service.error = error
         await runs(service, more_than=service.runs + 2)

@@ -19,9 +19,9 @@ from tests.checker.scenarios import claim
 from penstock.engine.claim import lease_ids
 from penstock.engine.context import StopSign
 from penstock.engine.run import run_items
+from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import settle
-from penstock.engine.sweep import Sweeper
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -32,7 +32,7 @@ SOON = 5.0
 @asynccontextmanager
 async def locked(tried: Tried, table: str, row_id: UUID) -> AsyncIterator[int]:
     """Answers which backend holds it."""
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         await conn.execute(f"SELECT 1 FROM {table} WHERE id = $1 FOR UPDATE", row_id)
         yield await conn.fetchval("SELECT pg_backend_pid()")
@@ -66,9 +66,9 @@ async def test_a_lease_of_a_locked_job_is_taken_back_without_holding_up_claims(
     async with tried.by_hand() as worker:
         await claim(worker)
         other = await tried.send({"rows": 2})
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
-        sweeper = Sweeper(tried.parts)
+        sweeper = Sweeper(tried.runtime)
         async with locked(tried, "jobs", held) as holder:
             sweeping = asyncio.create_task(_sweep_on(sweeper))
             await until(partial(_somebody_waits, tried, holder), "the sweeper to wait for the job")
@@ -87,7 +87,7 @@ async def _sweep_on(sweeper: Sweeper) -> None:
 
 async def _somebody_waits(tried: Tried, holder: int) -> bool:
     waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE $1 = ANY (pg_blocking_pids(pid)))"
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return bool(await conn.fetchval(waits, holder))
 
 
@@ -99,7 +99,7 @@ async def test_leases_live_on_beside_one_that_is_locked(tried: Tried) -> None:
     """As by a settle that waits for its job."""
     for _ in range(2):
         await tried.send({"rows": 1})
-    async with Worker(tried.parts, sweeps=False) as worker:
+    async with Worker(tried.runtime, sweeps=False) as worker:
         claimed = await claim(worker)
         first, second = lease_ids(claimed)
         stop = StopSign()
@@ -112,7 +112,7 @@ async def test_leases_live_on_beside_one_that_is_locked(tried: Tried) -> None:
 
 
 async def _expiry(tried: Tried, slice_id: UUID) -> Any:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return await conn.fetchval("SELECT expires_at FROM slices WHERE id = $1", slice_id)
 
 
@@ -135,10 +135,10 @@ class TestSettle:
         job_id = await tried.send({"rows": 2})
         async with tried.by_hand() as worker:
             claimed = await claim(worker)
-            worked = await run_items(tried.parts, claimed, StopSign(), 60)
+            worked = await run_items(tried.runtime, claimed, StopSign(), 60)
             async with locked(tried, "jobs", job_id):
                 with pytest.raises(asyncpg.QueryCanceledError):
-                    await settle(tried.parts, claimed, worked, worker.id, 3600)
+                    await settle(tried.runtime, claimed, worked, worker.id, 3600)
             # What it held is worked again.
         await tried.expire()
         (job,) = await tried.finish(job_id)
@@ -149,7 +149,7 @@ class TestSettle:
 async def test_a_claim_goes_past_a_job_with_a_locked_item(tried: Tried) -> None:
     """One that somebody puts right by hand, say."""
     first, second = [await tried.send({"rows": 3}, priority=n) for n in (6, 5)]
-    async with tried.by_hand() as worker, tried.parts.db.transaction() as conn:
+    async with tried.by_hand() as worker, tried.runtime.db.transaction() as conn:
         await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         await conn.execute("SELECT 1 FROM job_items WHERE job_id = $1 FOR UPDATE", first)
         claimed = await asyncio.wait_for(claim(worker), SOON)

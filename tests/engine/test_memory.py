@@ -9,7 +9,7 @@ import pytest
 from tests.checker.polling import until
 from tests.fixtures import Bench
 
-from penstock.engine import worker as module
+from penstock.engine.worker import loop as module
 
 
 class Circle:

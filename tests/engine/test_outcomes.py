@@ -251,7 +251,7 @@ async def test_errors_are_counted_by_code(tried: Tried, script: Scripted) -> Non
     script.work = work
     job_id = await tried.send({"rows": 5})
     await tried.finish(job_id)
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         rows = await conn.fetch("SELECT code, count FROM job_errors WHERE job_id = $1", job_id)
     assert {row["code"]: row["count"] for row in rows} == {
         "VALIDATION_ERROR": 3, "FILE_NOT_FOUND": 2,

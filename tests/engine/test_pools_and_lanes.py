@@ -9,18 +9,19 @@ from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 from tests.fixtures import MakePrincipal
 
+from penstock.app.kickoff import kickoff
 from penstock.engine.claim import Claim
-from penstock.engine.kickoff import kickoff
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.errors import BadInput
 from penstock.model.fairness import lane_pattern, serves_one_org
-from penstock.store import accounts, lanes
-from penstock.store.accounts import Principal
-from penstock.store.claims import Served
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.jobs.claims import Served
+from penstock.store.workers import lanes
 
 
 def _hand(tried: Tried, served: Served | None = None) -> Worker:
-    return Worker(tried.parts, served, sweeps=False, announces=False)
+    return Worker(tried.runtime, served, sweeps=False, announces=False)
 
 
 async def _settled(tried: Tried, worker: Worker, turns: int) -> Counter[int]:
@@ -50,7 +51,7 @@ async def test_dedicated_workers_leave_the_shares_of_the_others_alone(
     common = _hand(tried)
     for who in (rich, four, one):
         await _send_much(tried, who, 100)
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         # As after an hour of dedicated service.
         await conn.execute(
             "INSERT INTO org_time (org_id, pool, vt) VALUES ($1, $2, 1e9)", rich.org_id, own_pool()
@@ -58,7 +59,7 @@ async def test_dedicated_workers_leave_the_shares_of_the_others_alone(
         await conn.execute("INSERT INTO virtual_clock (pool, v) VALUES ($1, 1e9)", own_pool())
         await conn.execute("UPDATE job_stages SET avg_ms = 70")
     assert set(await _settled(tried, own, 5)) == {rich.org_id}
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT v FROM virtual_clock WHERE pool = ''") < 1e6
     held = Counter[int]()
     for _ in range(26):
@@ -108,15 +109,15 @@ async def test_nothing_of_a_paused_lane_is_claimed(tried: Tried, principal: Make
     rich = await principal("rich", plan="enterprise")
     in_lane = await tried.send({"rows": 5}, who=rich)
     beside = await tried.send({"rows": 5})
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         assert await lanes.pause(conn, "priority.rich", rich.user_id, "maintenance")
         assert not await lanes.pause(conn, "priority.rich", rich.user_id, "again")
     await tried.work()
     assert (await tried.job(beside))["state"] == "done"
     job = await tried.job(in_lane)
     assert (job["state"], job["pending"], job["lane_paused"]) == ("queued", 5, True)
-    assert await kickoff(tried.parts, in_lane, 500) == 0
-    async with tried.parts.db.transaction() as conn:
+    assert await kickoff(tried.runtime, in_lane, 500) == 0
+    async with tried.runtime.db.transaction() as conn:
         shown = {one["lane"]: one for one in await lanes.list_lanes(conn)}
         assert shown["priority.rich"]["paused"]
         assert shown["priority.rich"]["jobs"] == 1
@@ -134,7 +135,7 @@ async def test_a_job_cancelled_in_a_paused_lane_still_ends(
 
     monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 1)
     job_id = await tried.send({"rows": 5})
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await lanes.pause(conn, "standard", tried.who.user_id, "")
         await ending.cancel(conn, job_id)
     await tried.work()
@@ -145,13 +146,13 @@ async def test_a_job_cancelled_in_a_paused_lane_still_ends(
 
 async def test_an_orgs_own_cap_holds(tried: Tried, principal: MakePrincipal) -> None:
     capped = await principal("capped")
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await accounts.set_org(conn, "capped", None, 2, None, by_user=capped.user_id)
     for _ in range(4):
         await tried.send({"rows": 200, "inline": False}, who=capped)
     worker = _hand(tried)
     assert [await worker._claim() is not None for _ in range(4)] == [True, True, False, False]
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         after = await accounts.set_org(conn, "capped", "basic", 0, True, by_user=capped.user_id)
     assert (after["plan"], after["weight"], after["max_slices"]) == ("basic", 1, None)
     assert await worker._claim() is not None
@@ -167,7 +168,7 @@ def test_lane_patterns() -> None:
 
 
 async def test_only_lanes_that_can_exist_are_paused(tried: Tried) -> None:
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         for name in ("nonsense", "priority.", "priority.a b", "Standard"):
             with pytest.raises(BadInput, match="no lane"):
                 await lanes.pause(conn, name, tried.who.user_id, "")

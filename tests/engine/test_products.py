@@ -12,8 +12,8 @@ from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 from tests.checker.scripted import Scripted
 
-from penstock.engine import bulk
-from penstock.engine.undo import undo
+from penstock.app import bulk
+from penstock.app.undo import undo
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import PermanentError
 from penstock.model.outcomes import Done, Outcome
@@ -21,8 +21,8 @@ from penstock.model.pipeline import Item
 from penstock.model.ports import Context, Winner
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
+from penstock.store.catalog.products import StoredCatalog
 from penstock.store.database import Connection, from_json
-from penstock.store.products import StoredCatalog
 
 CATALOG = "SELECT md5(string_agg(p::text, '\n' ORDER BY p.id)) FROM products p"
 
@@ -45,17 +45,17 @@ def writes(script: Scripted, versions: Mapping[int, int | None], **data: Any) ->
 
 
 async def products(tried: Tried) -> list[Any]:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return await conn.fetch("SELECT * FROM products ORDER BY source_id")
 
 
 async def value(tried: Tried, sql: str, *args: Any) -> Any:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return await conn.fetchval(sql, *args)
 
 
 async def undone(tried: Tried, job_id: UUID) -> dict[str, Any]:
-    return await undo(tried.parts, tried.parts.db.transaction, job_id, 30)
+    return await undo(tried.runtime, tried.runtime.db.transaction, job_id, 30)
 
 
 async def test_products_are_new_then_changed_and_images_kept(
@@ -139,7 +139,7 @@ async def test_undo_puts_everything_back_but_what_was_changed_since(
     job_id = await tried.send({"rows": rows + 100, "inline": False})
     await tried.finish(job_id)
     assert await value(tried, CATALOG) != before
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         await _someone_changes(conn, 20)
         changed = [row["id"] for row in await conn.fetch("SELECT id FROM products WHERE sku = 'x'")]
     answer = await undone(tried, job_id)
@@ -147,7 +147,7 @@ async def test_undo_puts_everything_back_but_what_was_changed_since(
     assert {UUID(one["productId"]) for one in answer["refused"]} == set(changed)
     assert answer["refused"][0]["reason"] == "It was changed since."
     same = CATALOG.replace("FROM products p", "FROM products p WHERE p.id <> ALL ($1)")
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         left = await conn.fetchval(same, changed)
         await conn.execute("DELETE FROM products WHERE sku = 'x'")
         assert left == await conn.fetchval(CATALOG)
@@ -191,9 +191,9 @@ async def test_an_undo_brings_back_what_others_did_in_between(
     await tried.finish(second)
     between = await value(tried, CATALOG)
     writes(script, {1: 2}, by="first again")
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         again = Selection(statuses=(ItemStatus.DONE,))
-        await bulk.reprocess_job(tried.parts, conn, tried.who, first, again)
+        await bulk.reprocess_job(tried.runtime, conn, tried.who, first, again)
     await tried.finish(first)
     assert await value(tried, CATALOG) != between
     answer = await undone(tried, first)
@@ -207,7 +207,7 @@ async def test_an_undo_brings_back_what_others_did_in_between(
     assert await value(tried, CATALOG) == between
     assert (await undone(tried, second))["restored"] == 1
     assert await value(tried, CATALOG) == at_first
-    told = await undo(tried.parts, tried.parts.db.transaction, first, 30, dry_run=True)
+    told = await undo(tried.runtime, tried.runtime.db.transaction, first, 30, dry_run=True)
     assert (told["deleted"], told["refusedCount"]) == (1, 0)
     assert (await undone(tried, first))["deleted"] == 1
     assert await products(tried) == []
@@ -246,9 +246,9 @@ async def test_a_job_that_was_taken_up_again_is_not_undone_under_it(
     job_id = await tried.send({"rows": 1})
     await tried.finish(job_id)
     writes(script, {1: 1}, by="again")
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         again = Selection(statuses=(ItemStatus.DONE,))
-        await bulk.reprocess_job(tried.parts, conn, tried.who, job_id, again)
+        await bulk.reprocess_job(tried.runtime, conn, tried.who, job_id, again)
     with pytest.raises(PermanentError, match="let it end"):
         await undone(tried, job_id)
     assert len(await products(tried)) == 1
@@ -263,7 +263,7 @@ async def test_rows_find_each_other_by_name(tried: Tried, script: Scripted) -> N
     job_id = await tried.send({"rows": 7})
     async with tried.by_hand() as worker:
         await tried.run(worker, await claim(worker))
-    catalog = StoredCatalog(tried.parts.db)
+    catalog = StoredCatalog(tried.runtime.db)
     keys = ["sku:1", "gtin:2", "sku:9"]
     assert await catalog.rows_named(job_id, keys, 2) == {"sku:1": [1, 4], "gtin:2": [2]}
     winners = {

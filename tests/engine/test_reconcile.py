@@ -9,23 +9,23 @@ import pytest
 from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 
-from penstock.engine.reconcile import Reconciled, Reconciler, ReconcilerConfig
-from penstock.store import events, jobs
+from penstock.engine.services.reconcile import Reconciled, Reconciler, ReconcilerConfig
+from penstock.store.jobs import events, jobs
 
 _EAGER = ReconcilerConfig(every_ms=50, job_limit_ms=60_000, stuck_ms=0)
 
 
 async def damage(tried: Tried, statement: str, *args: Any) -> None:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         await conn.execute(statement, *args)
 
 
 async def reconcile(tried: Tried) -> Reconciled:
-    return await Reconciler(tried.parts, _EAGER).run_once()
+    return await Reconciler(tried.runtime, _EAGER).run_once()
 
 
 async def last_event(tried: Tried, job_id: UUID, event: str) -> bool:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         return any(row["event"] == event for row in await events.events_of(conn, job_id, 0, 1000))
 
 
@@ -77,11 +77,11 @@ async def test_waiting_pauses_and_standing_do_not_count(tried: Tried) -> None:
         await claim(worker)
     await grow_old(tried, standing)
     await grow_old(tried, waiting)
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await jobs.pause(conn, waiting)
         await conn.execute("UPDATE jobs SET updated_at = updated_at - interval '2 min'")
     assert await reconcile(tried) == Reconciled()
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         await jobs.resume(conn, waiting)
     assert await reconcile(tried) == Reconciled()
 

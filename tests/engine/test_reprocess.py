@@ -11,8 +11,9 @@ from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 from tests.checker.scripted import Scripted, done
 
-from penstock.engine import bulk, ending, reprocess
-from penstock.engine.bulk_service import go_on
+from penstock.app import bulk
+from penstock.app.bulk_operations import go_on
+from penstock.engine import ending, reprocess
 from penstock.engine.context import StopSign
 from penstock.model.errors import BadInput, ItemError, PermanentError
 from penstock.model.outcomes import Child, Done, Fail, NotFound, Outcome, Retry, Skip
@@ -20,7 +21,7 @@ from penstock.model.pipeline import Item
 from penstock.model.ports import Context
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
-from penstock.store import jobs as store
+from penstock.store.jobs import jobs as store
 
 WRONG = ItemError("VALIDATION_ERROR", "never")
 
@@ -32,17 +33,17 @@ def script(scripted: dict[str, Scripted]) -> Scripted:
 
 async def again(tried: Tried, job_id: UUID, **selection: Any) -> bulk.Reprocessed:
     """Reprocess, and go on with what is large to its end."""
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         made = await bulk.reprocess_job(
-            tried.parts, conn, tried.who, job_id, Selection(**selection)
+            tried.runtime, conn, tried.who, job_id, Selection(**selection)
         )
     if made.operation_id is not None:
-        assert await go_on(tried.parts, made.operation_id, 60)
+        assert await go_on(tried.runtime, made.operation_id, 60)
     return made
 
 
 async def cancel(tried: Tried, job_id: UUID) -> None:
-    async with tried.parts.db.transaction() as conn:
+    async with tried.runtime.db.transaction() as conn:
         assert await ending.cancel(conn, job_id) is not None
 
 
@@ -71,7 +72,7 @@ async def test_what_failed_runs_again_and_nothing_else(tried: Tried, script: Scr
     job = await tried.job(job_id)
     assert (job["state"], job["pending"], job["error"], job["generation"]) == ("queued", 2, 0, 2)
     assert (job["finished_at"], job["started_at"], job["percent"]) == (None, None, 75)
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert (await store.get_job(conn, job_id))["errors"] is None
     (job,) = await tried.finish(job_id)
     assert (job["state"], job["done"], job["percent"]) == ("done", 8, 100)
@@ -231,7 +232,7 @@ async def test_few_among_many_are_all_found(
     script.work = done
     made = await again(tried, job_id, codes=("RARE",))
     assert made.operation_id is not None
-    assert await go_on(tried.parts, made.operation_id, 30)
+    assert await go_on(tried.runtime, made.operation_id, 30)
     (job,) = await tried.finish(job_id)
     assert (job["done"], job["error"]) == (6, 54)
     await tried.is_clean()
@@ -269,7 +270,7 @@ async def test_an_ingest_that_was_cut_off_goes_on(tried: Tried, script: Scripted
     script.before_rows = sound
     made = await again(tried, job_id)
     assert made.items == 100
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         letter = await conn.fetchrow("SELECT state, new_job_id, closed_by FROM dead_letters")
         assert tuple(letter or ()) == ("reprocessed", job_id, tried.who.user_id)
         assert await conn.fetchval("SELECT sum(open) FROM dead_letter_groups") == 0
@@ -444,9 +445,9 @@ class TestLarge:
         monkeypatch.setattr(reprocess, "CHUNK", 5)
 
     async def begun(self, tried: Tried, job_id: UUID, **selection: Any) -> UUID:
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             made = await bulk.reprocess_job(
-                tried.parts, conn, tried.who, job_id, Selection(**selection)
+                tried.runtime, conn, tried.who, job_id, Selection(**selection)
             )
         assert made.operation_id is not None
         return made.operation_id
@@ -465,7 +466,7 @@ class TestLarge:
             assert (job["state"], round(job["percent"])) == ("queued", 33)
             script.began.clear()
             for reopened in (5, 10, 15):
-                assert not await go_on(tried.parts, operation, 0)
+                assert not await go_on(tried.runtime, operation, 0)
                 while await worker.run_once():
                     pass
                 job = await tried.job(job_id)
@@ -473,7 +474,7 @@ class TestLarge:
                 assert round(job["percent"]) == 33
             # The barrier stays shut until the last one is through the stage before it.
             assert {stage for _, stage in script.began} == {0}
-        assert await go_on(tried.parts, operation, 60)
+        assert await go_on(tried.runtime, operation, 60)
         (job,) = await tried.finish(job_id)
         assert (job["state"], job["done"], job["generation"]) == ("done", 30, 2)
         await tried.is_clean()
@@ -485,7 +486,7 @@ class TestLarge:
         job_id = await tried.send({"rows": 12})
         await tried.finish(job_id)
         operation = await self.begun(tried, job_id)
-        while not await go_on(tried.parts, operation, 0):
+        while not await go_on(tried.runtime, operation, 0):
             await tried.work()
         (job,) = await tried.finish(job_id)
         assert job["error"] == 12
@@ -497,11 +498,11 @@ class TestLarge:
         job_id = await tried.send({"rows": 12})
         await tried.finish(job_id)
         operation = await self.begun(tried, job_id)
-        await go_on(tried.parts, operation, 0)
+        await go_on(tried.runtime, operation, 0)
         with pytest.raises(PermanentError, match="reopened already"):
             await again(tried, job_id)
         await cancel(tried, job_id)
-        assert await go_on(tried.parts, operation, 60)
+        assert await go_on(tried.runtime, operation, 60)
         job = await tried.job(job_id)
         assert (job["state"], job["skipped"], job["error"]) == ("cancelled", 5, 7)
         assert job["ingest_done"]
@@ -517,13 +518,13 @@ class TestLarge:
         job_id = await tried.send({"rows": 12})
         await tried.finish(job_id)
         operation = await self.begun(tried, job_id)
-        await go_on(tried.parts, operation, 0)
+        await go_on(tried.runtime, operation, 0)
         script.work = done
         await tried.work()
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             assert await bulk.abort(conn, tried.who, operation, None)
             assert not await bulk.abort(conn, tried.who, operation, None)
         job = await tried.job(job_id)
         assert (job["state"], job["done"], job["error"]) == ("done", 5, 7)
-        assert await go_on(tried.parts, operation, 60)
+        assert await go_on(tried.runtime, operation, 60)
         await tried.is_clean()

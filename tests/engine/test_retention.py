@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.fixtures import Bench
 
-from penstock.engine.retention import AuditRetention, AuditRetentionConfig
-from penstock.engine.services import background_services
+from penstock.engine.services.retention import AuditRetention, AuditRetentionConfig
+from penstock.wiring import background_services
 
 _FILL = """
 INSERT INTO audit (org_id, user_id, action, target, created_at)
@@ -15,13 +15,13 @@ FROM generate_series(10, 1, -1) AS days
 
 
 async def test_the_audit_goes_back_so_many_days(bench: Bench) -> None:
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         await conn.execute("DELETE FROM audit")
         await conn.execute(_FILL, bench.who.org_id, bench.who.user_id)
-    assert await AuditRetention(bench.parts, AuditRetentionConfig(10.5)).run_once() == 0
+    assert await AuditRetention(bench.runtime, AuditRetentionConfig(10.5)).run_once() == 0
     # In chunks, and nothing that is younger.
-    assert await AuditRetention(bench.parts, AuditRetentionConfig(3.5, chunk=2)).run_once() == 7
-    async with bench.parts.db.acquire() as conn:
+    assert await AuditRetention(bench.runtime, AuditRetentionConfig(3.5, chunk=2)).run_once() == 7
+    async with bench.runtime.db.acquire() as conn:
         left = await conn.fetch("SELECT target FROM audit ORDER BY id")
     assert [row["target"] for row in left] == ["job:3", "job:2", "job:1"]
-    assert "audit retention" in {one.name for one in background_services(bench.parts)}
+    assert "audit retention" in {one.name for one in background_services(bench.runtime)}

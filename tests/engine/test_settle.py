@@ -16,7 +16,7 @@ from penstock.model.errors import ItemError
 from penstock.model.outcomes import Child, Done, Fail, Outcome, Retry
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
-from penstock.store import slices
+from penstock.store.jobs import slices
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def test_a_commit_whose_answer_was_lost_is_not_written_twice(
             lost.append(name)
             raise asyncpg.ConnectionDoesNotExistError("connection was closed")
 
-    monkeypatch.setattr(tried.parts.failpoints, "reach", lose_the_answer)
+    monkeypatch.setattr(tried.runtime.failpoints, "reach", lose_the_answer)
     job_id = await tried.send({"rows": 5})
     await tried.work()
     assert lost
@@ -64,7 +64,7 @@ async def test_a_lost_connection_is_tried_again(
             lost.append(name)
             raise asyncpg.ConnectionDoesNotExistError("connection was closed")
 
-    monkeypatch.setattr(tried.parts.failpoints, "reach", lose_the_connection)
+    monkeypatch.setattr(tried.runtime.failpoints, "reach", lose_the_connection)
     job_id = await tried.send({"rows": 5})
     await tried.work()
     assert len(lost) == 2
@@ -89,10 +89,10 @@ async def test_a_troubled_server_is_not_blamed_on_the_items(
             met.append(name)
             raise trouble("no space left on device")
 
-    monkeypatch.setattr(tried.parts.failpoints, "reach", in_trouble)
+    monkeypatch.setattr(tried.runtime.failpoints, "reach", in_trouble)
     job_id = await tried.send({"rows": 5})
     await tried.finish(job_id)
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT max(crashes) FROM history_items") == 0
     assert (await tried.job(job_id))["done"] == 5
     await tried.is_clean()
@@ -102,12 +102,12 @@ async def test_a_late_settle_changes_nothing(tried: Tried) -> None:
     job_id = await tried.send({"rows": 5})
     async with tried.by_hand() as late, tried.by_hand() as successor:
         claimed = await claim(late)
-        worked = await run_items(tried.parts, claimed, StopSign(), 60)
+        worked = await run_items(tried.runtime, claimed, StopSign(), 60)
         await tried.expire()
-        assert not (await settle(tried.parts, claimed, worked, late.id, 1)).held
+        assert not (await settle(tried.runtime, claimed, worked, late.id, 1)).held
         while await successor.run_once():
             pass
-        assert not (await settle(tried.parts, claimed, worked, late.id, 1)).held
+        assert not (await settle(tried.runtime, claimed, worked, late.id, 1)).held
     assert (await tried.job(job_id))["done"] == 5
     await tried.is_clean()
 
@@ -119,7 +119,7 @@ async def test_a_claim_of_many_jobs_settles_what_it_still_holds(tried: Tried) ->
     async with tried.by_hand() as worker:
         claimed = await claim(worker)
         assert len(claimed.leases) == 3
-        async with tried.parts.db.transaction() as conn:
+        async with tried.runtime.db.transaction() as conn:
             await ending.cancel(conn, jobs[1])
         assert (await tried.run(worker, claimed)).held
     states = [(await tried.job(job_id))["state"] for job_id in jobs]
@@ -158,7 +158,7 @@ async def test_a_broken_lease_writes_nothing(tried: Tried) -> None:
     job_id = await tried.send({"rows": 3})
     async with tried.by_hand() as worker:
         claimed = await claim(worker)
-        async with tried.parts.db.acquire() as conn:
+        async with tried.runtime.db.acquire() as conn:
             await conn.execute("UPDATE job_items SET generation = 2 WHERE row_no = 2")
         with pytest.raises(slices.LeaseBroken):
             await tried.run(worker, claimed)
@@ -169,11 +169,11 @@ async def test_a_config_that_is_no_longer_valid_fails_its_items(
     tried: Tried, script: Scripted
 ) -> None:
     job_id = await tried.send({"rows": 2})
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         await conn.execute("""UPDATE jobs SET config = '{"rows": "many"}'""")
     (job,) = await tried.finish(job_id, turns=20)
     assert (job["error"], job["done"]) == (2, 0)
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT max(crashes) FROM history_items") == 0
 
 

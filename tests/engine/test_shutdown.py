@@ -14,9 +14,9 @@ from tests.checker.benches import Tried
 from tests.checker.polling import until
 from tests.checker.scripted import Scripted
 
-from penstock.engine import slots as module
-from penstock.engine.reconcile import Reconciler, ReconcilerConfig
-from penstock.engine.worker import Worker
+from penstock.engine.services.reconcile import Reconciler, ReconcilerConfig
+from penstock.engine.worker import slots as module
+from penstock.engine.worker.loop import Worker
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Item, Job, RowBatch
 from penstock.model.ports import Context
@@ -61,7 +61,7 @@ async def stopped(worker: Worker, running: asyncio.Task[None], *, signals: int =
 
 
 async def started(tried: Tried) -> tuple[Worker, asyncio.Task[None]]:
-    worker = await Worker(tried.parts).__aenter__()
+    worker = await Worker(tried.runtime).__aenter__()
     running = asyncio.create_task(worker.run())
     _left_running[worker] = running
     return worker, running
@@ -80,12 +80,12 @@ async def none_is_left(tried: Tried) -> AsyncIterator[None]:
 
 def be_patient(tried: Tried) -> None:
     """A worker that waited for all of this could be told from one that did not."""
-    longer = tried.parts.settings.model_copy(update={"shutdown_ms": 20_000})
-    tried.parts = replace(tried.parts, settings=longer)
+    longer = tried.runtime.settings.model_copy(update={"shutdown_ms": 20_000})
+    tried.runtime = replace(tried.runtime, settings=longer)
 
 
 async def shutdown_event(tried: Tried) -> Any:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         data = await conn.fetchval("SELECT data FROM events WHERE event = 'queue.shutdown'")
     return orjson.loads(data)
 
@@ -98,7 +98,7 @@ async def test_all_slots_busy(tried: Tried, scripted: dict[str, Scripted], hang:
     worker, running = await started(tried)
     await hang.begins(2)
     took = await stopped(worker, running)
-    assert took < tried.parts.settings.shutdown_ms / 1000 + 6
+    assert took < tried.runtime.settings.shutdown_ms / 1000 + 6
     assert hang.cancelled == hang.began
     for job_id in (*jobs, grouped):
         for item in await tried.items(job_id):
@@ -171,7 +171,7 @@ async def test_work_in_a_child_process(tried: Tried) -> None:
         return bool(await tried.items(job_id, "status = 'PROCESSING'"))
 
     await until(busy, "the child to have work")
-    assert await stopped(worker, running) < tried.parts.settings.shutdown_ms / 1000 + 6
+    assert await stopped(worker, running) < tried.runtime.settings.shutdown_ms / 1000 + 6
     for item in await tried.items(job_id):
         assert (item["status"], item["attempts"], item["crashes"]) == ("PENDING", 0, 0)
 
@@ -195,7 +195,7 @@ def hung_rows(pipeline: Scripted, hang: Hang, monkeypatch: pytest.MonkeyPatch) -
 
 
 async def grow_old(tried: Tried) -> None:
-    async with tried.parts.db.acquire() as conn:
+    async with tried.runtime.db.acquire() as conn:
         for table in ("jobs SET updated_at = updated_at", "slices SET claimed_at = claimed_at"):
             await conn.execute(f"UPDATE {table} - interval '1 hour'")
 
@@ -223,7 +223,7 @@ async def test_hung_work_loses_its_job_and_its_slot(
     await until(at_rest, "the rows that came in to be settled")
     await grow_old(tried)
     config = ReconcilerConfig(every_ms=50, job_limit_ms=60_000, stuck_ms=60_000)
-    assert set((await Reconciler(tried.parts, config).run_once()).overdue) == set(jobs)
+    assert set((await Reconciler(tried.runtime, config).run_once()).overdue) == set(jobs)
 
     async def freed() -> bool:
         return hang.cancelled == 3 and len(worker._running) == 0
@@ -250,9 +250,9 @@ async def test_without_a_database_it_leaves_all_the_same(
     await hang.begins()
     before = asyncio.all_tasks()
 
-    monkeypatch.setattr(tried.parts.db, "_pool", None)
+    monkeypatch.setattr(tried.runtime.db, "_pool", None)
     took = await stopped(worker, running)
-    assert took < tried.parts.settings.shutdown_ms / 1000 + 6
+    assert took < tried.runtime.settings.shutdown_ms / 1000 + 6
     assert not [task for task in before if "_work" in repr(task) and not task.done()]
     monkeypatch.undo()
     assert await tried.expire() == 1

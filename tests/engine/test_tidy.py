@@ -13,8 +13,8 @@ from uuid import UUID
 import pytest
 from tests.fixtures import Bench
 
-from penstock.engine.tidy import Tidied, Tidier, TidierConfig
-from penstock.engine.uploads import Upload, keep_upload
+from penstock.app.uploads import Upload, keep_upload
+from penstock.engine.services.tidy import Tidied, Tidier, TidierConfig
 from penstock.model.errors import NotThere
 from penstock.model.ids import new_id
 
@@ -26,11 +26,11 @@ async def _bytes(text: str) -> AsyncIterator[bytes]:
 
 
 async def upload(bench: Bench, text: str, *, keeps: bool = True) -> Upload:
-    blob = await bench.parts.blobs.put(_bytes(text), 1000)
+    blob = await bench.runtime.blobs.put(_bytes(text), 1000)
     made = Upload(new_id(), "list.csv", "text/csv", blob)
     if keeps:
-        async with bench.parts.db.transaction() as conn:
-            await keep_upload(bench.parts, conn, bench.who, made)
+        async with bench.runtime.db.transaction() as conn:
+            await keep_upload(bench.runtime, conn, bench.who, made)
     return made
 
 
@@ -38,11 +38,11 @@ def age(bench: Bench, *uploads: Upload) -> None:
     """As if two days had passed for their bytes."""
     then = time.time() - 2 * 86400
     for one in uploads:
-        os.utime(bench.parts.blobs.path(one.blob.key), (then, then))
+        os.utime(bench.runtime.blobs.path(one.blob.key), (then, then))
 
 
 async def age_rows(bench: Bench, *ids: UUID) -> None:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute(
             "UPDATE files SET created_at = created_at - interval '2 days' WHERE id = ANY ($1)",
             list(ids),
@@ -50,12 +50,12 @@ async def age_rows(bench: Bench, *ids: UUID) -> None:
 
 
 async def files(bench: Bench) -> set[UUID]:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         return {row["id"] for row in await conn.fetch("SELECT id FROM files")}
 
 
 def path(bench: Bench, one: Upload) -> Path:
-    return bench.parts.blobs.path(one.blob.key)
+    return bench.runtime.blobs.path(one.blob.key)
 
 
 async def test_old_orphans_go_and_all_else_stays(bench: Bench) -> None:
@@ -67,15 +67,15 @@ async def test_old_orphans_go_and_all_else_stays(bench: Bench) -> None:
     await bench.submit("extraction", file_id=used.id)
     age(bench, unused, used, lone)
     await age_rows(bench, unused.id, used.id)
-    half_made = bench.parts.settings.blob_dir / "tmp" / "half"
+    half_made = bench.runtime.settings.blob_dir / "tmp" / "half"
     half_made.write_bytes(b"...")
     os.utime(half_made, (0, 0))
-    assert await Tidier(bench.parts, _CONFIG).run_once() == Tidied(half_made=1, files=1, blobs=1)
+    assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied(half_made=1, files=1, blobs=1)
     assert await files(bench) == {used.id, young.id}
     kept = [used, young, young_lone]
     assert [one for one in (*kept, unused, lone) if path(bench, one).exists()] == kept
     assert not half_made.exists()
-    assert await Tidier(bench.parts, _CONFIG).run_once() == Tidied()
+    assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied()
 
 
 async def test_everything_is_looked_through_in_chunks(bench: Bench) -> None:
@@ -83,7 +83,7 @@ async def test_everything_is_looked_through_in_chunks(bench: Bench) -> None:
     unused = [await upload(bench, f"unused {n}") for n in range(5)]
     age(bench, *lone, *unused)
     await age_rows(bench, *(one.id for one in unused))
-    tidier = Tidier(bench.parts, replace(_CONFIG, files_at_once=2, blobs_at_once=2))
+    tidier = Tidier(bench.runtime, replace(_CONFIG, files_at_once=2, blobs_at_once=2))
     for _ in range(12):
         await tidier.run_once()
     assert await files(bench) == set()
@@ -94,10 +94,10 @@ async def test_bytes_that_are_sent_again_are_kept(bench: Bench) -> None:
     """While the sweep waits, somebody keeps the same bytes."""
     lone = await upload(bench, "the same bytes", keeps=False)
     age(bench, lone)
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         again = replace(lone, id=new_id())
-        await keep_upload(bench.parts, conn, bench.who, again)
-        sweeping = asyncio.create_task(Tidier(bench.parts, _CONFIG).run_once())
+        await keep_upload(bench.runtime, conn, bench.who, again)
+        sweeping = asyncio.create_task(Tidier(bench.runtime, _CONFIG).run_once())
         await asyncio.sleep(0.2)
         assert not sweeping.done()
     assert (await sweeping).blobs == 0
@@ -108,10 +108,10 @@ async def test_a_file_given_to_a_job_this_moment_is_kept(bench: Bench) -> None:
     made = await upload(bench, "title\nlamp")
     age(bench, made)
     await age_rows(bench, made.id)
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         await conn.execute("SELECT 1 FROM files WHERE id = $1 FOR KEY SHARE", made.id)
-        assert (await Tidier(bench.parts, _CONFIG).run_once()).files == 0
-    assert (await Tidier(bench.parts, _CONFIG).run_once()).files == 1
+        assert (await Tidier(bench.runtime, _CONFIG).run_once()).files == 0
+    assert (await Tidier(bench.runtime, _CONFIG).run_once()).files == 1
     with pytest.raises(NotThere):
         await bench.submit("extraction", file_id=made.id)
 
@@ -119,6 +119,6 @@ async def test_a_file_given_to_a_job_this_moment_is_kept(bench: Bench) -> None:
 async def test_the_blobs_of_another_installation_are_left_alone(bench: Bench) -> None:
     lone = await upload(bench, "theirs", keeps=False)
     age(bench, lone)
-    assert await bench.parts.blobs.belong_to("another")
-    assert await Tidier(bench.parts, _CONFIG).run_once() == Tidied()
+    assert await bench.runtime.blobs.belong_to("another")
+    assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied()
     assert path(bench, lone).exists()

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from tests.fixtures import Bench
 
-from penstock.engine.uploads import Upload, keep_upload
+from penstock.app.uploads import Upload, keep_upload
 from penstock.model.ids import new_id
-from penstock.store.accounts import Principal
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import from_json
 
 
@@ -23,10 +23,10 @@ async def send_file(
         yield content
 
     sender = who or bench.who
-    blob = await bench.parts.blobs.put(chunks(), len(content))
+    blob = await bench.runtime.blobs.put(chunks(), len(content))
     made = Upload(new_id(), "list.csv", "text/csv", blob)
-    async with bench.parts.db.transaction() as conn:
-        await keep_upload(bench.parts, conn, sender, made)
+    async with bench.runtime.db.transaction() as conn:
+        await keep_upload(bench.runtime, conn, sender, made)
     return await bench.submit("extraction", config, file_id=made.id, who=sender)
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench
 
+from penstock.app import fix
 from penstock.catalog.products.duplicates import same_key
 from penstock.catalog.values.gtin import read_identifier
-from penstock.engine import fix
-from penstock.pipelines import product_alone
-from penstock.pipelines.extraction import Extraction
-from penstock.pipelines.product_alone import spelled
+from penstock.pipelines.extraction import unique_rows
+from penstock.pipelines.extraction.pipeline import Extraction
+from penstock.pipelines.extraction.unique_rows import spelled
+from penstock.store.catalog.products import StoredCatalog
 from penstock.store.database import from_json
-from penstock.store.products import StoredCatalog
 
 HEAD = "sku,title,price\n"
 PLAIN = "".join(f"P-{n:03},Thing {n},1.50\n" for n in range(40))
@@ -66,7 +66,7 @@ async def test_the_same_as_if_all_had_waited(
     content = (HEAD + PLAIN + PLAIN.replace("P-", "Q-") + "\n".join(rows) + "\n").encode()
     quick = await run_file(bench, content, winner=winner, **CONFIG)
     assert quick["context"]["asRead"]["rows"]
-    monkeypatch.setattr(product_alone, "key_column", lambda plan: None)
+    monkeypatch.setattr(unique_rows, "key_column", lambda plan: None)
     monkeypatch.setattr(Extraction, "cache_key", lambda self, config: None)
     slow = await run_file(bench, content, winner=winner, **CONFIG)
     assert "asRead" not in slow["context"]
@@ -80,9 +80,9 @@ async def test_a_row_that_is_changed_later_is_compared_with_all(bench: Bench) ->
     given_cells = {"sku": "P-003", "title": "Late"}
     row = await bench.job(job["id"])
     before = (await bench.items(job["id"], "row_no = 41"))[0]["input"]
-    names = await fix.names_once_fixed(bench.parts, row, from_json(before), given_cells)
-    async with bench.parts.db.transaction() as conn:
-        await fix.fix_item(bench.parts, conn, bench.who, job["id"], 41, given_cells, None, names)
+    names = await fix.names_once_fixed(bench.runtime, row, from_json(before), given_cells)
+    async with bench.runtime.db.transaction() as conn:
+        await fix.fix_item(bench.runtime, conn, bench.who, job["id"], 41, given_cells, None, names)
     await bench.work(job["id"])
     fixed = await ended(bench, job["id"])
     assert "asRead" not in fixed["context"]
@@ -94,7 +94,7 @@ async def test_too_many_alike_are_not_told_apart(bench: Bench) -> None:
     job = await run_file(bench, content, intent="merge", **CONFIG)
     assert "asRead" not in job["context"]
     assert (job["done"], job["skipped"]) == (40, 40)
-    catalog = StoredCatalog(bench.parts.db)
+    catalog = StoredCatalog(bench.runtime.db)
     assert await catalog.rows_alike(job["id"], 0, 100, 1.0) == [*range(1, 81)]
     assert await catalog.rows_alike(job["id"], 0, 79, 1.0) is None
     assert await catalog.rows_alike(job["id"], 0, 100, 0.5) is None
@@ -110,7 +110,7 @@ async def test_where_a_key_may_be_spelled_otherwise_all_wait(bench: Bench, odd: 
 
 async def test_the_database_spells_as_we_do(bench: Bench) -> None:
     texts = ["Ab-1 2", "İx", "\u212a9", "ß", "日本", "a_b", "É1", "\u00a0 7", "x'\"y"]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         for text in texts:
             found = await conn.fetchval(
                 "SELECT lower(regexp_replace($1, '[^A-Za-z0-9]', '', 'g') COLLATE \"C\")", text

@@ -9,9 +9,9 @@ from typing import Any
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench, MakePrincipal
 
-from penstock.engine import fix
-from penstock.engine.recall import CacheRetention
-from penstock.store import profiles
+from penstock.app import fix
+from penstock.engine.result_cache import CacheRetention
+from penstock.store.catalog import profiles
 from penstock.store.database import from_json
 
 FILE = (
@@ -40,7 +40,7 @@ async def test_the_second_time_extract_is_given_at_once(bench: Bench) -> None:
     assert await counters(first) == await counters(second)
     assert await rows(bench, second["id"]) == await rows(bench, first["id"])
     assert second["summary"] == first["summary"]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         events = await conn.fetch(
             "SELECT event, data FROM events WHERE job_id = $1 ORDER BY seq", second["id"]
         )
@@ -72,14 +72,14 @@ async def test_only_the_same_and_only_ones_own(bench: Bench, principal: MakePrin
 async def test_rates_and_changed_rows_make_it_untrue(bench: Bench) -> None:
     config = {**CONFIG, "currency": "EUR"}
     first = await run_file(bench, FILE, **config)
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         rates = [(datetime.now(UTC).date(), "EUR", Decimal("1.1"))]
         await profiles.set_rates(conn, "USD", rates)
     second = await run_file(bench, FILE, **config)
     assert second["cached_from"] is None
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         fixed = {"price": "9.90"}
-        await fix.fix_item(bench.parts, conn, bench.who, second["id"], 1, fixed, None)
+        await fix.fix_item(bench.runtime, conn, bench.who, second["id"], 1, fixed, None)
     await bench.work()
     third = await run_file(bench, FILE, **config)
     assert third["cached_from"] not in (second["id"], first["id"])
@@ -87,13 +87,13 @@ async def test_rates_and_changed_rows_make_it_untrue(bench: Bench) -> None:
 
 async def test_memory_forgets_and_the_database_does_too(bench: Bench) -> None:
     first = await run_file(bench, FILE, **CONFIG)
-    remembered = bench.parts.remembered
+    remembered = bench.runtime.lookup_cache
     assert (await run_file(bench, FILE, **CONFIG))["cached_from"] is not None
     now = remembered.clock()
     remembered.clock = lambda: now + 301
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE result_cache SET made_at = made_at - interval '25 hours'")
-    assert await CacheRetention(bench.parts).run_once() == 1
+    assert await CacheRetention(bench.runtime).run_once() == 1
     last = await run_file(bench, FILE, **CONFIG)
     assert last["cached_from"] is None
     assert first["id"] != last["id"]
@@ -102,8 +102,8 @@ async def test_memory_forgets_and_the_database_does_too(bench: Bench) -> None:
 async def test_a_source_that_changes_meanwhile_leaves_the_rest_to_the_file(bench: Bench) -> None:
     first = await run_file(bench, FILE, **CONFIG)
     await run_file(bench, FILE, **CONFIG)
-    # Remembered here, and changed there.
-    async with bench.parts.db.acquire() as conn:
+    # LookupCache here, and changed there.
+    async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE jobs SET generation = 2 WHERE cached_from IS NOT NULL")
         await conn.execute("UPDATE jobs SET generation = 2 WHERE id = $1", first["id"])
     job_id = await send_file(bench, FILE, **CONFIG)

@@ -11,7 +11,7 @@ GOODS = b"SKU;Title;Price\nA-1;Hammer;9.90 EUR\nA-2;Nail;1.00 EUR\n"
 
 
 async def share_by_sku(bench: Bench) -> None:
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         await conn.execute("UPDATE orgs SET catalog_key = 'sku'")
 
 
@@ -23,7 +23,7 @@ async def test_products_shared_by_sku_are_unchanged_under_another_source(bench: 
         again = await run_file(bench, GOODS, intent=intent)
         told = again["summary"]
         assert (told["new"], told["changed"], told["unchanged"]) == (0, 0, 2), intent
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         versions = await conn.fetch("SELECT version, source FROM products")
     assert {(row["version"], row["source"]) for row in versions} == {(1, "acme")}
 
@@ -36,6 +36,6 @@ async def test_only_what_will_be_written_is_told_as_a_change(bench: Bench) -> No
     [item] = await bench.items(job["id"])
     [change] = from_json(item["normalized"])["match"]["changes"]
     assert (change["field"], change["before"], change["after"]) == ("title", "Hammer", "Mallet")
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         data = from_json(await conn.fetchval("SELECT data FROM products"))
     assert (data["source"], data["sourceId"], data["title"]) == ("acme", "77", "Mallet")

@@ -9,16 +9,16 @@ from pydantic import ValidationError
 from tests.extraction.support import run_file
 from tests.fixtures import Bench
 
-from penstock.engine.results import Wanted, export_columns, export_rows, result_pages
-from penstock.engine.undo import undo
-from penstock.pipelines.extraction import ExtractionConfig
+from penstock.app.exports import Wanted, export_columns, export_rows, result_pages
+from penstock.app.undo import undo
+from penstock.pipelines.extraction.pipeline import ExtractionConfig
 
 ALL = b"sku,title,price\n" + b"".join(b"A%d,Thing %d,%d.00\n" % (n, n, n) for n in range(1, 6))
 SOME = b"sku,title,price\nA1,Thing 1,1.00\nA3,Thing 3,3.50\n"
 
 
 async def shelf(bench: Bench) -> dict[str, bool]:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         rows = await conn.fetch("SELECT source, source_id, published FROM products ORDER BY 1, 2")
     return {f"{row['source']}:{row['source_id']}": row["published"] for row in rows}
 
@@ -30,8 +30,8 @@ async def merge(bench: Bench, content: bytes, source: str = "acme", **config: An
 async def missing_list(bench: Bench, job: Any) -> list[Any]:
     wanted = Wanted("missing")
     lines: list[Any] = []
-    async for page in result_pages(bench.parts.db.acquire, job["id"], job["total"], wanted):
-        assert len(export_columns(bench.parts, job, wanted, page)) == 5
+    async for page in result_pages(bench.runtime.db.acquire, job["id"], job["total"], wanted):
+        assert len(export_columns(bench.runtime, job, wanted, page)) == 5
         lines += [list(one.cells) for one in export_rows(wanted, (), page)]
     return lines
 
@@ -73,7 +73,7 @@ async def test_unpublished_and_undone(bench: Bench) -> None:
     after = await shelf(bench)
     gone = sorted(name for name, published in after.items() if not published)
     assert gone == ["acme:A2", "acme:A4", "acme:A5"]
-    done = await undo(bench.parts, bench.parts.db.transaction, job["id"], 30)
+    done = await undo(bench.runtime, bench.runtime.db.transaction, job["id"], 30)
     assert done["restored"] == 4
     assert await shelf(bench) == before
 

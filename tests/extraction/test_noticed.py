@@ -7,8 +7,8 @@ from uuid import UUID
 from tests.extraction.support import item_problems, run_file
 from tests.fixtures import Bench
 
-from penstock.engine import fix
-from penstock.engine.results import Wanted, export_columns, export_rows, result_pages
+from penstock.app import fix
+from penstock.app.exports import Wanted, export_columns, export_rows, result_pages
 
 BROKEN = b'sku,title,price\nA1,Pen,1.50\nA2,Ruler\nA3,"Rubber,2.00\nA4,Glue,3.00,x\nA5,\0ink,4.00\n'
 
@@ -42,16 +42,16 @@ async def test_they_are_counted_and_exported(bench: Bench) -> None:
     wanted = Wanted("errors", ("DONE", "ERROR"))
     row = await bench.job(job["id"])
     lines = []
-    async for page in result_pages(bench.parts.db.acquire, job["id"], 5, wanted):
-        columns = export_columns(bench.parts, row, wanted, page)
+    async for page in result_pages(bench.runtime.db.acquire, job["id"], 5, wanted):
+        columns = export_columns(bench.runtime, row, wanted, page)
         lines += [one.cells for one in export_rows(wanted, columns, page)]
     assert (2, "DONE", "warning", "RAGGED_ROW") in [tuple(line[:4]) for line in lines]
 
 
 async def test_they_stay_when_the_row_runs_again(bench: Bench) -> None:
     job = await run_file(bench, BROKEN, currency="EUR", required=["sku"])
-    async with bench.parts.db.transaction() as conn:
-        await fix.fix_item(bench.parts, conn, bench.who, job["id"], 2, {"price": "9.90"}, None)
+    async with bench.runtime.db.transaction() as conn:
+        await fix.fix_item(bench.runtime, conn, bench.who, job["id"], 2, {"price": "9.90"}, None)
     await bench.work(job["id"])
     assert "RAGGED_ROW" in (await codes(bench, job["id"]))[2]
 

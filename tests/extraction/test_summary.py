@@ -8,8 +8,8 @@ from decimal import Decimal
 from tests.extraction.support import item_problems, run_file
 from tests.fixtures import Bench
 
-from penstock.cli.summary_view import counts_of, show_summary
-from penstock.store import profiles
+from penstock.cli.jobs.summary_view import counts_of, show_summary
+from penstock.store.catalog import profiles
 from penstock.store.database import from_json
 
 FILE = (
@@ -55,7 +55,7 @@ async def test_without_any_rates_the_job_says_so_once(bench: Bench) -> None:
 
 async def test_with_rates_a_row_without_its_own_says_so(bench: Bench) -> None:
     day = datetime.now(UTC).date()
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         await profiles.set_rates(conn, "USD", [(day, "CHF", Decimal("1.1"))])
     job = await run_file(bench, FILE)
     assert job["summary"]["warnings"] == []

@@ -23,9 +23,9 @@ from tests.guards.servers import Handle, answering, serving
 from tests.guards.ssrf_urls import hostile_urls
 
 from penstock.guards.fetch import Fetcher, Resolve
-from penstock.model.addresses import is_public, objection, parse_exempt
 from penstock.model.errors import PenstockError
-from penstock.model.fetching import Fetched, FetchLimits, FetchRequest
+from penstock.model.network.addresses import is_public, objection, parse_exempt
+from penstock.model.network.fetching import Fetched, FetchLimits, FetchRequest
 
 LOCAL = parse_exempt("127.0.0.0/8")
 _HAS_HOST = re.compile(r"[a-z]+://[^/?#]", re.IGNORECASE)

@@ -11,7 +11,7 @@ import pytest
 from penstock.guards import governor as module
 from penstock.guards.governor import Governor
 from penstock.model.errors import BadInput, RateLimited, Unavailable, Waiting
-from penstock.model.governor import CallBounds, CallLimit
+from penstock.model.network.governor import CallBounds, CallLimit
 
 
 def never() -> bool:

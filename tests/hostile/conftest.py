@@ -9,9 +9,9 @@ from tests.api.conftest import (
     caller,
     client,
     gate,
-    parts,
     person,
     port,
+    runtime,
     settings,
     shared_routes,
 )
@@ -23,9 +23,9 @@ __all__ = [
     "caller",
     "client",
     "gate",
-    "parts",
     "person",
     "port",
+    "runtime",
     "settings",
     "shared_routes",
 ]

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from tests.api.matrix import SENT, Route
 
-from penstock.pipelines.extraction import ExtractionConfig
+from penstock.pipelines.extraction.pipeline import ExtractionConfig
 from penstock.pipelines.noop import NoopConfig
 
 

@@ -17,7 +17,7 @@ from tests.fixtures import Bench
 from tests.hostile.requests import Hostile, hostile_requests
 
 from penstock.guards.fetch import Fetcher
-from penstock.model.fetching import FetchPurpose
+from penstock.model.network.fetching import FetchPurpose
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -49,7 +49,7 @@ async def world(
         purpose: Fetcher(settings.fetch_exempt(purpose), resolver=no_names)
         for purpose in FetchPurpose
     }
-    object.__setattr__(bench.parts, "fetchers", fetchers)
+    object.__setattr__(bench.runtime, "fetchers", fetchers)
     yield await World(app, bench, db).open(caller)
     for fetcher in fetchers.values():
         await fetcher.close()

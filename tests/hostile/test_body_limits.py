@@ -11,11 +11,11 @@ import orjson
 import pytest
 from tests.api.conftest import Caller, refused, submit_noop
 
-from penstock.api.account_shapes import UserOrder
-from penstock.api.answers import MOST_VALUES, strict_json
-from penstock.api.bodies import ANONYMOUS_BYTES, strictly
-from penstock.api.errors import MOST_PROBLEMS
-from penstock.api.frame import MOST_PARAMETERS
+from penstock.api.accounts.schemas import UserOrder
+from penstock.api.http.answers import MOST_VALUES, strict_json
+from penstock.api.http.bodies import ANONYMOUS_BYTES, strictly
+from penstock.api.http.errors import MOST_PROBLEMS
+from penstock.api.http.middleware import MOST_PARAMETERS
 from penstock.model.errors import BadInput
 
 UNKNOWN: dict[str, object] = {f"field{number:05}": 1 for number in range(60_000)}

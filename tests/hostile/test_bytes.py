@@ -9,7 +9,8 @@ from tests.api.conftest import Caller, file_of, refused, submit_noop
 from tests.fixtures import Bench
 
 from penstock.settings import Settings
-from penstock.store import catalog, export, items
+from penstock.store.catalog import catalog
+from penstock.store.jobs import export, items
 
 KIBIBYTE = 1024
 

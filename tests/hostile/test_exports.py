@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from tests.api.conftest import Caller, refused, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api import export
+from penstock.api.jobs import export
 from penstock.guards.concurrency import Work
 
 

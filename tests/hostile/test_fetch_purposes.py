@@ -14,9 +14,9 @@ from tests.guards.servers import answering, serving
 
 from penstock.guards.fetch import Fetcher
 from penstock.guards.interfaces import own_addresses
-from penstock.model.addresses import Address, objection, parse_exempt
 from penstock.model.errors import PenstockError
-from penstock.model.fetching import FetchPurpose, FetchRequest
+from penstock.model.network.addresses import Address, objection, parse_exempt
+from penstock.model.network.fetching import FetchPurpose, FetchRequest
 from penstock.settings import FETCH_LISTS, Settings
 
 PUBLIC = ipaddress.ip_address("93.184.216.34")

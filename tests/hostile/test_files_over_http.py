@@ -18,7 +18,7 @@ from tests.formats.test_bombs import ARCHIVES, RECORDS, TEXTS
 from tests.formats.test_fuzz import MAKERS, mutated
 
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 
 KINDS = ("flip", "mark", "insert", "cut", "double", "end")

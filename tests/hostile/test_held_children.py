@@ -19,8 +19,8 @@ from tests.fixtures import Bench
 from tests.guards import child_work
 from tests.guards.servers import answering, serving
 
-from penstock.api.pictures import Pictures
-from penstock.engine.parts import Parts
+from penstock.api.catalog.pictures import Pictures
+from penstock.engine.runtime import Runtime
 from penstock.formats.pictures import MOST_SCANS, count_scans, shrink
 from penstock.guards.children import ChildPool
 from penstock.guards.fair_slots import FairSlots
@@ -123,21 +123,21 @@ async def test_a_child_that_takes_too_long_is_a_permanent_error() -> None:
 
 
 async def test_held_previews_of_one_org_leave_room_for_others(
-    parts: Parts, client: httpx2.AsyncClient
+    runtime: Runtime, client: httpx2.AsyncClient
 ) -> None:
-    async with holding(parts.preview_children, owner=-1, calls=10), asyncio.timeout(30):
+    async with holding(runtime.preview_children, owner=-1, calls=10), asyncio.timeout(30):
         answer = await client.post("/api/jobs/preview", files=file_of())
     assert answer.status_code == 200, answer.text
 
 
 async def test_pictures_wait_neither_for_previews_nor_for_stages(bench: Bench) -> None:
-    parts = bench.parts
-    shown = Pictures(parts)
+    runtime = bench.runtime
+    shown = Pictures(runtime)
     async with (
         serving(answering(body=picture())) as server,
-        holding(parts.preview_children, -1, 5),
-        holding(parts.children, -1, 5),
-        holding(parts.picture_children, -1, 5),
+        holding(runtime.preview_children, -1, 5),
+        holding(runtime.children, -1, 5),
+        holding(runtime.picture_children, -1, 5),
         asyncio.timeout(30),
     ):
         assert await shown.get(1, f"http://127.0.0.1:{server.port}/a.png", "small")
@@ -157,7 +157,7 @@ def test_scans_of_a_jpeg_are_counted_before_it_is_decoded() -> None:
 
 async def test_a_picture_that_takes_too_long_is_told_as_unreadable(bench: Bench) -> None:
     pool = ChildPool(MEMORY, cpu_seconds=5, wall_seconds=0.001)
-    shown = Pictures(replace(bench.parts, picture_children=pool))
+    shown = Pictures(replace(bench.runtime, picture_children=pool))
     try:
         async with serving(answering(body=picture())) as server:
             with pytest.raises(BadInput, match="too long"):
@@ -167,7 +167,7 @@ async def test_a_picture_that_takes_too_long_is_told_as_unreadable(bench: Bench)
 
 
 async def test_a_fetch_that_no_request_waits_for_is_cancelled(bench: Bench) -> None:
-    shown, asked, gone = Pictures(bench.parts), asyncio.Event(), asyncio.Event()
+    shown, asked, gone = Pictures(bench.runtime), asyncio.Event(), asyncio.Event()
 
     async def drip(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
@@ -193,7 +193,7 @@ async def test_a_fetch_that_no_request_waits_for_is_cancelled(bench: Bench) -> N
 
 
 async def test_clients_that_leave_free_their_previews(
-    parts: Parts, port: int, caller: Caller
+    runtime: Runtime, port: int, caller: Caller
 ) -> None:
     """Previews wait for children until no more are taken; then their clients leave."""
     member = await caller()
@@ -208,10 +208,10 @@ async def test_clients_that_leave_free_their_previews(
     writers = []
     async with asyncio.timeout(15):
         async with (
-            holding(parts.preview_children, owner=-1, calls=1),
-            holding(parts.preview_children, owner=-2, calls=1),
+            holding(runtime.preview_children, owner=-1, calls=1),
+            holding(runtime.preview_children, owner=-2, calls=1),
         ):
-            for _ in range(parts.settings.previews_at_once * 8):
+            for _ in range(runtime.settings.previews_at_once * 8):
                 writers.append((await asyncio.open_connection("127.0.0.1", port))[1])
                 writers[-1].write(head.encode() + body)
             await until_status(member, body, busy=True)

@@ -36,7 +36,7 @@ async def test_submit_asks_and_keeps_nothing(
         "Wotsit": "title", "Frobz": "sku",
     }  # fmt: skip
     assert found[0]["samples"]
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM jobs") == 0
         assert await conn.fetchval("SELECT count(*) FROM files") == 0
     form = {"config": to_json({"intent": intent, "mapping": {"Wotsit": "title", "Frobz": "sku"}})}
@@ -71,7 +71,7 @@ async def test_a_job_that_began_without_the_question_fails_and_can_be_remapped(
     error = from_json(row["last_error"])
     assert error["code"] == "MAPPING_NEEDED"
     assert {one["column"] for one in error["details"]["candidates"]} == {"Wotsit", "Frobz"}
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM products") == 0
         assert await conn.fetchval("SELECT code FROM dead_letters") == "MAPPING_NEEDED"
     config = {"mapping": {"Wotsit": "title", "Frobz": "sku"}}

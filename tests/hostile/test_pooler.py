@@ -17,10 +17,10 @@ from tests.hostile.bouncer import bouncing
 
 from penstock import wiring
 from penstock.api.app import create_app
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.errors import PermanentError
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database, Scope
 
 TENANTS = 4
@@ -196,10 +196,10 @@ def test_the_direct_address_is_needed() -> None:
 
 
 @pytest.fixture
-async def pooled_app(parts: Parts, pooler: str, settings: Settings) -> AsyncIterator[FastAPI]:
+async def pooled_app(runtime: Runtime, pooler: str, settings: Settings) -> AsyncIterator[FastAPI]:
     pooled = settings.model_copy(update={"database_pooler": "transaction"})
     api_db = await wiring.api_database(pooled, pooler).open()
-    yield create_app(parts, api_db)
+    yield create_app(runtime, api_db)
     await api_db.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.extraction.support import ended, run_file
 from tests.fixtures import Bench
 
-from penstock.engine import bulk, fix, undo
+from penstock.app import bulk, fix, undo
 from penstock.model.reprocess import Selection
 from penstock.store.database import from_json
 
@@ -20,16 +20,16 @@ AGAIN = b"SKU;Title;Price\nA;Lamp XL;1000.00 EUR\nB;Bulb XL;2.20 EUR\nC;Cord XL;
 
 
 async def prices(bench: Bench) -> dict[str, tuple[str, str]]:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         rows = await conn.fetch("SELECT source_id, data FROM products")
     read = {row["source_id"]: from_json(row["data"]) for row in rows}
     return {sku: (one["title"], one["price"]["amount"]) for sku, one in read.items()}
 
 
 async def accept(bench: Bench, job_id: UUID, **selection: Any) -> dict[str, Any]:
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         chosen = Selection(accept=True, **selection)
-        await bulk.reprocess_job(bench.parts, conn, bench.who, job_id, chosen)
+        await bulk.reprocess_job(bench.runtime, conn, bench.who, job_id, chosen)
     await bench.work(job_id)
     return await ended(bench, job_id)
 
@@ -64,9 +64,9 @@ async def test_the_row_is_held_whole_until_it_is_accepted(bench: Bench, intent: 
 async def test_running_held_rows_again_without_accepting_holds_them_again(bench: Bench) -> None:
     await run_file(bench, GOODS, intent="merge")
     job = await run_file(bench, AGAIN, intent="merge")
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         again = Selection(statuses=("SKIPPED",))  # type: ignore[arg-type]
-        await bulk.reprocess_job(bench.parts, conn, bench.who, job["id"], again)
+        await bulk.reprocess_job(bench.runtime, conn, bench.who, job["id"], again)
     await bench.work(job["id"])
     assert (await ended(bench, job["id"]))["summary"]["held"] == 2
     assert await prices(bench) == BEFORE | {"B": AFTER["B"]}
@@ -86,7 +86,7 @@ async def test_an_accepted_change_can_be_undone(bench: Bench) -> None:
     await run_file(bench, GOODS, intent="merge")
     job = await run_file(bench, AGAIN, intent="merge")
     await accept(bench, job["id"])
-    await undo.undo(bench.parts, bench.parts.db.transaction, job["id"], 30)
+    await undo.undo(bench.runtime, bench.runtime.db.transaction, job["id"], 30)
     assert await prices(bench) == BEFORE
 
 
@@ -120,8 +120,8 @@ async def test_mapping_a_job_anew_corrects_its_own_prices(bench: Bench) -> None:
     content = b"SKU;Title;Price\nA;Lamp;10,000\nB;Bulb;2,000\n"
     job = await run_file(bench, content, intent="merge", decimal="point")
     assert (await prices(bench))["A"] == ("Lamp", "10000.00")
-    async with bench.parts.db.transaction() as conn:
-        await fix.remap(bench.parts, conn, bench.who, job["id"], {"decimal": "comma"}, None)
+    async with bench.runtime.db.transaction() as conn:
+        await fix.remap(bench.runtime, conn, bench.who, job["id"], {"decimal": "comma"}, None)
     await bench.work(job["id"])
     assert (await ended(bench, job["id"]))["summary"]["held"] == 0
     assert Decimal((await prices(bench))["A"][1]) == 10

@@ -12,7 +12,7 @@ from tests.api.test_files import rows_of
 
 from penstock.catalog.profiles import profile as catalog
 from penstock.model.errors import BadInput
-from penstock.store import profiles
+from penstock.store.catalog import profiles
 from penstock.store.database import Database
 
 TOML = {"Content-Type": "application/toml"}

@@ -22,7 +22,7 @@ import psutil
 import pytest
 from tests.browser.house import House
 
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 
 SECONDS = float(os.environ.get("PENSTOCK_TEST_SIEGE_SECONDS", "120"))
 _QUIET_SECONDS = min(30.0, SECONDS)

@@ -12,10 +12,10 @@ from structlog.testing import capture_logs
 from tests.api.conftest import PASSWORD, MakePerson, refused
 from tests.api.signing import try_to_sign_in
 
-from penstock.engine.sign_in import account_of, network_of
-from penstock.model.emails import fold_email
+from penstock.accounts.sign_in import account_of, network_of
+from penstock.model.text.emails import fold_email
 from penstock.settings import Settings
-from penstock.store import accounts
+from penstock.store.accounts import accounts
 from penstock.store.database import Database
 
 WRONG = "incorrect horse battery"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from penstock.api.account_shapes import KeyOrder
-from penstock.api.media_types import media_type_of
-from penstock.api.session import SignInOrder
+from penstock.api.accounts.schemas import KeyOrder
+from penstock.api.accounts.session import SignInOrder
+from penstock.api.http.media_types import media_type_of
 from penstock.formats.detection.content_type import HEAD_BYTES, kind_of_bytes
 from penstock.model.errors import BadInput
 

@@ -9,8 +9,8 @@ import pytest
 from tests.extraction.support import ended, run_file
 from tests.fixtures import Bench
 
-from penstock.engine import bulk
-from penstock.engine.undo import undo
+from penstock.app import bulk
+from penstock.app.undo import undo
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
 from penstock.store.database import from_json
@@ -20,7 +20,7 @@ BOLT = b"SKU;Title;GTIN;Price\n000780;Anvil;4012345678901;99.00 EUR\n000781;Rope
 
 
 async def stored(bench: Bench) -> dict[tuple[str, str], dict[str, Any]]:
-    async with bench.parts.db.acquire() as conn:
+    async with bench.runtime.db.acquire() as conn:
         rows = await conn.fetch("SELECT source, source_id, data, version, id FROM products")
     return {
         (row["source"], row["source_id"]): {**row, "data": from_json(row["data"])} for row in rows
@@ -28,7 +28,7 @@ async def stored(bench: Bench) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 async def share(bench: Bench, key: str) -> None:
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         await conn.execute("UPDATE orgs SET catalog_key = $1", key)
 
 
@@ -64,11 +64,11 @@ async def test_links_that_are_no_more_are_not_shown(bench: Bench) -> None:
     same = b"SKU;Title;GTIN;links\nZ-9;Desk lamp;4006381333931;own\n"
     job = await run_file(bench, same, intent="merge", source="bolt")
     assert job["summary"]["linked"] == 1
-    await undo(bench.parts, bench.parts.db.transaction, first["id"], 30)
+    await undo(bench.runtime, bench.runtime.db.transaction, first["id"], 30)
     # The same rows again, and the same file, whose results are used again.
-    async with bench.parts.db.transaction() as conn:
+    async with bench.runtime.db.transaction() as conn:
         again = Selection(statuses=(ItemStatus.DONE,))
-        await bulk.reprocess_job(bench.parts, conn, bench.who, job["id"], again)
+        await bulk.reprocess_job(bench.runtime, conn, bench.who, job["id"], again)
     await bench.work(job["id"])
     other = await run_file(bench, same, intent="merge", source="bolt")
     for one in (await ended(bench, job["id"]), other):

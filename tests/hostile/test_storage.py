@@ -13,7 +13,8 @@ from tests.fixtures import Bench
 from penstock.guards.disk import DiskReserve
 from penstock.model.errors import Unavailable
 from penstock.settings import Settings
-from penstock.store import orphans, usage
+from penstock.store import orphans
+from penstock.store.accounts import usage
 
 GOODS = b"sku,title\n1,Hammer\n2,Saw\n"
 
@@ -39,7 +40,7 @@ class TestQuotas:
     async def test_files_that_go_make_room(self, client: httpx2.AsyncClient, bench: Bench) -> None:
         made = [await client.post("/api/files", files=file_of(GOODS)) for _ in range(10)]
         ids = [one.json()["id"] for one in made[:4]]
-        async with bench.parts.db.transaction() as conn:
+        async with bench.runtime.db.transaction() as conn:
             assert len(await orphans.drop_files(conn, ids)) == 4
         statuses = [
             (await client.post("/api/files", files=file_of(GOODS))).status_code for _ in range(5)

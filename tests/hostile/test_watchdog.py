@@ -18,7 +18,7 @@ _BLOCKED_BY = {
 }
 _PROGRAM = """
 import asyncio, re, sys, time
-from penstock.cli.process import on_stop
+from penstock.cli.operate.process import on_stop
 from penstock.guards.watchdog import LoopWatchdog
 from penstock.logs import configure_logging, get_logger
 

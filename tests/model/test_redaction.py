@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from penstock.model.redaction import redacted, redacted_values, remember
+from penstock.model.text.redaction import redacted, redacted_values, remember
 
 SECRET = "Zq7-canary_9Xw2LmN4pR8sT6vY"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model.signature import signature, wording
+from penstock.model.text.failure_signature import signature, wording
 
 PLAIN = st.text(st.characters(exclude_characters="'\"`“”«»‘’", exclude_categories=["Cs"]))
 NUMBERS = st.one_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.model.wellness import Check, Wellness, wellness
+from penstock.model.health import Check, Wellness, wellness
 
 
 def test_a_threshold_is_still_allowed() -> None:

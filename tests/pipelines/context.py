@@ -18,7 +18,7 @@ from penstock.catalog.products.matching import names_of
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
-from penstock.model.fetching import FetchPurpose
+from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
 from penstock.model.ports import (

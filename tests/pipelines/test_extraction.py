@@ -29,7 +29,7 @@ from penstock.model.errors import BadInput
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Shown, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.products import KnownProduct
-from penstock.pipelines.extraction import Extraction, ExtractionConfig
+from penstock.pipelines.extraction.pipeline import Extraction, ExtractionConfig
 
 PIPELINE = Extraction()
 

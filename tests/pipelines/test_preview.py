@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.formats.support import LIMITS
 
-from penstock.pipelines.preview import estimated, sample_file
+from penstock.pipelines.extraction.preview import estimated, sample_file
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])

@@ -17,27 +17,29 @@ from tests.checker.history import install_history
 from tests.checker.scripted import Scripted, scripted_pipelines
 from tests.stateful.model import CHILDREN, ERROR_RETRIES, NOT_FOUND_RETRIES, Held
 
-from penstock.engine import bulk, ending
+from penstock.app import bulk
+from penstock.engine import ending
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.ingest import Ingest
-from penstock.engine.parts import Parts
 from penstock.engine.run import Worked
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import settle
 from penstock.engine.submit import Order, submit
-from penstock.engine.sweep import Sweeper
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.policy import RetryPolicy, RetryRule
 from penstock.model.reprocess import Selection
 from penstock.settings import Settings
-from penstock.store import accounts, claims, jobs
-from penstock.store.accounts import Principal
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database
+from penstock.store.jobs import claims, jobs
 from penstock.store.migrate import migrate
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 T = TypeVar("T")
 # Nothing that waits is due before the machine says so.
@@ -86,7 +88,7 @@ class Driver:
             data_dir=folder, database_schema=f"t_{secrets.token_hex(6)}", claim_max=3,
             lock_floor_ms=600_000, lock_cap_ms=600_000, worker_slots=20,
         )  # fmt: skip
-        self.parts: Parts
+        self.runtime: Runtime
         self.orgs: list[Principal] = []
         self._scripts: Mapping[str, Scripted] = scripted_pipelines()
         for script in self._scripts.values():
@@ -103,15 +105,15 @@ class Driver:
             await install_history(conn)
             self.orgs = [await _member(conn, name) for name in ("acme", "globex")]
         await db.close()
-        self.parts = await self._stack.enter_async_context(
-            engine_parts(self.settings, self._dsn, name="test", pipelines=self._scripts)
+        self.runtime = await self._stack.enter_async_context(
+            open_runtime(self.settings, self._dsn, name="test", pipelines=self._scripts)
         )
         # Nothing expires that soon after a start of the server.
         grace = f"SELECT pg_sleep_until(pg_postmaster_start_time() + interval '{_GRACE_MS} ms')"
         await self.rows(grace)
 
     async def close(self) -> None:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             await conn.execute(f'DROP SCHEMA "{self.settings.database_schema}" CASCADE')
         await self._stack.aclose()
 
@@ -120,17 +122,19 @@ class Driver:
         self._runner.close()
 
     async def clear(self) -> None:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             await conn.execute(f"TRUNCATE {_TABLES} CASCADE")
 
     def worker(self) -> Worker:
-        return Worker(self.parts, sweeps=False, announces=False)
+        return Worker(self.runtime, sweeps=False, announces=False)
 
     # Steps
 
     async def submit(self, org: int, pipeline: str, config: Mapping[str, Any]) -> UUID:
-        async with self.parts.db.transaction() as conn:
-            receipt = await submit(self.parts, conn, self.orgs[org], Order(pipeline, dict(config)))
+        async with self.runtime.db.transaction() as conn:
+            receipt = await submit(
+                self.runtime, conn, self.orgs[org], Order(pipeline, dict(config))
+            )
         return receipt.job_id
 
     async def settle(
@@ -138,7 +142,7 @@ class Driver:
     ) -> bool:
         """The items in these places; answers whether any lease was held."""
         piece = replace(claimed, items=[claimed.items[place] for place in places])
-        return (await settle(self.parts, piece, worked, "w", 1, last=last)).held
+        return (await settle(self.runtime, piece, worked, "w", 1, last=last)).held
 
     async def ingest(self, claimed: Claim, batches: int, fails: bool) -> None:
         """So many batches, then it yields, or fails, or comes to its end."""
@@ -156,32 +160,32 @@ class Driver:
 
         script.before_rows = count
         try:
-            await Ingest(self.parts, claimed, StopSign(), "w").run(must_yield)
+            await Ingest(self.runtime, claimed, StopSign(), "w").run(must_yield)
         finally:
             script.before_rows = lambda start: None
 
     async def finish(self, claimed: Claim) -> None:
-        await finish(self.parts, claimed, StopSign(), "w")
+        await finish(self.runtime, claimed, StopSign(), "w")
 
     async def expire(self, ids: Sequence[UUID]) -> None:
         """These leases run out, by moving their end back."""
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             await conn.execute(
                 "UPDATE slices SET expires_at = now() - interval '1 second' WHERE id = ANY ($1)",
                 list(ids),
             )
 
     async def beat(self, ids: Sequence[UUID]) -> set[UUID]:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return set(await claims.extend(conn, list(ids), self.settings.lock_floor_ms))
 
     async def sweep(self) -> None:
-        config = replace(Sweeper(self.parts)._config, shortest_lease_ms=_GRACE_MS)
-        await Sweeper(self.parts, config).run_once()
+        config = replace(Sweeper(self.runtime)._config, shortest_lease_ms=_GRACE_MS)
+        await Sweeper(self.runtime, config).run_once()
 
     async def pass_time(self) -> None:
         """Everything that waits for its time is due now."""
-        async with self.parts.db.transaction() as conn:
+        async with self.runtime.db.transaction() as conn:
             await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at > now()")
             for table in ("job_stages", "jobs"):
                 await conn.execute(
@@ -190,7 +194,7 @@ class Driver:
                 )
 
     async def control(self, verb: str, job_id: UUID, org: int, from_start: bool) -> None:
-        async with self.parts.db.transaction() as conn:
+        async with self.runtime.db.transaction() as conn:
             match verb:
                 case "pause":
                     await jobs.pause(conn, job_id)
@@ -202,16 +206,16 @@ class Driver:
                     await jobs.set_priority(conn, job_id, 77)
                 case _:
                     chosen = Selection(from_start=from_start)
-                    await bulk.reprocess_job(self.parts, conn, self.orgs[org], job_id, chosen)
+                    await bulk.reprocess_job(self.runtime, conn, self.orgs[org], job_id, chosen)
 
     # Looking
 
     async def rows(self, sql: str, *args: Any) -> list[Any]:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await conn.fetch(sql, *args)
 
     async def violations(self, sent: Mapping[UUID, Submitted]) -> list[Violation]:
-        async with self.parts.db.acquire() as conn:
+        async with self.runtime.db.acquire() as conn:
             return await check(
                 conn, submitted=sent, drained=True, policy=POLICY, reclaim_seconds=3600
             )

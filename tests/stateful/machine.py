@@ -16,7 +16,7 @@ from tests.stateful.model import INGEST_RETRIES, Held, Job, Model, Shape
 
 from penstock.engine.claim import Claim
 from penstock.engine.run import Worked
-from penstock.engine.worker import Worker
+from penstock.engine.worker.loop import Worker
 
 _WORDS = ("done", "done", "advance", "retry", "wait", "not found", "skip", "fail", "none", "spawn",
           "child crash")  # fmt: skip

@@ -48,7 +48,7 @@ def test_any_order_of_events_keeps_to_the_model(driver: Driver, profile: setting
 def test_the_model_notices_a_broken_engine(
     driver: Driver, monkeypatch: pytest.MonkeyPatch, broken: Break
 ) -> None:
-    broken(monkeypatch, driver.parts.db)
+    broken(monkeypatch, driver.runtime.db)
     profile = settings(_SHORT, max_examples=50)
     with pytest.raises((AssertionError, ExceptionGroup)):
         run_state_machine_as_test(_machine(driver), settings=profile)

@@ -14,7 +14,7 @@ from tests.fixtures import Bench
 
 from penstock.settings import Settings
 from penstock.store.database import Database
-from penstock.store.items import FAR_AHEAD, LONG_AGO
+from penstock.store.jobs.items import FAR_AHEAD, LONG_AGO
 from penstock.store.queries import load
 from penstock.wiring import api_database
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 from tests.fixtures import MakePrincipal
 
-from penstock.store import profiles
+from penstock.store.catalog import profiles
+from penstock.store.catalog.products import StoredCatalog
 from penstock.store.database import Database
-from penstock.store.products import StoredCatalog
 
 
 async def test_versions_are_kept_and_the_latest_is_found(

@@ -10,10 +10,10 @@ from tests.fixtures import Bench
 
 from penstock.logs import get_logger
 from penstock.settings import Settings
-from penstock.store import items
 from penstock.store.database import Database
-from penstock.store.items import Wanted
-from penstock.store.slow import SlowLog
+from penstock.store.jobs import items
+from penstock.store.jobs.items import Wanted
+from penstock.store.slow_statements import SlowLog
 
 
 async def test_a_slow_statement_is_named(bench: Bench, settings: Settings, owner_dsn: str) -> None:

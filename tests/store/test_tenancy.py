@@ -11,7 +11,7 @@ from tests.fixtures import Bench, MakePrincipal
 from tests.store.plenty import fill
 
 from penstock.settings import Settings
-from penstock.store.accounts import Principal
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database, Scope
 from penstock.wiring import api_database
 

@@ -1,4 +1,4 @@
-"""The HTTP application, from the engine's parts and the API's own database."""
+"""The HTTP application, from the engine's runtime and the API's own database."""
 
 from __future__ import annotations
 
@@ -11,51 +11,38 @@ from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 
 from penstock import __version__
-from penstock.api import (
-    audit,
+from penstock.api.accounts import audit, keys, orgs, session, sessions, users
+from penstock.api.catalog import pictures, products, profiles
+from penstock.api.files import files, resumable_uploads
+from penstock.api.http import reference
+from penstock.api.http.access import Api, principal
+from penstock.api.http.cors import cross_origin
+from penstock.api.http.cursors import signing
+from penstock.api.http.errors import handle_errors
+from penstock.api.http.identify import Door
+from penstock.api.http.middleware import Frame
+from penstock.api.http.openapi import describe
+from penstock.api.http.versions import operation_id
+from penstock.api.http.work import ROUTES, Turns, name_of_route
+from penstock.api.jobs import (
     bulk,
     clone,
     control,
     dead_letters,
-    events,
     export,
     extraction,
-    extraction_monitor,
-    files,
     fix,
-    health,
     items,
     jobs,
-    keys,
-    metrics,
-    monitor,
-    orgs,
     pending,
-    pictures,
-    products,
-    profiles,
-    queues,
-    reference,
-    session,
-    sessions,
-    sockets,
     undo,
-    uploads,
-    users,
-    webhooks,
 )
-from penstock.api.access import Api, principal
-from penstock.api.cors import cross_origin
-from penstock.api.cursors import signing
-from penstock.api.document import describe
-from penstock.api.errors import handle_errors
-from penstock.api.frame import Frame
-from penstock.api.identify import Door
-from penstock.api.live import Live
-from penstock.api.tail import Tail
-from penstock.api.versions import operation_id
-from penstock.api.work import ROUTES, Turns, name_of_route
-from penstock.engine.parts import Parts
+from penstock.api.live import events, websocket
+from penstock.api.live.stream import Live
+from penstock.api.live.tail import Tail
+from penstock.api.monitor import extraction_monitor, health, metrics, monitor, queues
+from penstock.api.webhooks import webhooks
+from penstock.engine.runtime import Runtime
 from penstock.store.database import Database
 from penstock.web.serving import Web
 
@@ -69,7 +56,19 @@ until it is null.
 
 # What is asked most comes first: routes are looked through in this order.
 _RESOURCES = (
-    *(jobs, items, files, uploads, extraction, pending, control, clone, fix, undo, profiles),
+    *(
+        jobs,
+        items,
+        files,
+        resumable_uploads,
+        extraction,
+        pending,
+        control,
+        clone,
+        fix,
+        undo,
+        profiles,
+    ),
     *(export, events),
     *(products, pictures),
     dead_letters,
@@ -109,18 +108,18 @@ def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Dep
         )
 
 
-def create_app(parts: Parts, api_db: Database, export_db: Database | None = None) -> FastAPI:
+def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = None) -> FastAPI:
     """Both databases must be open and of the role that row-level security binds."""
     app = routed()
-    door, turns = Door(parts.settings, api_db), Turns(parts.settings)
-    app.state.api = Api(parts, api_db, door, turns, export_db or api_db)
-    app.state.live = Live(app.state.api, Tail(api_db, parts.log))
-    app.state.pulse = health.Pulse(api_db, parts)
-    app.state.pictures = pictures.Pictures(parts)
+    door, turns = Door(runtime.settings, api_db), Turns(runtime.settings)
+    app.state.api = Api(runtime, api_db, door, turns, export_db or api_db)
+    app.state.live = Live(app.state.api, Tail(api_db, runtime.log))
+    app.state.pulse = health.Pulse(api_db, runtime)
+    app.state.pictures = pictures.Pictures(runtime)
     app.add_middleware(Web)
-    if parts.settings.cors_origins:
-        app.add_middleware(CORSMiddleware, **cross_origin(parts.settings.cors_origins))
-    app.add_middleware(Frame, log=parts.log)
+    if runtime.settings.cors_origins:
+        app.add_middleware(CORSMiddleware, **cross_origin(runtime.settings.cors_origins))
+    app.add_middleware(Frame, log=runtime.log)
     return app
 
 
@@ -148,6 +147,6 @@ def routed() -> FastAPI:
     _add(app, health.router)
     _add(app, metrics.router, "", [Depends(principal)])
     _add(app, reference.router)
-    app.include_router(sockets.router)
+    app.include_router(websocket.router)
     describe(app)
     return app

@@ -8,35 +8,22 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import (
-    accounts,
+from penstock.cli.accounts import keys, orgs, sessions, users
+from penstock.cli.catalog import products, profiles, rates
+from penstock.cli.files import extract, preview, read
+from penstock.cli.jobs import (
     bulk,
     clone,
-    config,
     dead_letters,
-    doctor,
-    extract,
+    export,
+    fix,
     items,
-    job_export,
     jobs,
-    keys,
     lanes,
-    mend,
-    migrate,
     pending,
-    preview,
-    products,
-    profiles,
-    rates,
-    read,
-    secrets,
-    serve,
-    sessions,
-    top,
     undo,
-    users,
-    webhooks,
 )
+from penstock.cli.operate import config, doctor, migrate, secrets, serve, top, webhooks
 from penstock.cli.output import complete_output
 
 app = typer.Typer(
@@ -59,11 +46,11 @@ app.command("read")(read.read)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 jobs.app.command("clone")(clone.clone)
-jobs.app.command("remap")(mend.remap)
+jobs.app.command("remap")(fix.remap)
 jobs.app.command("undo")(undo.undo)
-jobs.app.command("export")(job_export.export)
+jobs.app.command("export")(export.export)
 app.add_typer(jobs.app, name="jobs")
-items.app.command("fix")(mend.fix)
+items.app.command("fix")(fix.fix)
 app.add_typer(items.app, name="items")
 app.add_typer(products.app, name="products")
 app.add_typer(bulk.app, name="bulk")
@@ -73,7 +60,7 @@ app.add_typer(rates.app, name="rates")
 app.add_typer(lanes.app, name="lanes")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(secrets.app, name="secrets")
-app.add_typer(accounts.orgs, name="orgs")
+app.add_typer(orgs.orgs, name="orgs")
 app.add_typer(users.app, name="users")
 app.add_typer(keys.app, name="keys")
 app.add_typer(sessions.app, name="sessions")

@@ -19,7 +19,7 @@ from penstock.settings import Settings
 from penstock.supervisor.published import read_address
 
 if TYPE_CHECKING:
-    from penstock.engine.parts import Parts
+    from penstock.engine.runtime import Runtime
     from penstock.store.database import Database
 
 _PAGE = 200
@@ -32,7 +32,7 @@ class Penstock:
 
     client: AsyncClient
     place: str
-    here: Parts | None
+    here: Runtime | None
 
     async def get(self, path: str, **params: Any) -> Any:
         return await self.client.call("GET", path, params=params)
@@ -55,7 +55,7 @@ class Penstock:
         the workers."""
         leading = None
         if self.here is not None:
-            from penstock.engine.leader import Leader
+            from penstock.engine.services.leader import Leader
 
             leading = asyncio.create_task(Leader(self.here, "penstock cli").run())
         try:
@@ -108,23 +108,23 @@ async def _served_here(settings: Settings) -> AsyncIterator[Penstock]:
     import httpx2
 
     from penstock import wiring
-    from penstock.cli.session import opened, quiet_logs
+    from penstock.cli.local_session import opened, quiet_logs
 
     quiet_logs()
     place = "the database" if settings.database_url else str(settings.data_dir)
     async with (
         opened(settings) as session,
-        wiring.engine_parts(
+        wiring.open_runtime(
             settings, session.addresses.owner_dsn, name="cli", listens=False
-        ) as parts,
+        ) as runtime,
         _open(wiring.api_database(settings, session.addresses.api_dsn)) as api_db,
     ):
         with TemporaryDirectory(prefix="penstock-") as folder:
             path = Path(folder, "api")
-            async with _server(await _local_app(parts, api_db), path):
+            async with _server(await _local_app(runtime, api_db), path):
                 transport = httpx2.AsyncHTTPTransport(uds=str(path))
                 async with AsyncClient("http://penstock", transport=transport) as client:
-                    yield Penstock(client, place, parts)
+                    yield Penstock(client, place, runtime)
 
 
 @asynccontextmanager
@@ -136,15 +136,15 @@ async def _open(database: Database) -> AsyncIterator[Database]:
         await database.close()
 
 
-async def _local_app(parts: Parts, api_db: Database) -> Any:
+async def _local_app(runtime: Runtime, api_db: Database) -> Any:
     """Who can read the data folder is an admin: no key is asked for on a socket of theirs alone."""
-    from penstock.api.access import principal
     from penstock.api.app import create_app
-    from penstock.cli.session import local_admin
+    from penstock.api.http.access import principal
+    from penstock.cli.local_session import local_admin
 
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         who = await local_admin(conn)
-    app = create_app(parts, api_db)
+    app = create_app(runtime, api_db)
     app.dependency_overrides[principal] = lambda: who
     return app
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from penstock.cli.output import OutputIncomplete
 from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
-from penstock.model.redaction import redacted
+from penstock.model.text.redaction import redacted
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.supervisor.errors import AlreadyRunning, PortTaken, SupervisorError
 

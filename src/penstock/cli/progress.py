@@ -8,7 +8,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock.cli.shown import note
+from penstock.cli.printing import note
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -12,13 +12,13 @@ from uuid import UUID
 
 import asyncpg
 
-from penstock.engine.figures import Figures
+from penstock.engine.worker.figures import Figures
 from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
 from penstock.model.fairness import turn_share
 from penstock.model.ids import new_id
-from penstock.store import claims
-from penstock.store.claims import Candidate, Lease, Served, Turn, Work
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
+from penstock.store.jobs import claims
+from penstock.store.jobs.claims import Candidate, Lease, Served, Turn, Work
 
 # Empty-handed choices a single claim corrects before it gives up for now.
 _MOST_TRIES = 16

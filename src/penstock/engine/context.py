@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetchers, Log, Receivers
-from penstock.store.products import StoredCatalog
+from penstock.store.catalog.products import StoredCatalog
 from penstock.store.webhooks import StoredReceivers
 
 
@@ -69,15 +69,15 @@ class Timer:
         return max(0.0, self.ms - (time.process_time() - self._cpu) * 1000)
 
 
-def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> StageContext:
-    settings = parts.settings
+def stage_context(runtime: Runtime, stop: StopSign, seconds: float, log: Log) -> StageContext:
+    settings = runtime.settings
     return StageContext(
         log=log,
-        blobs=parts.blobs,
-        children=parts.children,
-        catalog=StoredCatalog(parts.db),
-        fetchers=parts.fetchers,
-        receivers=StoredReceivers(parts.db, parts.sealer),
+        blobs=runtime.blobs,
+        children=runtime.children,
+        catalog=StoredCatalog(runtime.db),
+        fetchers=runtime.fetchers,
+        receivers=StoredReceivers(runtime.db, runtime.sealer),
         item_timeout_ms=settings.item_timeout_ms,
         limits={
             "batch_bytes": settings.ingest_max_batch_bytes,
@@ -86,6 +86,6 @@ def stage_context(parts: Parts, stop: StopSign, seconds: float, log: Log) -> Sta
         },
         stop=stop,
         deadline=time.monotonic() + seconds,
-        governor=parts.calls,
+        governor=runtime.calls,
         batch_rows=settings.ingest_min_rows,
     )

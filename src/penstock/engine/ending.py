@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.errors import ItemError, PenstockError, PermanentError, TransientError
 from penstock.model.policy import JOB, RetryPolicy
-from penstock.model.redaction import redacted
-from penstock.store import claims, dead_letters, jobs, slices
+from penstock.model.text.redaction import redacted
 from penstock.store.database import Connection
+from penstock.store.jobs import claims, dead_letters, jobs, slices
 
 # Open items skipped in the transaction that ends the job; more are left to a worker.
 MOST_SKIPPED_AT_ONCE = 2000
@@ -72,24 +72,24 @@ def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
 
 
 async def fail_or_retry(
-    parts: Parts, slice_id: UUID, job_row: Any, position: int, error: Exception, worker: str
+    runtime: Runtime, slice_id: UUID, job_row: Any, position: int, error: Exception, worker: str
 ) -> None:
     """An ingest or finish raised: try the job again later, or fail it for good."""
     shown = ItemError.of(error)
     if isinstance(error, TRY_AGAIN) and not isinstance(error, OSError):
         # The server's trouble, not the job's: it goes on as if nothing had been tried.
-        return await _postpone(parts, slice_id, job_row, position)
+        return await _postpone(runtime, slice_id, job_row, position)
     if isinstance(error, PenstockError) and not error.counted:
-        return await _postpone(parts, slice_id, job_row, position, error.retry_after_ms)
+        return await _postpone(runtime, slice_id, job_row, position, error.retry_after_ms)
     attempts = job_row["attempts"] + 1
     permanent = isinstance(error, PermanentError) or (
         not isinstance(error, TransientError) and _POLICY.rule(shown.code).retries == 0
     )
-    parts.log.warning(
+    runtime.log.warning(
         "job failed a step", job=str(job_row["id"]), error=shown.code, attempt=attempts
     )
     lane: str | None = None
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         # Before the slice, as a cancel does: the other way round the two could block each other.
         await claims.lock_claims(conn)
         if not await slices.take(conn, [slice_id]):
@@ -99,7 +99,7 @@ async def fail_or_retry(
         # One that is ending already must come to its end, however often that is tried.
         if lane is None:
             delay = JOB.delay_ms(
-                attempts, parts.chance.random(), getattr(error, "retry_after_ms", 0) or 0
+                attempts, runtime.chance.random(), getattr(error, "retry_after_ms", 0) or 0
             )
             await slices.yield_whole(
                 conn,
@@ -114,7 +114,7 @@ async def fail_or_retry(
                 {"attempt": attempts, "inMs": delay, "error": shown.as_json()}, worker,
             )  # fmt: skip
     if lane is not None:
-        await parts.broker.wake(lane)
+        await runtime.broker.wake(lane)
 
 
 def trace_of(error: BaseException) -> str:
@@ -123,9 +123,9 @@ def trace_of(error: BaseException) -> str:
 
 
 async def _postpone(
-    parts: Parts, slice_id: UUID, job_row: Any, position: int, after_ms: int | None = None
+    runtime: Runtime, slice_id: UUID, job_row: Any, position: int, after_ms: int | None = None
 ) -> None:
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         if await slices.take(conn, [slice_id]):
             await slices.yield_whole(
                 conn, job_row["id"], position, after_ms=after_ms or _POSTPONED_MS,

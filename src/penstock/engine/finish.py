@@ -8,32 +8,32 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry, skip_reason
 from penstock.engine.missing import find_missing
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.errors import ItemError
-from penstock.store import jobs, slices
 from penstock.store.database import from_json, to_json
-from penstock.store.moves import end_jobs, write_events
-from penstock.store.recall import remember
+from penstock.store.jobs import jobs, slices
+from penstock.store.jobs.result_cache import remember
+from penstock.store.jobs.transitions import end_jobs, write_events
 
 _CHUNK = 5000
 
 
-async def finish(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> None:
+async def finish(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) -> None:
     row, lease = claimed.jobs[0], claimed.leases[0]
     timer = Timer()
     try:
         if row["state"] == "cancelling":
-            await _skip_rest(parts, claimed, stop, worker)
+            await _skip_rest(runtime, claimed, stop, worker)
             return
-        ctx = stage_context(parts, stop, parts.settings.item_timeout_ms / 1000, parts.log)
-        job = parts.job(row)
-        pipeline = parts.pipeline(job.pipeline)
+        ctx = stage_context(runtime, stop, runtime.settings.item_timeout_ms / 1000, runtime.log)
+        job = runtime.job(row)
+        pipeline = runtime.pipeline(job.pipeline)
         for effect in await pipeline.last_effects(job, ctx):
-            if not await find_missing(parts, lease.id, job, effect):
+            if not await find_missing(runtime, lease.id, job, effect):
                 return
         summary = await pipeline.summarize(job, ctx)
-        parts.failpoints.reach("in_finish")
-        async with parts.db.transaction() as conn:
+        runtime.failpoints.reach("in_finish")
+        async with runtime.db.transaction() as conn:
             if not await slices.take(conn, [lease.id]):
                 return
             events = await end_jobs(conn, [job.id], to_json(dict(summary)))
@@ -42,22 +42,22 @@ async def finish(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> N
                 await remember(conn, job.id, named)
             await slices.charge(conn, claimed.turn, timer.ms)
     except Exception as error:
-        await fail_or_retry(parts, lease.id, row, jobs.FINISH, error, worker)
+        await fail_or_retry(runtime, lease.id, row, jobs.FINISH, error, worker)
 
 
-async def _skip_rest(parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> None:
+async def _skip_rest(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) -> None:
     row, lease = claimed.jobs[0], claimed.leases[0]
     reason = skip_reason(row["ending"], _error_of(row))
     still_open = 1
     while still_open:
-        async with parts.db.transaction() as conn:
+        async with runtime.db.transaction() as conn:
             if not await slices.hold(conn, [lease.id]):
                 return
             still_open = await jobs.skip_open_items(conn, row["id"], reason, _CHUNK)
-        parts.failpoints.reach("in_finish")
+        runtime.failpoints.reach("in_finish")
         if stop.reason is not None:
             break
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         if not await slices.take(conn, [lease.id]):
             return
         if still_open:

@@ -12,9 +12,9 @@ from uuid import UUID
 import orjson
 
 from penstock.model.errors import PermanentError
-from penstock.store import jobs
-from penstock.store.accounts import Principal
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
+from penstock.store.jobs import jobs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,17 @@ import asyncpg
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
-from penstock.engine.parts import Parts
-from penstock.engine.recall import look_up
+from penstock.engine.result_cache import look_up
+from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRY_AGAIN
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import RowBatch, Traits
-from penstock.store import ingest as stored
-from penstock.store import jobs, recall, slices, usage
+from penstock.store.accounts import usage
 from penstock.store.database import from_json, to_json
-from penstock.store.recall import Source
+from penstock.store.jobs import ingest as stored
+from penstock.store.jobs import jobs, result_cache, slices
+from penstock.store.jobs.result_cache import Source
 
 _COPIED_AT_ONCE = 2000
 # Tries of one batch that takes too long before the ingest starts over with small ones.
@@ -40,14 +41,14 @@ class LeaseLost(Exception):
 class Ingest:
     """One lease over the ingest of one job."""
 
-    def __init__(self, parts: Parts, claimed: Claim, stop: StopSign, worker: str) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) -> None:
+        self._runtime = runtime
         self._claim = claimed
         self._lease = claimed.leases[0]
         self._row = claimed.jobs[0]
         self._stop = stop
         self._worker = worker
-        settings = parts.settings
+        settings = runtime.settings
         self._sizer = IngestSizer(
             settings.ingest_min_rows,
             settings.ingest_max_rows,
@@ -62,14 +63,14 @@ class Ingest:
         """Read and store until the end, or until ``must_yield`` after so many seconds; then it
         goes on later."""
         try:
-            pipeline = self._parts.pipeline(self._row["pipeline"])
-            job = self._parts.job(self._row)
+            pipeline = self._runtime.pipeline(self._row["pipeline"])
+            job = self._runtime.job(self._row)
             self._traits = pipeline.traits(job.config)
             cursor = from_json(self._row["ingest_cursor"])
             # Time never stops the reading itself; `must_yield` does, between batches.
-            ctx = stage_context(self._parts, self._stop, float("inf"), self._parts.log)
+            ctx = stage_context(self._runtime, self._stop, float("inf"), self._runtime.log)
             if cursor is None or "recalled" in cursor:
-                source = await look_up(self._parts, pipeline, job, ctx)
+                source = await look_up(self._runtime, pipeline, job, ctx)
                 if source is not None:
                     cursor, copied = await self._copy(source, cursor, must_yield)
                     if copied:
@@ -85,7 +86,7 @@ class Ingest:
                         job = replace(job, header=batch.header)
                     await self._store(batch)
                     ctx.batch_rows = self._sizer.rows
-                    self._parts.failpoints.reach("between_batches")
+                    self._runtime.failpoints.reach("between_batches")
                     if self._must_rest(must_yield):
                         return await self._yield()
             learned = await pipeline.after_ingest(job, cursor or {}, ctx)
@@ -93,13 +94,13 @@ class Ingest:
         except asyncpg.UniqueViolationError:
             twice = BadInput("DUPLICATE_KEY", "Two rows of the input have the same key")
             await fail_or_retry(
-                self._parts, self._lease.id, self._row, jobs.INGEST, twice, self._worker
+                self._runtime, self._lease.id, self._row, jobs.INGEST, twice, self._worker
             )
         except LeaseLost:
-            self._parts.log.info("ingest lease was lost", job=str(self._row["id"]))
+            self._runtime.log.info("ingest lease was lost", job=str(self._row["id"]))
         except Exception as error:
             await fail_or_retry(
-                self._parts, self._lease.id, self._row, jobs.INGEST, error, self._worker
+                self._runtime, self._lease.id, self._row, jobs.INGEST, error, self._worker
             )
 
     def _must_rest(self, must_yield: Callable[[float], bool]) -> bool:
@@ -124,7 +125,7 @@ class Ingest:
             except _Changed:
                 return cursor, False
             cursor, done = there, last
-            self._parts.failpoints.reach("recall_after_commit")
+            self._runtime.failpoints.reach("recall_after_commit")
             if done < source.total and self._must_rest(must_yield):
                 return cursor, False
         return cursor, True
@@ -132,14 +133,16 @@ class Ingest:
     async def _copy_once(self, source: Source, after: int, there: Mapping[str, Any]) -> None:
         last = there["rows"]
         size = self._row["size"] or 0
-        async with self._parts.db.transaction() as conn:
+        async with self._runtime.db.transaction() as conn:
             if not await slices.hold(conn, [self._lease.id]):
                 raise LeaseLost
             _, total = await stored.saved_cursor(conn, self._row["id"])
             if total >= last:
                 return
-            move, row_bytes = await recall.copy_some(conn, source.job_id, self._row, after, last)
-            if not await recall.is_unchanged(conn, source.job_id):
+            move, row_bytes = await result_cache.copy_some(
+                conn, source.job_id, self._row, after, last
+            )
+            if not await result_cache.is_unchanged(conn, source.job_id):
                 raise _Changed
             await stored.save_move(
                 conn, self._row["id"], move, row_bytes=row_bytes, cursor=there,
@@ -147,7 +150,7 @@ class Ingest:
                 worker=self._worker,
             )  # fmt: skip
             await self._count(conn, last - after, round(row_bytes * (last - after)))
-            self._parts.failpoints.reach("recall_before_commit")
+            self._runtime.failpoints.reach("recall_before_commit")
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]
@@ -159,9 +162,9 @@ class Ingest:
                 pool_wait = await self._store_once(batch, inputs)
             except TRY_AGAIN as error:
                 tries += 1
-                wait = self._sizer.error(self._parts.chance.random())
+                wait = self._sizer.error(self._runtime.chance.random())
                 if tries == 1:
-                    self._parts.log.warning("ingest batch will be tried again", error=repr(error))
+                    self._runtime.log.warning("ingest batch will be tried again", error=repr(error))
                 # A server that is away or full is waited for, as long as the lease lasts. One that
                 # cannot do it in time will not do it later: smaller batches might.
                 too_slow = isinstance(error, asyncpg.QueryCanceledError) and tries >= _BATCH_TRIES
@@ -173,13 +176,13 @@ class Ingest:
                 rows = len(batch.rows)
                 size = sum(map(len, inputs))
                 self._sizer.calm(timer.waited_ms - pool_wait, rows, pool_wait, size)
-                self._parts.figures.ingested(
+                self._runtime.figures.ingested(
                     rows, self._sizer.rows, self._sizer.latency_ms or 0.0, pool_wait
                 )
                 return
 
     def _require_bounded(self, inputs: Sequence[str]) -> None:
-        most = self._parts.settings.max_row_bytes
+        most = self._runtime.settings.max_row_bytes
         largest = max(map(len, inputs), default=0)
         if largest > most:
             raise PermanentError(
@@ -196,7 +199,7 @@ class Ingest:
         ambiguous commit the same batch is simply recognised as done.
         """
         timer = Timer()
-        async with self._parts.db.transaction() as conn:
+        async with self._runtime.db.transaction() as conn:
             pool_wait = timer.ms
             if not await slices.hold(conn, [self._lease.id]):
                 raise LeaseLost
@@ -208,7 +211,7 @@ class Ingest:
                 if self._traits.spawns:
                     first = await stored.next_row(conn, self._row["id"])
                 await stored.copy_rows(
-                    conn, self._parts.db.schema, self._row, first, batch.rows, inputs
+                    conn, self._runtime.db.schema, self._row, first, batch.rows, inputs
                 )
             written = await stored.save_batch(
                 conn, self._row["id"], rows=len(batch.rows),
@@ -224,14 +227,14 @@ class Ingest:
 
     async def _count(self, conn: Any, rows: int, size: int) -> None:
         """With what the org keeps; last, since other ingests of the org wait for that row."""
-        await usage.add_rows(conn, self._row["org_id"], rows, size, self._parts.settings.quota)
+        await usage.add_rows(conn, self._row["org_id"], rows, size, self._runtime.settings.quota)
 
     async def _end(self, learned: Any, source: Source | None = None) -> None:
-        async with self._parts.db.transaction() as conn:
+        async with self._runtime.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
             if source is not None:
-                await recall.say_cached(conn, self._row["id"], source.job_id)
+                await result_cache.say_cached(conn, self._row["id"], source.job_id)
                 told = {"from": str(source.job_id), "rows": source.total}
                 await jobs.tell(conn, self._row["id"], "job.cached", told, self._worker)
             written = await stored.end_ingest(conn, self._row["id"], learned, self._worker)
@@ -240,7 +243,7 @@ class Ingest:
 
     async def _yield(self) -> None:
         """Give the lease back; the next one goes on from the cursor."""
-        async with self._parts.db.transaction() as conn:
+        async with self._runtime.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
             await slices.yield_whole(
@@ -253,4 +256,4 @@ class Ingest:
 
     async def _wake(self, lanes: frozenset[str]) -> None:
         for lane in lanes:
-            await self._parts.broker.wake(lane)
+            await self._runtime.broker.wake(lane)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.effects import FindMissing
 from penstock.model.pipeline import Job
-from penstock.store import missing, slices
+from penstock.store.catalog import missing
+from penstock.store.jobs import slices
 
 
-async def find_missing(parts: Parts, lease: UUID, job: Job, asked: FindMissing) -> bool:
+async def find_missing(runtime: Runtime, lease: UUID, job: Job, asked: FindMissing) -> bool:
     """In chunks, each a transaction of its own under the lease; False once that is lost. After a
     crash it begins anew: what this job took off the shelf before is found again as such."""
     place: str | None = ""
     begun = False
     while place is not None:
-        async with parts.db.transaction() as conn:
+        async with runtime.db.transaction() as conn:
             if not await slices.hold(conn, [lease]):
                 return False
             if not begun:
@@ -24,7 +25,7 @@ async def find_missing(parts: Parts, lease: UUID, job: Job, asked: FindMissing) 
             place = await missing.look_at_some(
                 conn, job.org_id, job.id, asked.source, place, unpublish=asked.unpublish
             )
-            parts.failpoints.reach("missing_before_commit")
+            runtime.failpoints.reach("missing_before_commit")
         begun = True
-        parts.failpoints.reach("missing_after_commit")
+        runtime.failpoints.reach("missing_after_commit")
     return True

@@ -13,15 +13,15 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from penstock.engine.parts import Parts, parse_config
+from penstock.engine.runtime import Runtime, parse_config
 from penstock.model.errors import NotThere, PenstockError, PermanentError
 from penstock.model.policy import RetryPolicy
 from penstock.model.reprocess import Fate, Selection
 from penstock.model.states import TERMINAL_JOB_STATES, ItemStatus, JobState
-from penstock.store import claims, dead_letters
-from penstock.store import reprocess as store
 from penstock.store.database import Connection
-from penstock.store.moves import COUNTER_OF, JobMove, write_moves
+from penstock.store.jobs import claims, dead_letters
+from penstock.store.jobs import reprocess as store
+from penstock.store.jobs.transitions import COUNTER_OF, JobMove, write_moves
 
 # Reopened under the claim lock, for which everyone waits; more are left to a holder.
 MOST_AT_ONCE = 2000
@@ -72,7 +72,7 @@ class _Judged:
 
 
 async def begin(
-    parts: Parts, conn: Connection, job_id: UUID, selection: Selection, *, holder: UUID,
+    runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, *, holder: UUID,
     user_id: int,
 ) -> Begun:  # fmt: skip
     """Take the job up again in the caller's transaction, with all that is meant if that is little;
@@ -96,7 +96,7 @@ async def begin(
         await store.drop_finish(conn, job_id)
         await _renew(conn, job_id, JobMove(), meant, user_id, _Hold(holder, most))
         return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
-    judged = _judge(parts, job, meant, window)
+    judged = _judge(runtime, job, meant, window)
     if not judged.taken and not takes_up:
         return Begun(left_out=judged.left_out)
     await store.drop_finish(conn, job_id)
@@ -106,7 +106,7 @@ async def begin(
 
 
 async def go_on(
-    parts: Parts, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
+    runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
     after_row: int, holder: UUID,
 ) -> Chunk:  # fmt: skip
     """The next chunk. No claim lock: the holder keeps the job from ending meanwhile, and a cancel,
@@ -115,7 +115,7 @@ async def go_on(
     if job is None or job["reopening"] != holder:
         raise Overtaken
     window = await store.window(conn, job_id, selection, after_row, CHUNK, asked_at)
-    judged = _judge(parts, job, selection, window)
+    judged = _judge(runtime, job, selection, window)
     await _reopen(conn, job_id, selection, judged)
     locked = await store.lock(conn, job_id)
     if locked["reopening"] != holder:
@@ -184,8 +184,8 @@ async def _renew(
         await dead_letters.close_of_job(conn, job_id, user_id)
 
 
-def _judge(parts: Parts, job: Any, meant: Selection, window: store.Window) -> _Judged:
-    judged, policies = _Judged(left_out=window.missing), _Policies(parts, job)
+def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -> _Judged:
+    judged, policies = _Judged(left_out=window.missing), _Policies(runtime, job)
     for item in window.items:
         match meant.fate(item, policies.at):
             case Fate.LEFT_OUT:
@@ -208,11 +208,11 @@ def _judge(parts: Parts, job: Any, meant: Selection, window: store.Window) -> _J
 class _Policies:
     """What the job's pipeline says of its stages; the defaults where it no longer knows the job."""
 
-    def __init__(self, parts: Parts, job: Any) -> None:
-        settings = parts.settings
+    def __init__(self, runtime: Runtime, job: Any) -> None:
+        settings = runtime.settings
         self._bounds = (settings.max_attempts_error, settings.max_attempts_not_found)
         try:
-            pipeline = parts.pipeline(job["pipeline"])
+            pipeline = runtime.pipeline(job["pipeline"])
             config = parse_config(pipeline, job["config"])
             self._stages = pipeline.stages(config)
             # The first stage of such a job waits for all its rows.

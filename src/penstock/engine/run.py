@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
-from penstock.engine.parts import Parts
+from penstock.engine.runtime import Runtime
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, written_once
 from penstock.model.pipeline import CpuFunction, Item, Stage, done_in_text, for_child, retry_of
@@ -53,25 +53,25 @@ class Worked:
         )
 
 
-async def run_items(parts: Parts, claimed: Claim, stop: StopSign, seconds: float) -> Worked:
+async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: float) -> Worked:
     """Run the stage, starting nothing after ``seconds``; never raises for what an item or a stage
     does wrong."""
     timer = Timer()
-    ctx = stage_context(parts, stop, seconds, parts.log)
+    ctx = stage_context(runtime, stop, seconds, runtime.log)
     worked = Worked([None] * len(claimed.items))
-    for indexes, stage, following, batch in await _batches(parts, claimed, worked):
+    for indexes, stage, following, batch in await _batches(runtime, claimed, worked):
         if claimed.leases[0].group is not None:
-            await _run_in_order(parts, stage, indexes, batch, ctx, worked)
+            await _run_in_order(runtime, stage, indexes, batch, ctx, worked)
             continue
         usual_ms = claimed.work.avg_ms
-        await _run_batch(parts, stage, indexes, batch, ctx, worked, usual_ms)
+        await _run_batch(runtime, stage, indexes, batch, ctx, worked, usual_ms)
         await _run_on(following, indexes, batch, ctx, worked)
     worked.work_ms = timer.ms
     return worked
 
 
 async def _run_in_order(
-    parts: Parts,
+    runtime: Runtime,
     stage: Stage,
     indexes: list[int],
     batch: list[Item],
@@ -80,13 +80,13 @@ async def _run_in_order(
 ) -> None:
     """A group: one by one, and nobody overtakes an item that will be tried again."""
     for index, item in zip(indexes, batch, strict=True):
-        await _run_batch(parts, stage, [index], [item], ctx, worked)
+        await _run_batch(runtime, stage, [index], [item], ctx, worked)
         if isinstance(worked.outcomes[index], Retry | NotFound | None):
             return
 
 
 async def _run_batch(
-    parts: Parts,
+    runtime: Runtime,
     stage: Stage,
     indexes: list[int],
     batch: list[Item],
@@ -97,7 +97,7 @@ async def _run_batch(
     if ctx.time_is_up():
         return
     if stage.cpu is not None:
-        await _run_in_child(parts, stage.cpu, indexes, batch, ctx, worked, usual_ms)
+        await _run_in_child(runtime, stage.cpu, indexes, batch, ctx, worked, usual_ms)
         return
     outcomes = await _run_stage(stage, batch, ctx)
     for index, outcome in zip(indexes, outcomes, strict=True):
@@ -148,7 +148,7 @@ def _going_on(
 _Batch = tuple[list[int], Stage, Sequence[Stage], list[Item]]
 
 
-async def _batches(parts: Parts, claimed: Claim, worked: Worked) -> list[_Batch]:
+async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Batch]:
     """Items that share a configuration run together, whichever job they are of: their places, the
     stage, those after it, and they themselves."""
     by_config: dict[str, _Batch] = {}
@@ -159,14 +159,14 @@ async def _batches(parts: Parts, claimed: Claim, worked: Worked) -> list[_Batch]
             await asyncio.sleep(0)
         job_row = rows[row["job_id"]]
         try:
-            job = jobs.get(row["job_id"]) or jobs.setdefault(row["job_id"], parts.job(job_row))
+            job = jobs.get(row["job_id"]) or jobs.setdefault(row["job_id"], runtime.job(job_row))
             item = Item(
                 job, row["row_no"], from_json(row["input"]), from_json(row["normalized"]),
                 row["attempts"], row["key"], row["group_key"], from_json(row["noticed"]),
             )  # fmt: skip
             known = by_config.get(job_row["config"])
             if known is None:
-                stages = parts.pipeline(job.pipeline).stages(job.config)
+                stages = runtime.pipeline(job.pipeline).stages(job.config)
                 stage, *after = stages[claimed.work.position :]
                 known = by_config[job_row["config"]] = ([], stage, after, [])
         except PermanentError as error:
@@ -203,7 +203,7 @@ async def _run_stage(
 
 
 async def _run_in_child(
-    parts: Parts,
+    runtime: Runtime,
     work: CpuFunction,
     indexes: list[int],
     batch: list[Item],
@@ -218,7 +218,7 @@ async def _run_in_child(
         start += size
         timer = Timer()
         try:
-            outcomes: Sequence[Outcome | None] = await parts.children.call(
+            outcomes: Sequence[Outcome | None] = await runtime.children.call(
                 done_in_text, work, for_child(piece)
             )
             if len(outcomes) != len(piece):

@@ -13,20 +13,22 @@ import asyncpg
 
 from penstock.engine.claim import Claim, lease_ids
 from penstock.engine.context import Timer
-from penstock.engine.figures import Tally
-from penstock.engine.parts import Parts, parse_config
 from penstock.engine.run import BREATH, Worked
+from penstock.engine.runtime import Runtime, parse_config
+from penstock.engine.worker.figures import Tally
 from penstock.model.decide import Transition, decide
 from penstock.model.effects import Effect, Emit, NameRow, NoteDelivery, UpsertProduct
 from penstock.model.errors import ItemError, PermanentError
-from penstock.model.json_text import JsonText
 from penstock.model.outcomes import Added, Outcome, Retry, document_json
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
-from penstock.store import products, slices, webhooks
+from penstock.model.text.json_text import JsonText
+from penstock.store import webhooks
+from penstock.store.catalog import products
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
-from penstock.store.moves import COUNTER_OF, JobMove, NewChild, Written, write_moves
+from penstock.store.jobs import slices
+from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
 # Longer ones would not fit into the index that keeps them unique.
 _LONGEST_KEY = 500
@@ -59,7 +61,7 @@ class Settled:
 
 
 async def settle(
-    parts: Parts,
+    runtime: Runtime,
     claimed: Claim,
     worked: Worked,
     worker: str,
@@ -76,7 +78,7 @@ async def settle(
     while True:
         try:
             tries += 1
-            return await _settle_once(parts, claimed, worked, worker, last)
+            return await _settle_once(runtime, claimed, worked, worker, last)
         except slices.LeaseBroken as broken:
             if tries == 1 or broken.changed:
                 raise
@@ -89,36 +91,36 @@ async def settle(
             limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience
             if is_passing and timer.ms / 1000 <= limit:
                 if tries == 1:
-                    parts.log.warning("settle will be tried again", error=repr(error))
+                    runtime.log.warning("settle will be tried again", error=repr(error))
                 await asyncio.sleep(min(0.2 * tries, 2.0))
                 continue
             if is_passing or not any(worked.outcomes):
                 raise
-            return await _settle_around(parts, claimed, worked, worker, patience, last, error)
+            return await _settle_around(runtime, claimed, worked, worker, patience, last, error)
 
 
 async def _settle_around(
-    parts: Parts, claimed: Claim, worked: Worked, worker: str, patience: float, last: bool,
+    runtime: Runtime, claimed: Claim, worked: Worked, worker: str, patience: float, last: bool,
     error: BaseException,
 ) -> Settled:  # fmt: skip
     """Something in these results cannot be stored. Halving finds which; the others are settled, and
     the one says what the database thinks of it."""
     items = claimed.items
     if len(items) == 1:
-        parts.log.error("a result could not be stored", error=repr(error))
+        runtime.log.error("a result could not be stored", error=repr(error))
         refused = Retry(ItemError("INTERNAL_ERROR", f"This result cannot be stored: {error}"))
         return await _settle_once(
-            parts, claimed, Worked([refused], work_ms=worked.work_ms), worker, last
+            runtime, claimed, Worked([refused], work_ms=worked.work_ms), worker, last
         )
     middle = len(items) // 2
     first = await settle(
-        parts, replace(claimed, items=items[:middle]), worked.part(0, middle), worker, patience,
+        runtime, replace(claimed, items=items[:middle]), worked.part(0, middle), worker, patience,
         last=False,
     )  # fmt: skip
     if not first.held:
         return first
     second = await settle(
-        parts, replace(claimed, items=items[middle:]), worked.part(middle, len(items)), worker,
+        runtime, replace(claimed, items=items[middle:]), worked.part(middle, len(items)), worker,
         patience, last=last,
     )  # fmt: skip
     return Settled(
@@ -141,29 +143,31 @@ class _Late(Exception):
 
 
 async def _settle_once(
-    parts: Parts, claimed: Claim, worked: Worked, worker: str, last: bool
+    runtime: Runtime, claimed: Claim, worked: Worked, worker: str, last: bool
 ) -> Settled:
     while True:
         try:
-            return await _write(parts, claimed, worked, worker, last)
+            return await _write(runtime, claimed, worked, worker, last)
         except _Late as late:
             # Their stage looks at the catalog again; that is no try.
             again = Retry(_PRODUCT_CHANGED, after_ms=0, counted=False)
             worked = worked.with_outcome(late.places, again)
 
 
-async def _write(parts: Parts, claimed: Claim, worked: Worked, worker: str, last: bool) -> Settled:
+async def _write(
+    runtime: Runtime, claimed: Claim, worked: Worked, worker: str, last: bool
+) -> Settled:
     ids = set(lease_ids(claimed))
     # Decided before the transaction, which then holds its locks for the writing alone.
-    writing = await _Writing(parts, claimed, ids).decide(worked)
-    async with parts.db.transaction() as conn:
+    writing = await _Writing(runtime, claimed, ids).decide(worked)
+    async with runtime.db.transaction() as conn:
         held = await (slices.take if last else slices.hold)(conn, list(ids))
         if not held:
-            parts.figures.lost_lease()
+            runtime.figures.lost_lease()
             return Settled(False)
         if held != ids:
             # Virtual time and counters follow what is written, so a lost lease changes neither.
-            writing = await _Writing(parts, claimed, held).decide(worked)
+            writing = await _Writing(runtime, claimed, held).decide(worked)
         await writing.items(conn)
         # After the items, whose checkpoints new products are taken from.
         late = await writing.products(conn)
@@ -174,23 +178,26 @@ async def _write(parts: Parts, claimed: Claim, worked: Worked, worker: str, last
             await webhooks.note_tries(conn, job_id, tried, worker)
         share = worked.work_ms * len(held) / len(ids)
         await slices.charge(conn, claimed.turn, share)
-        parts.failpoints.reach("before_commit")
-    parts.failpoints.reach("after_commit")
-    parts.figures.settled(claimed.work.pipeline, claimed.work.stage, writing.tally())
+        runtime.failpoints.reach("before_commit")
+    runtime.failpoints.reach("after_commit")
+    runtime.figures.settled(claimed.work.pipeline, claimed.work.stage, writing.tally())
     return Settled(True, written, writing.measured, writing.opened)
 
 
 class _Writing:
     """Outcomes of a claim turned into rows to write and moves of their jobs."""
 
-    def __init__(self, parts: Parts, claimed: Claim, held: set[UUID]) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, claimed: Claim, held: set[UUID]) -> None:
+        self._runtime = runtime
         self._claim = claimed
         self._held = held
         self._position = claimed.work.position
-        self._stages = {row["id"]: _stages_of(parts, row) for row in claimed.jobs}
-        self._spawns = {row["id"]: _may_spawn(parts, row) for row in claimed.jobs}
-        errors, not_found = parts.settings.max_attempts_error, parts.settings.max_attempts_not_found
+        self._stages = {row["id"]: _stages_of(runtime, row) for row in claimed.jobs}
+        self._spawns = {row["id"]: _may_spawn(runtime, row) for row in claimed.jobs}
+        errors, not_found = (
+            runtime.settings.max_attempts_error,
+            runtime.settings.max_attempts_not_found,
+        )
         self._policies = {
             job_id: _policy_at(stages, self._position).bounded(errors, not_found)
             for job_id, stages in self._stages.items()
@@ -199,7 +206,7 @@ class _Writing:
         self.children: dict[UUID, list[NewChild]] = {}
         self.deliveries: dict[UUID, list[webhooks.Tried]] = {}
         # Amid too many errors retries stand further apart.
-        self._spacing = parts.figures.spacing(claimed.work.pipeline, claimed.work.stage)
+        self._spacing = runtime.figures.spacing(claimed.work.pipeline, claimed.work.stage)
         self.measured = 0
         self.opened = 0
         self._retried = 0
@@ -243,7 +250,7 @@ class _Writing:
     def _transition(self, row: Any, outcome: Outcome) -> None:
         stages = self._stages[row["job_id"]]
         last, policy = len(stages) - 1, self._policies[row["job_id"]]
-        attempts, chance = row["attempts"], self._parts.chance.random()
+        attempts, chance = row["attempts"], self._runtime.chance.random()
         try:
             to = decide(
                 outcome, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
@@ -374,17 +381,19 @@ class _Writing:
                 )
 
 
-async def release(parts: Parts, claimed: Claim, worker: str, patience: float | None = None) -> None:
+async def release(
+    runtime: Runtime, claimed: Claim, worker: str, patience: float | None = None
+) -> None:
     """Give a claim back as it came: nothing of it counts. Tried for one lease unless told."""
     patience = claimed.lease_ms / 1000 if patience is None else patience
     if claimed.work.kind == "items":
         nothing = Worked([None] * len(claimed.items))
-        await settle(parts, claimed, nothing, worker, patience)
+        await settle(runtime, claimed, nothing, worker, patience)
         return
     timer, tries = Timer(), 0
     while True:
         try:
-            return await _release_whole(parts, claimed)
+            return await _release_whole(runtime, claimed)
         except TRY_AGAIN as error:
             tries += 1
             held_up = isinstance(error, HELD_UP) and timer.ms > claimed.lease_ms
@@ -393,9 +402,9 @@ async def release(parts: Parts, claimed: Claim, worker: str, patience: float | N
             await asyncio.sleep(min(0.2 * tries, 2.0))
 
 
-async def _release_whole(parts: Parts, claimed: Claim) -> None:
+async def _release_whole(runtime: Runtime, claimed: Claim) -> None:
     job = claimed.jobs[0]
-    async with parts.db.transaction() as conn:
+    async with runtime.db.transaction() as conn:
         if await slices.take(conn, lease_ids(claimed)):
             await slices.yield_whole(
                 conn, job["id"], claimed.work.position, after_ms=0, attempts=job["attempts"]
@@ -443,18 +452,18 @@ def _in_text(effect: Effect) -> Effect:
     return effect
 
 
-def _stages_of(parts: Parts, row: Any) -> Sequence[Stage]:
+def _stages_of(runtime: Runtime, row: Any) -> Sequence[Stage]:
     """None where a newer version no longer takes the config: its items have failed by that."""
     try:
-        pipeline = parts.pipeline(row["pipeline"])
+        pipeline = runtime.pipeline(row["pipeline"])
         return pipeline.stages(parse_config(pipeline, row["config"]))
     except PermanentError:
         return ()
 
 
-def _may_spawn(parts: Parts, row: Any) -> bool:
+def _may_spawn(runtime: Runtime, row: Any) -> bool:
     try:
-        pipeline = parts.pipeline(row["pipeline"])
+        pipeline = runtime.pipeline(row["pipeline"])
         return pipeline.traits(parse_config(pipeline, row["config"])).spawns
     except PermanentError:
         return False

@@ -12,18 +12,19 @@ import orjson
 from pydantic import ValidationError
 
 from penstock.engine.idempotency import Answer, digest_of, remember, replay
-from penstock.engine.parts import Parts, first_problem
-from penstock.engine.queue_glance import Queue
+from penstock.engine.queue_depth import Queue
+from penstock.engine.runtime import Runtime, first_problem
 from penstock.model.backpressure import Admission, admission, retry_after_ms
 from penstock.model.errors import BadInput, NotThere, Unavailable
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
 from penstock.model.ids import new_id
 from penstock.model.pipeline import MOST_INLINE_ROWS, Pipeline, Row, Traits
 from penstock.model.progress import shares_before
-from penstock.store import jobs, profiles
-from penstock.store.accounts import Principal
+from penstock.store.accounts.accounts import Principal
+from penstock.store.catalog import profiles
 from penstock.store.database import Connection
-from penstock.store.jobs import FINISH, INGEST, NewJob, NewStage
+from penstock.store.jobs import jobs
+from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewStage
 
 CONFIG_BYTES = 64 * 1024
 
@@ -59,7 +60,7 @@ class Receipt:
 
 
 async def submit(
-    parts: Parts, conn: Connection, who: Principal, order: Order, asks: Principal | None = None
+    runtime: Runtime, conn: Connection, who: Principal, order: Order, asks: Principal | None = None
 ) -> Receipt:
     """Write ``who``'s job in the caller's transaction; wake `Receipt.lane` after the commit.
     ``asks``: who asks for it, and whose idempotency key it is, if that is someone else."""
@@ -69,22 +70,22 @@ async def submit(
         known = await replay(conn, key_of, order.idempotency_key, digest)
         if known is not None:
             return Receipt(UUID(orjson.loads(known.body)["jobId"]), known.body, "", replayed=True)
-    pipeline = submitted_pipeline(parts, order.pipeline)
+    pipeline = submitted_pipeline(runtime, order.pipeline)
     config = valid_config(pipeline, order)
     traits = pipeline.traits(config)
-    if traits.standing and not parts.settings.test_pipelines:
+    if traits.standing and not runtime.settings.test_pipelines:
         raise BadInput("INVALID_CONFIG", "Jobs that never end are not submitted.")
     await require_profile(conn, who.org_id, traits)
-    queue = await parts.queue.look(conn)
-    delay = None if order.at_once or traits.standing else _verdict(parts, queue, who)
+    queue = await runtime.queue.look(conn)
+    delay = None if order.at_once or traits.standing else _verdict(runtime, queue, who)
     # No await since the look: of many at once each sees those before it.
     if not traits.standing:
-        parts.queue.joined(delayed=delay is not None or order.due_at is not None)
+        runtime.queue.joined(delayed=delay is not None or order.due_at is not None)
     position, wait = max(queue.waiting, 1), round(max(queue.waiting - 1, 0) * queue.job_ms)
     if delay is not None:
-        until = await jobs.delayed_until(conn, order.due_at, parts.settings.depth_delay_ms)
-        order, wait = replace(order, due_at=until), max(wait, parts.settings.depth_delay_ms)
-    file = await file_of_order(parts, conn, who, pipeline, order)
+        until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
+        order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
+    file = await file_of_order(runtime, conn, who, pipeline, order)
     rows = None if traits.learns else pipeline.inline(config)
     if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
         rows = None
@@ -100,12 +101,12 @@ async def submit(
     return Receipt(job.id, body, job.lane)
 
 
-def submitted_pipeline(parts: Parts, name: str) -> Pipeline:
+def submitted_pipeline(runtime: Runtime, name: str) -> Pipeline:
     """The pipeline of that name, if jobs of it may be submitted here."""
     allowed = {
         one.name: one
-        for one in parts.pipelines.values()
-        if not one.internal and (parts.settings.test_pipelines or not one.test_only)
+        for one in runtime.pipelines.values()
+        if not one.internal and (runtime.settings.test_pipelines or not one.test_only)
     }
     if name not in allowed:
         raise BadInput(
@@ -116,12 +117,12 @@ def submitted_pipeline(parts: Parts, name: str) -> Pipeline:
     return allowed[name]
 
 
-async def admit(parts: Parts, conn: Connection, who: Principal) -> None:
+async def admit(runtime: Runtime, conn: Connection, who: Principal) -> None:
     """Refuse already what `submit` would refuse whatever it is."""
-    _verdict(parts, await parts.queue.look(conn), who)
+    _verdict(runtime, await runtime.queue.look(conn), who)
 
 
-def _verdict(parts: Parts, queue: Queue, who: Principal) -> str | None:
+def _verdict(runtime: Runtime, queue: Queue, who: Principal) -> str | None:
     """Refuse where the queue is too full for another job of this org; where it may come but has to
     wait, answer why."""
     verdict = admission(who.plan, queue.level)
@@ -130,7 +131,7 @@ def _verdict(parts: Parts, queue: Queue, who: Principal) -> str | None:
     found = f"The queue is at level {queue.level} with {queue.depth:,} jobs"
     if verdict is Admission.DELAY:
         return f"{found}, so that jobs of plan {who.plan} begin later."
-    wait = retry_after_ms(who.plan, queue.depth, parts.queue.levels, queue.job_ms)
+    wait = retry_after_ms(who.plan, queue.depth, runtime.queue.levels, queue.job_ms)
     raise Unavailable(
         "QUEUE_FULL",
         f"{found} and takes no more of plan {who.plan} for now. Nothing was kept: send the same "
@@ -231,7 +232,7 @@ async def require_profile(conn: Connection, org_id: int, traits: Traits) -> None
 
 
 async def file_of_order(
-    parts: Parts, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
+    runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
 ) -> Any:
     """The file's row, if the pipeline can make anything of the file at first sight."""
     if order.file_id is None:
@@ -247,7 +248,7 @@ async def file_of_order(
     # An admin sees other orgs' files, but a job of theirs must not carry one into their own org.
     if file is None or file["org_id"] != who.org_id:
         raise NotThere("FILE_NOT_FOUND", f"There is no file {order.file_id}.")
-    pipeline.check(await parts.blobs.head(file["blob_key"]), file["size"], file["name"])
+    pipeline.check(await runtime.blobs.head(file["blob_key"]), file["size"], file["name"])
     return file
 
 

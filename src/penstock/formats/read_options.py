@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from penstock.model.errors import BadInput
-from penstock.model.text_encodings import is_text_encoding
+from penstock.model.text.encodings import is_text_encoding
 from penstock.model.transfer import transferable
 
 Format = Literal[

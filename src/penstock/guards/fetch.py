@@ -28,9 +28,9 @@ import httpcore2
 from penstock.guards.inflate import ACCEPTED, Inflater
 from penstock.guards.interfaces import own_addresses
 from penstock.guards.urls import Target, follow, parse_url, refuse
-from penstock.model.addresses import Address, Exempt, objection
 from penstock.model.errors import PermanentError, Unavailable
-from penstock.model.fetching import Fetched, FetchLimits, FetchRequest, Streamed
+from penstock.model.network.addresses import Address, Exempt, objection
+from penstock.model.network.fetching import Fetched, FetchLimits, FetchRequest, Streamed
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from penstock.model.errors import PenstockError, RateLimited, TransientError, Waiting
-from penstock.model.governor import CallBounds, CallLimit
+from penstock.model.network.governor import CallBounds, CallLimit
 
 # Domains come and go by the thousand; those nobody calls are forgotten, oldest first.
 _MOST_KNOWN = 2000

@@ -9,7 +9,7 @@ from collections.abc import Container
 
 import psutil
 
-from penstock.model.addresses import Address
+from penstock.model.network.addresses import Address
 
 # Interfaces come and go: containers, leases, tunnels.
 _SECONDS_KEPT = 10.0

@@ -11,8 +11,8 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import idna
 
-from penstock.model.addresses import Address
 from penstock.model.errors import BadInput
+from penstock.model.network.addresses import Address
 
 LONGEST = 4096
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from penstock.model.redaction import redacted, redacted_values
+from penstock.model.text.redaction import redacted, redacted_values
 from penstock.model.transfer import transferable
 
 Category = Literal["transient", "permanent"]

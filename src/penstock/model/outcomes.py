@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.model.effects import Effect
 from penstock.model.errors import ItemError
-from penstock.model.json_text import to_json
+from penstock.model.text.json_text import to_json
 from penstock.model.transfer import register, transferable
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from penstock.model.fetching import Fetched, FetchPurpose, FetchRequest, Streamed
-from penstock.model.governor import CallLimit
+from penstock.model.network.fetching import Fetched, FetchPurpose, FetchRequest, Streamed
+from penstock.model.network.governor import CallLimit
 from penstock.model.products import FoundProducts, LinkCandidate
 from penstock.model.webhooks import Receiver
 
@@ -257,3 +257,15 @@ class Context(Protocol):
     def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
         """Wait for this provider's turn, then call it inside. A wait that would outlast the slice
         raises `Waiting`, which is no try of the item."""
+
+
+class Service(Protocol):
+    """Background work that one process of the installation does, again and again."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def every_ms(self) -> int: ...
+
+    async def run_once(self) -> object: ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
-from penstock.model.held import HELD_CODES
+from penstock.model.held_rows import HELD_CODES
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus, JobState
 

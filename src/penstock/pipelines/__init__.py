@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from penstock.model.pipeline import Pipeline
-from penstock.pipelines.extraction import Extraction
+from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.noop import Noop
 from penstock.pipelines.webhooks import Webhooks
 

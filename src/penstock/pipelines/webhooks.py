@@ -1,7 +1,7 @@
 """Webhooks: each item is one event on its way to one endpoint.
 
-The job stands as long as there are endpoints; `engine/outbox.py` adds its items. What came of a try
-goes into the log with the settle, so that the log and the item never disagree.
+The job runs for as long as there are endpoints; `webhooks/outbox.py` adds its items. The result of
+each attempt is written to the delivery log in the settle transaction, so that log and item agree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import orjson
 from penstock import __version__
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError, PenstockError, PermanentError
-from penstock.model.fetching import Fetched, FetchLimits, FetchPurpose, FetchRequest
+from penstock.model.network.fetching import Fetched, FetchLimits, FetchPurpose, FetchRequest
 from penstock.model.outcomes import Done, Fail, Outcome, Retry, Skip
 from penstock.model.pipeline import (
     Config,
@@ -33,7 +33,7 @@ from penstock.model.pipeline import (
     retry_of,
 )
 from penstock.model.ports import Context
-from penstock.model.redaction import redacted
+from penstock.model.text.redaction import redacted
 from penstock.model.webhooks import (
     PIPELINE,
     POLICY,

@@ -6,7 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from penstock.store.accounts import add_user, create_key, ensure_org, find_user, principal_of
+from penstock.store.accounts.accounts import (
+    add_user,
+    create_key,
+    ensure_org,
+    find_user,
+    principal_of,
+)
 from penstock.store.database import Connection
 
 FIRST_ORG = "default"

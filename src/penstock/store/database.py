@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import asyncpg
 
-from penstock.model.cancelling import is_cancelled
+from penstock.model.cancellation import is_cancelled
 from penstock.model.errors import Unavailable
-from penstock.model.json_text import clean as clean
-from penstock.model.json_text import from_json as from_json
-from penstock.model.json_text import to_json as to_json
+from penstock.model.text.json_text import clean as clean
+from penstock.model.text.json_text import from_json as from_json
+from penstock.model.text.json_text import to_json as to_json
 from penstock.store.pooler import PerStatement, local_settings
 
 if TYPE_CHECKING:

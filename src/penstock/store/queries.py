@@ -1,10 +1,11 @@
-"""Named SQL statements, read once from `sql/*.sql`."""
+"""Named SQL statements, read once from `sql/*/*.sql`."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _names: dict[str, str] = {}
@@ -33,8 +34,14 @@ def name_of(statement: str) -> str:
 
 
 @cache
+def _files() -> dict[str, Traversable]:
+    rooms = resources.files("penstock.store").joinpath("sql").iterdir()
+    return {file.name: file for room in rooms if room.is_dir() for file in room.iterdir()}
+
+
+@cache
 def load(family: str) -> Queries:
-    text = resources.files("penstock.store").joinpath(f"sql/{family}.sql").read_text("utf-8")
+    text = _files()[f"{family}.sql"].read_text("utf-8")
     parts = _NAME.split(text)
     pairs = zip(parts[1::2], parts[2::2], strict=True)
     statements = {name: body.strip() for name, body in pairs}

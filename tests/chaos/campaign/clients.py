@@ -14,16 +14,17 @@ from tests.chaos.campaign.shapes import Shape, as_csv, shape
 from tests.chaos.ordeal import Ordeal
 from tests.checker.case import Submitted
 
-from penstock.engine import bulk, ending
+from penstock.app import bulk
+from penstock.app.uploads import Upload, keep_upload
+from penstock.engine import ending
 from penstock.engine.settle import TRY_AGAIN
 from penstock.engine.submit import Order, submit
-from penstock.engine.uploads import Upload, keep_upload
 from penstock.model.errors import PenstockError
 from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
-from penstock.store import jobs
-from penstock.store.accounts import Principal
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS
+from penstock.store.jobs import jobs
 
 _LIVE = "SELECT count(*) FROM jobs WHERE org_id = $1 AND finished_at IS NULL"
 _SOME_JOB = """
@@ -68,25 +69,25 @@ class Clients:
             return job_id
 
     async def _upload(self, wanted: Shape) -> Upload:
-        blobs = self.ordeal.parts.blobs
+        blobs = self.ordeal.runtime.blobs
         content = as_csv(wanted.items)
         blob = await blobs.put(_bytes(content), len(content))
         return Upload(new_id(), "list.csv", "text/csv", blob)
 
     async def _submit(self, who: Principal, wanted: Shape, key: str, upload: Upload | None) -> UUID:
-        parts = self.ordeal.parts
+        runtime = self.ordeal.runtime
         config = {} if wanted.file else {"items": wanted.items, **wanted.config}
         order = Order(
             "extraction" if wanted.file else "noop", config, idempotency_key=key,
             file_id=None if upload is None else upload.id,
             content_sha256="" if upload is None else upload.blob.sha256,
         )  # fmt: skip
-        async with parts.db.transaction() as conn:
+        async with runtime.db.transaction() as conn:
             if upload is not None and await jobs.get_file(conn, upload.id) is None:
-                await keep_upload(parts, conn, who, upload)
-            receipt = await submit(parts, conn, who, order)
+                await keep_upload(runtime, conn, who, upload)
+            receipt = await submit(runtime, conn, who, order)
         if not receipt.replayed:
-            await parts.broker.wake(receipt.lane)
+            await runtime.broker.wake(receipt.lane)
         return receipt.job_id
 
     async def run(self) -> None:
@@ -118,9 +119,9 @@ class Clients:
 
     async def _change(self, verb: str, chance: random.Random) -> UUID | None:
         """One change of one job; answers the job if it is paused now."""
-        parts, row = self.ordeal.parts, None
+        runtime, row = self.ordeal.runtime, None
         try:
-            async with parts.db.transaction() as conn:
+            async with runtime.db.transaction() as conn:
                 ended = verb == "reprocess"
                 row = await conn.fetchrow(_SOME_JOB, ended, str(chance.random()))
                 if row is None or (ended and row["state"] not in {"done", "failed", "cancelled"}):
@@ -134,7 +135,7 @@ class Clients:
         if lane is None:
             return None
         self.control[verb] += 1
-        await parts.broker.wake(lane)
+        await runtime.broker.wake(lane)
         return UUID(str(row["id"])) if verb == "pause" else None
 
     async def _apply(
@@ -150,19 +151,19 @@ class Clients:
                 return await jobs.set_priority(conn, job_id, chance.randint(6, 100))
             case _:
                 selection = Selection(from_start=chance.random() < 0.3)
-                parts = self.ordeal.parts
-                return (await bulk.reprocess_job(parts, conn, who, job_id, selection)).lane
+                runtime = self.ordeal.runtime
+                return (await bulk.reprocess_job(runtime, conn, who, job_id, selection)).lane
 
     async def _resume(self, job_id: UUID, after: float) -> None:
         await asyncio.sleep(after)
         while True:
             try:
-                async with self.ordeal.parts.db.transaction() as conn:
+                async with self.ordeal.runtime.db.transaction() as conn:
                     lane = await jobs.resume(conn, job_id)
             except TRY_AGAIN:
                 await asyncio.sleep(0.2)
                 continue
             if lane is not None:
                 self.control["resume"] += 1
-                await self.ordeal.parts.broker.wake(lane)
+                await self.ordeal.runtime.broker.wake(lane)
             return

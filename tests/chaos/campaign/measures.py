@@ -76,7 +76,7 @@ class Spread:
 
 async def recovery(ordeal: Ordeal, workers: Sequence[str] | None = None) -> Mapping[str, Spread]:
     """Of the leases these workers lost; None: all that were lost."""
-    async with ordeal.parts.db.acquire() as conn:
+    async with ordeal.runtime.db.acquire() as conn:
         await conn.execute("SET statement_timeout = 0")
         rows = await conn.fetch(_LOST_LEASES)
         await conn.execute("RESET statement_timeout")
@@ -85,7 +85,7 @@ async def recovery(ordeal: Ordeal, workers: Sequence[str] | None = None) -> Mapp
 
 
 async def turns(ordeal: Ordeal) -> Mapping[str, int]:
-    async with ordeal.parts.db.acquire() as conn:
+    async with ordeal.runtime.db.acquire() as conn:
         await conn.execute("SET statement_timeout = 0")
         row = await conn.fetchrow(_TURNS)
         await conn.execute("RESET statement_timeout")

@@ -33,12 +33,12 @@ from tests.checker.polling import until
 
 from penstock.model.policy import RetryPolicy, RetryRule
 from penstock.settings import Settings
-from penstock.store import accounts
-from penstock.store.accounts import Principal
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database
 from penstock.store.migrate import migrate
 from penstock.supervisor.postgres import EmbeddedPostgres
-from penstock.wiring import engine_parts
+from penstock.wiring import open_runtime
 
 # A lookup without a match would wait for a quarter of an hour.
 _POLICY = RetryPolicy(not_found=RetryRule(0))
@@ -94,7 +94,7 @@ class Campaign:
 
     async def run(self) -> Result:
         result = Result(self.plan)
-        async with watched(self.ordeal.parts.db, pause=2.0) as self.ordeal.watch:
+        async with watched(self.ordeal.runtime.db, pause=2.0) as self.ordeal.watch:
             veteran = await self._warm_up()
             before = await self._footprint(veteran)
             nemesis = Nemesis(self.plan, self.crew, self.ordeal, self.server, veteran)
@@ -192,13 +192,13 @@ class Campaign:
 
     async def _judge(self, result: Result) -> None:
         self.say("Looking at the history …")
-        async with self.ordeal.parts.db.acquire() as conn:
+        async with self.ordeal.runtime.db.acquire() as conn:
             await conn.execute("SET statement_timeout = 0")
             result.violations += await check(
                 conn, submitted=self.ordeal.sent, drained=True, policy=_POLICY,
                 # The queue is always full: when it is their turn is not a matter of recovery.
                 reclaim_seconds=1e6, watch=self.ordeal.watch,
-                blobs=self.ordeal.parts.blobs,
+                blobs=self.ordeal.runtime.blobs,
             )  # fmt: skip
         heard = said(self.crew)
         count = Counter(violation.invariant for violation in result.violations)
@@ -267,9 +267,9 @@ async def campaign(plan: Plan, folder: Path, say: Say) -> AsyncIterator[Campaign
             first = await _member(conn, "org0", "enterprise")
             orgs = [first, *[await _member(conn, f"org{n}") for n in range(1, plan.orgs)]]
         await db.close()
-        async with engine_parts(settings, dsn, name="test") as parts:
+        async with open_runtime(settings, dsn, name="test") as runtime:
             with Crew(settings, dsn, folder / "crew", shows=False) as crew:
-                yield Campaign(plan, Ordeal(parts, orgs[0]), crew, server, orgs, say)
+                yield Campaign(plan, Ordeal(runtime, orgs[0]), crew, server, orgs, say)
 
 
 async def _member(conn: Any, org: str, plan: str = "standard") -> Principal:

@@ -18,7 +18,7 @@ from penstock.model.transfer import transferable
 MatchedBy = Literal["sourceId", "sku", "gtin"]
 LinkedBy = Literal["gtin", "mpn"]
 MOST_LINKS = 5
-# Longer keys would not fit into the index; `store/sql/products.sql` cuts at the same place.
+# Longer keys would not fit into the index; `store/sql/catalog/products.sql` cuts at the same place.
 _LONGEST_MAKER = 200
 _SEPARATOR = "\x1f"
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from penstock.formats.detection.alphabets import FREQUENT, NARROW, PRIOR, WIDE
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
-from penstock.model.text_encodings import is_text_encoding
+from penstock.model.text.encodings import is_text_encoding
 
 BLOCK_BYTES = 1024 * 1024
 SAMPLE_BYTES = 64 * 1024

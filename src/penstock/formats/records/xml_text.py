@@ -17,7 +17,7 @@ from penstock.formats.detection.encodings import (
 )
 from penstock.formats.source import Source
 from penstock.model.errors import BadInput
-from penstock.model.text_encodings import is_text_encoding
+from penstock.model.text.encodings import is_text_encoding
 
 _READ_CHARS = 64 * 1024
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")

@@ -1,0 +1,1 @@
+"""Users, passwords, sign-in and keys."""

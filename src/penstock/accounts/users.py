@@ -1,0 +1,195 @@
+"""Users, their passwords, keys and rights: every change audited, with who asked and from where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from penstock.accounts import passwords
+from penstock.accounts.sign_in import account_of
+from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError
+from penstock.store.accounts import accounts, keys, sessions, users
+from penstock.store.accounts.accounts import SCOPES, Principal
+from penstock.store.bootstrap import one_at_a_time
+from penstock.store.database import Connection
+
+_OF_ROLE = {"admin": SCOPES, "member": ("read", "write"), "viewer": ("read",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who wants a change, and from where."""
+
+    who: Principal
+    ip: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    email: str
+    role: str
+    org: str
+    # None: has keys only.
+    password_hash: str | None
+
+
+async def add_user(conn: Connection, asker: Asker, wanted: NewUser) -> Any:
+    org = await accounts.find_org(conn, wanted.org)
+    taken = PermanentError("ALREADY_EXISTS", f"There is a user {wanted.email!r} already.")
+    if await accounts.find_user(conn, wanted.email) is not None:
+        raise taken
+    try:
+        user = await accounts.add_user(conn, org["id"], wanted.email, wanted.role)
+    except asyncpg.UniqueViolationError as error:
+        raise taken from error
+    if wanted.password_hash is not None:
+        await sessions.set_password(conn, user["id"], org["id"], wanted.password_hash)
+    told = {"email": user["email"], "role": wanted.role, "org": wanted.org}
+    await _audit(conn, asker, user, "create", after=told)
+    return await users.get(conn, user["id"])
+
+
+async def change_user(
+    conn: Connection, asker: Asker, user_id: int, role: str | None, disabled: bool | None
+) -> Any:
+    """What is None stays. Somebody is always left who can give the rights back."""
+    await one_at_a_time(conn)
+    before = await _existing(conn, user_id)
+    stays_admin = (role or before["role"]) == "admin" and not (
+        before["disabled_at"] is not None if disabled is None else disabled
+    )
+    is_admin = before["role"] == "admin" and before["disabled_at"] is None
+    if is_admin and not stays_admin and not await users.has_other_admin(conn, user_id):
+        raise PermanentError("INVALID_STATE", "This is the last admin. Make another one first.")
+    if role is not None and role != before["role"]:
+        await users.set_role(conn, user_id, role)
+        await _audit(
+            conn, asker, before, "role", before={"role": before["role"]}, after={"role": role}
+        )
+    if disabled is not None and disabled != (before["disabled_at"] is not None):
+        await users.set_disabled(conn, user_id, disabled)
+        if disabled:
+            await sessions.end_sessions_of(conn, user_id)
+        await _audit(conn, asker, before, "disable" if disabled else "enable")
+    return await users.get(conn, user_id)
+
+
+async def reset_password(conn: Connection, asker: Asker, user_id: int, hashed: str) -> Any:
+    """Whoever was signed in as that user is out, and who forgot the old one may try again."""
+    user = await _existing(conn, user_id)
+    await sessions.set_password(conn, user_id, user["org_id"], hashed)
+    await sessions.end_sessions_of(conn, user_id)
+    await sessions.forgive_account(conn, account_of(user["email"]))
+    await _audit(conn, asker, user, "reset_password")
+    return user
+
+
+async def change_own_password(conn: Connection, asker: Asker, hashed: str) -> None:
+    """All sessions end but the one that asks."""
+    who = asker.who
+    await sessions.set_password(conn, who.user_id, who.org_id, hashed)
+    await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
+    user = {"id": who.user_id, "org_id": who.org_id}
+    await _audit(conn, asker, user, "change_password")
+
+
+async def end_session(conn: Connection, asker: Asker, session_id: UUID) -> None:
+    ended = await sessions.end_session(conn, session_id)
+    if ended is None:
+        raise no_such_session()
+    await _note_ended(conn, asker, ended["org_id"], ended["user_id"])
+
+
+async def end_other_sessions(conn: Connection, asker: Asker) -> None:
+    who = asker.who
+    await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
+    await _note_ended(conn, asker, who.org_id, who.user_id, after={"all": True})
+
+
+async def _note_ended(
+    conn: Connection, asker: Asker, org_id: int, user_id: int, **told: Any
+) -> None:
+    await accounts.audit(
+        conn, org_id, asker.who.user_id, "session.delete", f"user:{user_id}", ip=asker.ip, **told
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    name: str = ""
+    # None: all that the user may do.
+    scopes: Sequence[str] | None = None
+    expires_at: datetime | None = None
+
+
+async def add_key(conn: Connection, asker: Asker, user_id: int, wanted: NewKey) -> tuple[Any, str]:
+    """The key's row, and the key itself, for the only time."""
+    user = await _existing(conn, user_id)
+    possible = _OF_ROLE[user["role"]]
+    scopes = possible if wanted.scopes is None else ("read", *wanted.scopes)
+    beyond = sorted(set(scopes) - set(possible))
+    if beyond:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"A {user['role']} cannot have a key with the scope {beyond[0]!r}.",
+        )
+    key_id, key = await accounts.add_key(
+        conn, user["org_id"], user_id, wanted.name, scopes=sorted(set(scopes), key=SCOPES.index),
+        expires_at=wanted.expires_at, by_user=asker.who.user_id, ip=asker.ip,
+    )  # fmt: skip
+    return await keys.get(conn, key_id), key
+
+
+async def revoke_key(conn: Connection, asker: Asker, key_id: int) -> None:
+    """Twice is the same as once."""
+    key = await keys.get(conn, key_id)
+    if key is None:
+        raise no_such_key()
+    await keys.revoke(conn, key, asker.who.user_id, asker.ip)
+
+
+async def chosen_password(given: str | None, email: str) -> tuple[str, str]:
+    """The password and its hash: the given one, if it is good enough, or a new one."""
+    password = given or passwords.generate_password()
+    passwords.require_good(password, email)
+    return password, await passwords.hash_password(password)
+
+
+def no_such_user() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such user.")
+
+
+def no_such_session() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such session.")
+
+
+def no_such_key() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such key.")
+
+
+def require_more_than_a_key(who: Principal) -> None:
+    """A key that leaks must not make others that outlive it."""
+    if who.session_id is None and who.role != "admin":
+        raise NotAllowed(
+            "INSUFFICIENT_PERMISSIONS",
+            "Sign in for this: a key makes other keys only with the scope `admin`.",
+        )
+
+
+async def _existing(conn: Connection, user_id: int) -> Any:
+    user = await users.get(conn, user_id)
+    if user is None:
+        raise no_such_user()
+    return user
+
+
+async def _audit(conn: Connection, asker: Asker, user: Any, verb: str, **told: Any) -> None:
+    await accounts.audit(
+        conn, user["org_id"], asker.who.user_id, f"user.{verb}", f"user:{user['id']}",
+        ip=asker.ip, **told,
+    )  # fmt: skip

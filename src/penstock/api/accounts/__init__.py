@@ -1,0 +1,1 @@
+"""Orgs, users, keys, sessions and the audit log."""

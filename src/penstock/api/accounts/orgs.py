@@ -1,0 +1,89 @@
+"""Orgs: everyone sees their own, admins all of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from penstock.api.accounts.schemas import (
+    FullOrg,
+    OrgChange,
+    OrgOrder,
+    OrgPage,
+    OrgQuery,
+    OrgShape,
+    org_shape,
+    storage_shape,
+)
+from penstock.api.http.access import Admin, ApiParts, Reader, address_of
+from penstock.api.http.answers import answer
+from penstock.api.http.bodies import body_of, order_of
+from penstock.api.http.idempotency import IdempotencyKey, once
+from penstock.model.errors import NotAllowed, PermanentError
+from penstock.store.accounts import accounts, usage
+from penstock.store.database import Connection
+
+router = APIRouter(tags=["accounts"])
+_ONE: dict[int | str, dict[str, Any]] = {200: {"model": OrgShape}}
+
+
+@router.get("/org", summary="Show your org", responses={200: {"model": FullOrg}})
+async def show_org(api: ApiParts, who: Reader, query: Annotated[OrgQuery, Query()]) -> Response:
+    """Its plan, whether members see each other's jobs, by which key its sources share products, and
+    what it keeps."""
+    if query.org not in ("", who.org) and who.role != "admin":
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins see other orgs.")
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        org = await accounts.find_org(conn, query.org or who.org)
+        used = await usage.get(conn, org["id"])
+    storage = storage_shape(used, api.runtime.settings.quota)
+    return answer({**org_shape(org), "storage": storage})
+
+
+@router.patch("/org", summary="Change an org", responses=_ONE, openapi_extra=body_of(OrgChange))
+async def change_org(
+    request: Request, api: ApiParts, who: Admin, query: Annotated[OrgQuery, Query()]
+) -> Response:
+    """Yours or, with `org`, another one. Jobs that wait already stay in their lane."""
+    order = await order_of(request, OrgChange)
+    async with api.db.scoped(who.scope) as conn:
+        changed = await accounts.set_org(
+            conn, query.org or who.org, order.plan, order.max_slices, order.shared_jobs,
+            order.catalog_key, by_user=who.user_id, ip=address_of(request),
+        )  # fmt: skip
+    return answer(org_shape(changed))
+
+
+@router.get("/orgs", summary="List orgs", responses={200: {"model": OrgPage}})
+async def list_orgs(api: ApiParts, who: Admin) -> Response:
+    """All tenants, by name."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await accounts.list_orgs(conn)
+    return answer({"items": [org_shape(row) for row in rows]})
+
+
+@router.post(
+    "/orgs",
+    status_code=201,
+    summary="Create an org",
+    responses={201: {"model": OrgShape}},
+    openapi_extra=body_of(OrgOrder),
+)
+async def create_org(
+    request: Request, api: ApiParts, who: Admin, _: IdempotencyKey = None
+) -> Response:
+    """A new tenant, without users at first."""
+    order = await order_of(request, OrgOrder)
+
+    async def make(conn: Connection) -> Response:
+        if await accounts.knows_org(conn, order.name):
+            raise PermanentError("ALREADY_EXISTS", f"There is an org {order.name!r} already.")
+        org = await accounts.ensure_org(conn, order.name, order.plan)
+        await accounts.audit(
+            conn, org["id"], who.user_id, "org.create", f"org:{order.name}",
+            ip=address_of(request), after={"plan": order.plan},
+        )  # fmt: skip
+        return answer(org_shape(org), 201)
+
+    return await once(request, api, who, ["org", order.name, order.plan], make)

@@ -1,0 +1,77 @@
+"""Where one is signed in: everyone sees and ends their own sessions, admins all of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from penstock.accounts import users
+from penstock.accounts.users import Asker, no_such_session
+from penstock.api.accounts.schemas import SessionPage, SessionsQuery, session_shape
+from penstock.api.http.access import ApiParts, Reader, address_of, only_reads, parse_id
+from penstock.api.http.answers import answer
+from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.model.errors import NotAllowed
+from penstock.store.accounts import sessions
+from penstock.store.accounts.accounts import Principal
+
+router = APIRouter(prefix="/sessions", tags=["accounts"])
+
+
+async def _session_id(session_id: Annotated[str, Path(description="The session's id.")]) -> UUID:
+    parsed = parse_id(session_id)
+    if parsed is None:
+        raise no_such_session()
+    return parsed
+
+
+SessionId = Annotated[UUID, Depends(_session_id)]
+
+
+@router.get("", summary="List sessions", responses={200: {"model": SessionPage}})
+async def list_sessions(
+    api: ApiParts, who: Reader, query: Annotated[SessionsQuery, Query()]
+) -> Response:
+    """Those that are open, newest first: your own, or with `userId` somebody else's or
+    everybody's, for admins."""
+    owner = who.user_id if query.user_id == "me" else query.user_id
+    if owner != who.user_id and who.role != "admin":
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins see sessions of others.")
+    this_list, before = f"sessions {owner}", None
+    if query.after:
+        [before] = from_cursor(query.after, this_list, UUID)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await sessions.listed(
+            conn, before, None if isinstance(owner, str) else owner, query.page_size + 1
+        )
+    page = rows[: query.page_size]
+    following = to_cursor(this_list, str(page[-1]["id"])) if len(rows) > len(page) else None
+    return answer({"items": [session_shape(row, who) for row in page], "next": following})
+
+
+@router.delete("", status_code=204, summary="End your other sessions")
+async def end_other_sessions(request: Request, api: ApiParts, who: Reader) -> Response:
+    """Everything signed in as you is signed out, but for the session that asks. Keys stay."""
+    _require_a_say(who)
+    async with api.db.scoped(who.scope) as conn:
+        await users.end_other_sessions(conn, Asker(who, address_of(request)))
+    return Response(status_code=204)
+
+
+@router.delete("/{session_id}", status_code=204, summary="End a session")
+async def end_session(
+    request: Request, api: ApiParts, who: Reader, session_id: SessionId
+) -> Response:
+    """From this answer on its cookie is worth nothing."""
+    _require_a_say(who)
+    async with api.db.scoped(who.scope) as conn:
+        await users.end_session(conn, Asker(who, address_of(request)), session_id)
+    return Response(status_code=204)
+
+
+def _require_a_say(who: Principal) -> None:
+    """A viewer may leave, but a key that only reads signs nobody out."""
+    if who.session_id is None and not who.writes:
+        raise only_reads(who)

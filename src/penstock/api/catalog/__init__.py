@@ -1,0 +1,1 @@
+"""Products, pictures and profiles."""

@@ -1,0 +1,169 @@
+"""The catalog: products with where their values came from, and what jobs did to them."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi.responses import StreamingResponse
+
+from penstock.api.catalog.product_files import catalog_pieces
+from penstock.api.catalog.product_schemas import (
+    FullProduct,
+    HistoryQuery,
+    ProductHistory,
+    ProductPage,
+    ProductsExportQuery,
+    ProductsPageQuery,
+    ProductsQuery,
+    change,
+    full,
+    listed,
+)
+from penstock.api.http.access import ApiParts, Reader, parse_id
+from penstock.api.http.answers import answer
+from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.jobs.export import EXPORTED, FileStream, attachment, pages_as
+from penstock.catalog.products.matching import Candidates, Link, Match, names_of
+from penstock.catalog.values.gtin import match_key
+from penstock.model.errors import NotAllowed, NotThere
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.catalog import catalog
+from penstock.store.catalog.products import find_links
+from penstock.store.database import Connection, from_json
+
+router = APIRouter(tags=["products"])
+
+
+def no_such_product() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such product.")
+
+
+async def _product_id(product_id: Annotated[str, Path(description="The product's id.")]) -> UUID:
+    parsed = parse_id(product_id)
+    if parsed is None:
+        raise no_such_product()
+    return parsed
+
+
+ProductId = Annotated[UUID, Depends(_product_id)]
+
+
+@router.get("/products", summary="List products", responses={200: {"model": ProductPage}})
+async def list_products(
+    api: ApiParts, who: Reader, query: Annotated[ProductsPageQuery, Query()]
+) -> Response:
+    """The catalog of your org, changed last first; with `sku`, `gtin` or `jobId` in the order of
+    ids. A page that takes long ends early, perhaps with nothing on it: go on while there is a
+    `next`."""
+    filters = query.model_dump_json(exclude={"page_size", "after"})
+    this_list = f"products {who.org_id} {filters}"
+    place = catalog.Place()
+    if query.after:
+        place = catalog.Place(*from_cursor(query.after, this_list, int, datetime, UUID))
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        wanted = await wanted_of(conn, who, query)
+        page = await catalog.page(conn, wanted, place, query.page_size)
+    following = None
+    if page.next is not None:
+        then = page.next
+        following = to_cursor(this_list, then.named, then.moment, str(then.id or catalog.FIRST_ID))
+    return answer({"items": [listed(row) for row in page.rows], "next": following})
+
+
+async def wanted_of(conn: Connection, who: Principal, query: ProductsQuery) -> catalog.Wanted:
+    """A catalog belongs to an org, so that an admin, who sees all, still looks at one of them."""
+    org_id = who.org_id
+    if query.org and query.org != who.org:
+        if who.role != "admin":
+            raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may look at another org.")
+        org_id = (await accounts.find_org(conn, query.org))["id"]
+    return catalog.Wanted(
+        org_id=org_id,
+        q=query.q.strip(),
+        source=query.source or None,
+        sku=query.sku or None,
+        gtin=match_key(query.gtin) if query.gtin else None,
+        published=None if query.status is None else query.status == "published",
+        updated_after=query.updated_after,
+        updated_before=query.updated_before,
+        job_id=query.job_id,
+    )
+
+
+@router.post(
+    "/products/export",
+    summary="Export products",
+    response_class=StreamingResponse,
+    responses={200: {"content": EXPORTED}},
+)
+async def export_products(
+    api: ApiParts, who: Reader, query: Annotated[ProductsExportQuery, Query()]
+) -> Response:
+    """The catalog, or what matches, as a file: as lines with a column per field, or in `json` and
+    `ndjson` as documents."""
+    pages = pages_as(query.format)
+
+    def opened() -> AbstractAsyncContextManager[Connection]:
+        return api.export_db.scoped(who.scope, readonly=True)
+
+    async with opened() as conn:
+        wanted = await wanted_of(conn, who, query)
+    headers = {"Content-Disposition": attachment("products", query.format)}
+    body = catalog_pieces(opened, wanted, pages)
+    return FileStream(body, headers=headers, media_type=pages.media_type)
+
+
+@router.get(
+    "/products/{product_id}", summary="Show a product", responses={200: {"model": FullProduct}}
+)
+async def show_product(api: ApiParts, who: Reader, product_id: ProductId) -> Response:
+    """The whole normalised product, and of each field where its value came from: column, raw text,
+    rule, how sure that rule is, and the row of the job that brought it. `links` are products of
+    other sources that may be the same."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        row = await catalog.get(conn, product_id)
+        if row is None:
+            raise no_such_product()
+        links = await _links_of(conn, row)
+    return answer(full(row) | {"links": [link.as_json() for link in links]})
+
+
+async def _links_of(conn: Connection, row: Any) -> list[Link]:
+    """As they are today, not as they were when a job last looked."""
+    names = names_of(from_json(row["data"]))._replace(gtin=row["gtin"])
+    gtins = [names.gtin] if names.gtin else []
+    makers = [names.maker] if names.maker else []
+    if not gtins and not makers:
+        return []
+    found = await find_links(conn, row["org_id"], row["source"], gtins, makers)
+    return Candidates(row["source"], (), None, found).links(names, Match())
+
+
+@router.get(
+    "/products/{product_id}/history",
+    summary="Show a product's history",
+    responses={200: {"model": ProductHistory}},
+)
+async def show_history(
+    api: ApiParts, who: Reader, product_id: ProductId, query: Annotated[HistoryQuery, Query()]
+) -> Response:
+    """What jobs did to the product, the latest first: which job and row, when, which fields from
+    what to what, and whether it was undone. Also of a product that an undo removed."""
+    this_list = f"history {product_id}"
+    before = None
+    if query.after:
+        moment, job_id = from_cursor(query.after, this_list, datetime, UUID)
+        before = (moment, job_id)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        page, more = await catalog.history(conn, product_id, before, query.page_size)
+        if not page and await catalog.get(conn, product_id) is None:
+            raise no_such_product()
+    following = None
+    if more:
+        following = to_cursor(this_list, page[-1]["changed_at"], str(page[-1]["job_id"]))
+    return answer({"items": [change(row) for row in page], "next": following})

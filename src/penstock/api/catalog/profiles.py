@@ -1,0 +1,132 @@
+"""Profiles: what was learnt of a supplier's files, under a name, in versions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from penstock.api.http.access import ApiParts, Reader, Writer, address_of
+from penstock.api.http.answers import answer
+from penstock.api.http.bodies import body_of, content_type, json_object, read_text
+from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.schemas import (
+    ProductFields,
+    ProfilePage,
+    ProfileQuery,
+    ProfileShape,
+    ProfilesQuery,
+)
+from penstock.catalog.fields import FIELDS
+from penstock.catalog.profiles import profile as catalog
+from penstock.catalog.profiles.checks import ProfileInput
+from penstock.catalog.saved_profiles import to_save
+from penstock.model.errors import BadInput, NotThere
+from penstock.store.accounts import accounts
+from penstock.store.catalog import profiles
+from penstock.store.database import from_json
+
+router = APIRouter(tags=["profiles"])
+Name = Annotated[str, Path(max_length=100, description="The profile's name.")]
+TOML = "application/toml"
+_BODIES = body_of(ProfileInput)
+_BODIES["requestBody"]["content"][TOML] = {"schema": {"type": "string"}}
+
+
+@router.get("/fields", summary="List fields", responses={200: {"model": ProductFields}})
+async def list_fields(who: Reader) -> Response:
+    """What a column may be mapped to."""
+    items = [
+        {
+            "target": field.target,
+            "description": field.description,
+            "required": field.required,
+            "many": field.many,
+        }
+        for field in FIELDS
+        if field.mapped
+    ]
+    return answer({"items": items})
+
+
+@router.get("/profiles", summary="List profiles", responses={200: {"model": ProfilePage}})
+async def list_profiles(
+    api: ApiParts, who: Reader, query: Annotated[ProfilesQuery, Query()]
+) -> Response:
+    """The latest version of each profile of your org, by name."""
+    after = ""
+    if query.after:
+        [after] = from_cursor(query.after, "profiles", str)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await profiles.listed(conn, who.org_id, after, query.page_size + 1)
+    page = rows[: query.page_size]
+    following = to_cursor("profiles", page[-1]["name"]) if len(rows) > len(page) else None
+    items = [{**from_json(row["body"]), "createdAt": row["created_at"]} for row in page]
+    return answer({"items": items, "next": following})
+
+
+@router.get(
+    "/profiles/{name}",
+    summary="Show a profile",
+    responses={200: {"model": ProfileShape, "content": {TOML: {}}}},
+)
+async def show_profile(
+    request: Request,
+    api: ApiParts,
+    who: Reader,
+    name: Name,
+    query: Annotated[ProfileQuery, Query()],
+) -> Response:
+    """The latest version or an older one, as JSON, or as TOML where that is accepted."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        body = await profiles.get(conn, who.org_id, name, query.version)
+    if body is None:
+        raise _no_such_profile()
+    if TOML in request.headers.get("accept", ""):
+        return Response(catalog.from_json(body).to_toml(), media_type=TOML)
+    return answer(body)
+
+
+@router.put(
+    "/profiles/{name}",
+    summary="Save a profile",
+    responses={200: {"model": ProfileShape}},
+    openapi_extra=_BODIES,
+)
+async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
+    """A new version under this name. Files with the columns it was made for find it by
+    themselves."""
+    kind, _ = content_type(request)
+    if kind == TOML:
+        profile = catalog.from_toml(await read_text(request))
+    elif kind == "application/json":
+        profile = catalog.from_input({"name": name, **await json_object(request)})
+    else:
+        raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
+    body: dict[str, Any] = catalog.to_json(to_save(profile))
+    async with api.db.scoped(who.scope) as conn:
+        before = await profiles.get(conn, who.org_id, name)
+        version = await profiles.save(conn, who.org_id, who.user_id, name, body)
+        await accounts.audit(
+            conn, who.org_id, who.user_id, "profile.save", f"profile:{name}",
+            ip=address_of(request), after={"version": version},
+            before=None if before is None else {"version": before["version"]},
+        )  # fmt: skip
+    return answer({**body, "name": name, "version": version})
+
+
+@router.delete("/profiles/{name}", status_code=204, summary="Delete a profile")
+async def delete_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
+    """Files no longer find it. Jobs that ran with it keep what they know."""
+    async with api.db.scoped(who.scope) as conn:
+        if not await profiles.delete(conn, who.org_id, name):
+            raise _no_such_profile()
+        await accounts.audit(
+            conn, who.org_id, who.user_id, "profile.delete", f"profile:{name}",
+            ip=address_of(request),
+        )  # fmt: skip
+    return Response(status_code=204)
+
+
+def _no_such_profile() -> NotThere:
+    return NotThere("NOT_FOUND", "There is no such profile.")

@@ -1,0 +1,1 @@
+"""Files for jobs: uploads, URLs and paths."""

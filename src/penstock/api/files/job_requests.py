@@ -1,0 +1,207 @@
+"""How a request becomes a job: a form with a file, or JSON that names one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from penstock.api.files.path_import import taken_in
+from penstock.api.files.url_import import fetched_from
+from penstock.api.http.access import Api, address_of
+from penstock.api.http.answers import strict_json
+from penstock.api.http.bodies import content_type, json_object, strictly
+from penstock.api.http.disconnect import while_connected
+from penstock.api.http.errors import invalid
+from penstock.api.http.forms import FILE, Form, received_form
+from penstock.api.http.idempotency import REPLAYED, idempotency_key
+from penstock.api.http.work import PREVIEW
+from penstock.api.schemas import ExtractionOrder, JobOrder
+from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
+from penstock.app.uploads import Upload, keep_upload
+from penstock.engine.submit import Order, Receipt, admit, is_known, submit
+from penstock.model.errors import BadInput, Unavailable
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Connection
+
+# Of these a form has none: it brings the file itself.
+_NAMES_OF_FILES = frozenset({"file_id", "upload_id", "path", "url"})
+AnyOrder = type[JobOrder] | type[ExtractionOrder]
+
+
+async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = JobOrder) -> Receipt:
+    """The job, committed, and a worker told of it."""
+    key = idempotency_key(request)
+    await _turn_away(api, who, key)
+    async with _asked(request, api, who, kind, key) as (asked, upload):
+        if upload is not None:
+            api.runtime.failpoints.reach("after_upload")
+        order = _order(request, asked, key, upload)
+        await _ask_about_rows(api, who, order, upload)
+        receipt = await _submit(api, who, order, upload)
+    api.runtime.failpoints.reach("after_submit")
+    if not receipt.replayed:
+        await api.runtime.broker.wake(receipt.lane)
+    return receipt
+
+
+async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any]:
+    """A preview of the job that was asked for. A file that came with it is kept for a day, so that
+    the job itself can be made of it without sending it again."""
+    async with _asked(request, api, who, JobOrder) as (asked, upload):
+        order = _order(request, asked, None, upload)
+        async with api.db.scoped(who.scope, readonly=upload is None) as conn:
+            if upload is not None:
+                await keep_upload(api.runtime, conn, who, upload, order.ip)
+            job = await prepare_preview(api.runtime, conn, who, order)
+
+    async def look() -> Mapping[str, Any]:
+        await api.turns.exchange(request, PREVIEW, who)
+        return await preview(api.runtime, job)
+
+    found = await while_connected(request, look())
+    return {"fileId": None if job.file is None else str(job.file.id), **found}
+
+
+@asynccontextmanager
+async def _asked(
+    request: Request, api: Api, who: Principal, kind: AnyOrder, key: str | None = None
+) -> AsyncIterator[tuple[JobOrder, Upload | None]]:
+    """What is asked for, and the file that came with it or was named by its path or URL; an error
+    leaves nothing of it behind."""
+    sent, _ = content_type(request)
+    if sent == "multipart/form-data":
+        allowed = frozenset({FILE, "config", *kind.model_fields} - _NAMES_OF_FILES)
+        async with received_form(request, api.runtime, allowed) as form:
+            yield _of_form(form, kind), form.upload
+    elif sent == "application/json":
+        asked = strictly(kind, await json_object(request)).job_order()
+        async with _named_file(api, who, asked, key) as upload:
+            yield asked, upload
+    else:
+        raise BadInput(
+            "UNSUPPORTED_TYPE",
+            "Send the file itself as multipart/form-data (curl: -F file=@goods.csv), or"
+            " application/json that names one.",
+        )
+
+
+@asynccontextmanager
+async def _named_file(
+    api: Api, who: Principal, asked: JobOrder, key: str | None
+) -> AsyncIterator[Upload | None]:
+    if asked.path is not None:
+        async with taken_in(api.runtime, who, asked.path) as upload:
+            yield upload
+    elif asked.url is not None and not await _answered_before(api, who, key):
+        async with fetched_from(api.runtime, asked.url) as upload:
+            yield upload
+    else:
+        yield None
+
+
+async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
+    """Then nothing is fetched for the same answer: what is behind the URL may be another file, or
+    gone by now."""
+    if key is None:
+        return False
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        return await is_known(conn, who, key)
+
+
+async def _ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload | None) -> None:
+    """Answer a question that the first rows of the file leave open with 422, before there is a
+    job. A file that came with the request is not kept then."""
+    if await _answered_before(api, who, order.idempotency_key):
+        return
+    if upload is not None:
+        job = job_of_upload(api.runtime, who, order, upload)
+    else:
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            job = await prepare_preview(api.runtime, conn, who, order)
+    await check_first_rows(api.runtime, job)
+
+
+async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
+    """Refuse at the door what `submit` would refuse whatever it is: a large file need not be read
+    for that."""
+    try:
+        async with api.db.acquire() as conn:
+            await admit(api.runtime, conn, who)
+    except Unavailable:
+        if not await _answered_before(api, who, key):
+            raise
+
+
+def receipt_answer(receipt: Receipt) -> Response:
+    """`202`, where the job is to be found, and whether it was asked for before."""
+    headers = {"Location": f"/api/jobs/{receipt.job_id}"}
+    if receipt.replayed:
+        headers |= REPLAYED
+    return Response(receipt.body, 202, headers, media_type="application/json")
+
+
+async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:
+    async with api.db.scoped(who.scope) as conn:
+        if upload is None:
+            receipt = await submit(api.runtime, conn, who, order)
+            await _note(conn, who, order, receipt)
+            api.runtime.failpoints.reach("before_submit")
+            return receipt
+        # The job refers to the file, so the file's row comes first; a replay takes it back.
+        attempt = conn.transaction()
+        await attempt.start()
+        await keep_upload(api.runtime, conn, who, upload, order.ip)
+        receipt = await submit(api.runtime, conn, who, order)
+        await _note(conn, who, order, receipt)
+        api.runtime.failpoints.reach("before_submit")
+        await (attempt.rollback() if receipt.replayed else attempt.commit())
+        return receipt
+
+
+async def _note(conn: Connection, who: Principal, order: Order, receipt: Receipt) -> None:
+    """A job that was there before is no change."""
+    if not receipt.replayed:
+        await accounts.audit(
+            conn, who.org_id, who.user_id, "job.create", f"job:{receipt.job_id}", ip=order.ip,
+            after={"pipeline": order.pipeline, "name": order.name, "fileId": order.file_id},
+        )  # fmt: skip
+
+
+def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:
+    return Order(
+        pipeline=asked.pipeline,
+        config=asked.config,
+        file_id=asked.file_id if upload is None else upload.id,
+        priority=asked.priority,
+        name=asked.name,
+        ip=address_of(request),
+        idempotency_key=key,
+        content_sha256=_content(asked, upload),
+    )
+
+
+def _content(asked: JobOrder, upload: Upload | None) -> str:
+    """A URL is what was asked for, whatever is behind it at the time."""
+    if asked.url is not None:
+        return f"url:{asked.url}"
+    return "" if upload is None else upload.blob.sha256
+
+
+def _of_form(form: Form, kind: AnyOrder) -> JobOrder:
+    given: dict[str, Any] = dict(form.fields)
+    if "config" in given:
+        given["config"] = strict_json(given["config"].encode(), "The field 'config'")
+    return _valid(given, kind)
+
+
+def _valid(given: dict[str, Any], kind: AnyOrder) -> JobOrder:
+    try:
+        return kind.model_validate(given).job_order()
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False)) from error

@@ -1,0 +1,1 @@
+"""What all routes share: server, middleware, authentication, bodies, errors, OpenAPI."""

@@ -1,0 +1,109 @@
+"""Who asks, for what, and through which door: the dependencies of every route."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, cast
+from uuid import UUID
+
+from fastapi import Depends, Path, Request
+
+from penstock.api.http.identify import COOKIE, SAFE_METHODS, Door
+from penstock.api.http.identify import address_of as address_of
+from penstock.api.http.work import Turns
+from penstock.engine.runtime import Runtime
+from penstock.model.errors import NotAllowed, NotThere
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Database
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+# For the document, which cannot know it from the routes: the door reads both itself.
+WAYS_IN = {
+    "HTTPBearer": {"type": "http", "description": "An API key.", "scheme": "bearer"},
+    "APIKeyCookie": {
+        "type": "apiKey",
+        "description": "A session; changes need `X-CSRF-Token`, too.",
+        "in": "cookie",
+        "name": COOKIE,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Api:
+    """What routes stand on. ``db`` is the API's own role: it sees what a scope lets it see, and all
+    that is read or written for a caller goes through it. ``export_db`` is the same with sessions of
+    its own, so that exports leave all of ``db``'s to other requests. ``runtime`` is the engine: its
+    pool is the owner's: a kickoff and what goes on after a request work with it as a worker does,
+    and a refused upload asks it whether any org names its blob."""
+
+    runtime: Runtime
+    db: Database
+    door: Door
+    turns: Turns
+    export_db: Database
+
+
+async def _api(request: Request) -> Api:
+    return cast(Api, request.app.state.api)
+
+
+ApiParts = Annotated[Api, Depends(_api)]
+
+
+async def principal(request: Request) -> Principal:
+    """Who asks, once there is a turn for what is asked. Needs no other dependency: each costs every
+    request something, and this one is everywhere."""
+    api: Api = request.app.state.api
+    who = await api.door.identify(request)
+    request.state.turn = await api.turns.enter(request.scope["route"].work, who)
+    return who
+
+
+Reader = Annotated[Principal, Depends(principal)]
+
+
+async def _writer(who: Reader) -> Principal:
+    if not who.writes:
+        raise only_reads(who)
+    return who
+
+
+Writer = Annotated[Principal, Depends(_writer)]
+
+
+async def _admin(request: Request, who: Reader) -> Principal:
+    if who.role != "admin":
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may do this.")
+    if not who.writes and request.method not in SAFE_METHODS:
+        raise only_reads(who)
+    return who
+
+
+Admin = Annotated[Principal, Depends(_admin)]
+
+
+def only_reads(who: Principal) -> NotAllowed:
+    why = "Viewers may" if who.role == "viewer" else "This key may"
+    return NotAllowed("INSUFFICIENT_PERMISSIONS", f"{why} read, not change anything.")
+
+
+def no_such_job() -> NotThere:
+    """The same for an id that is unknown, someone else's, or no id at all."""
+    return NotThere("NOT_FOUND", "There is no such job.")
+
+
+def parse_id(text: str) -> UUID | None:
+    """Only the usual spelling: `UUID` itself takes several, and one thing has one address."""
+    return UUID(text) if _ID.fullmatch(text) else None
+
+
+async def _job_id(job_id: Annotated[str, Path(description="The job's id.")]) -> UUID:
+    parsed = parse_id(job_id)
+    if parsed is None:
+        raise no_such_job()
+    return parsed
+
+
+JobId = Annotated[UUID, Depends(_job_id)]

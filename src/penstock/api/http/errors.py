@@ -1,0 +1,215 @@
+"""Errors as RFC 9457 problems. One table says which status a code has."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import asyncpg
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from penstock.engine.settle import TRY_AGAIN
+from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
+from penstock.model.text.redaction import redacted, redacted_values
+
+STATUSES = {
+    "INVALID_JSON": 400,
+    "BAD_MULTIPART": 400,
+    "BODY_INCOMPLETE": 400,
+    "INVALID_CURSOR": 400,
+    "INVALID_SORT": 400,
+    "INVALID_IDEMPOTENCY_KEY": 400,
+    "UNSUPPORTED_VERSION": 400,
+    "BAD_REQUEST": 400,
+    "BAD_CHECKSUM_HEADER": 400,
+    "AUTHENTICATION_FAILED": 401,
+    "INSUFFICIENT_PERMISSIONS": 403,
+    "CSRF_FAILED": 403,
+    "WRONG_PASSWORD": 403,
+    "NOT_FOUND": 404,
+    "FILE_NOT_FOUND": 404,
+    "RESOURCE_NOT_FOUND": 404,
+    "FEATURE_DISABLED": 404,
+    "METHOD_NOT_ALLOWED": 405,
+    "REQUEST_TIMEOUT": 408,
+    "IDEMPOTENCY_CONFLICT": 409,
+    "INVALID_STATE": 409,
+    "ALREADY_EXISTS": 409,
+    "OFFSET_MISMATCH": 409,
+    "UNSUPPORTED_TUS_VERSION": 412,
+    "FILE_TOO_LARGE": 413,
+    "BODY_TOO_LARGE": 413,
+    "UNSUPPORTED_TYPE": 415,
+    "UPLOAD_BUSY": 423,
+    "URL_UNREACHABLE": 424,
+    "API_RATE_LIMIT": 429,
+    "RATE_LIMITED": 429,
+    "TOO_MANY_AT_ONCE": 429,
+    "HEADERS_TOO_LARGE": 431,
+    "CHECKSUM_MISMATCH": 460,
+    "INTERNAL_ERROR": 500,
+    "PICTURE_UNAVAILABLE": 502,
+    "PREVIEW_TIMEOUT": 504,
+    "STORAGE_FULL": 507,
+    "STORAGE_QUOTA_EXCEEDED": 507,
+}
+# What else goes wrong is either the input's fault or may pass.
+_PERMANENT, _TRANSIENT = 422, 503
+_RETRY_SECONDS = 5
+MOST_PROBLEMS = 20
+_PARAMETER = re.compile(r"\{[^{}]++\}")
+# PostgreSQL cannot even start where its log of changes has no room for another segment.
+_LEAST_DISK_BYTES = 32 * 1024 * 1024
+
+
+def status_of(error: PenstockError) -> int:
+    return STATUSES.get(error.code, _TRANSIENT if isinstance(error, TransientError) else _PERMANENT)
+
+
+def problem(
+    request: Request, error: PenstockError, headers: Mapping[str, str] | None = None
+) -> Response:
+    status = status_of(error)
+    sent = dict(headers or {})
+    if status == 401:
+        sent["WWW-Authenticate"] = 'Bearer realm="penstock"'
+    if status in (423, 424, 429, 503, 507):
+        wait_ms = error.retry_after_ms or _RETRY_SECONDS * 1000
+        sent["Retry-After"] = str(math.ceil(wait_ms / 1000))
+    body = problem_of(error, quote(request.scope["path"]), request.state.request_id)
+    return Response(body, status, sent, media_type="application/problem+json")
+
+
+def problem_of(error: PenstockError, instance: str, request_id: str) -> bytes:
+    status, message = status_of(error), redacted(error.message)
+    body = {
+        "type": f"urn:penstock:error:{error.code}",
+        "title": _title(status),
+        "status": status,
+        "detail": message,
+        "instance": redacted(instance),
+        "error": {
+            "code": error.code,
+            "message": message,
+            "category": error.category,
+            "source": "api",
+            "details": redacted_values(error.details),
+        },
+        "timestamp": datetime.now(UTC),
+        "requestId": request_id,
+    }
+    return orjson.dumps(body, default=str, option=orjson.OPT_UTC_Z)
+
+
+def _title(status: int) -> str:
+    # tus has one of its own.
+    return "Checksum Mismatch" if status == 460 else HTTPStatus(status).phrase
+
+
+def invalid(problems: Sequence[Any]) -> BadInput:
+    """What pydantic says of a request, by its first problem; an unknown field is named first."""
+    shown = [
+        {
+            "field": ".".join(str(part) for part in one["loc"]),
+            # Ours already say what is wrong, and need no such introduction.
+            "message": str(one["msg"]).removeprefix("Value error, "),
+        }
+        for one in problems[:MOST_PROBLEMS]
+    ]
+    for one in problems:
+        if one["type"] == "extra_forbidden":
+            return unknown_field(".".join(str(part) for part in one["loc"])[:300])
+    first = shown[0]
+    where = f"{first['field']}: " if first["field"] else ""
+    return BadInput("INVALID_PARAMETERS", f"{where}{first['message']}", problems=shown)
+
+
+def unknown_field(name: str) -> BadInput:
+    return BadInput("UNKNOWN_FIELD", f"There is no field {name!r} here.", field=name)
+
+
+def handle_errors(app: FastAPI) -> None:
+    """What has a name is answered by it; what has none reaches the frame around the app."""
+    app.add_exception_handler(PenstockError, _named)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _routing)
+    app.add_exception_handler(asyncpg.DiskFullError, _disk_full)
+    for kind in TRY_AGAIN:
+        app.add_exception_handler(kind, _database_away)
+
+
+async def _named(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PenstockError)
+    return problem(request, error)
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    # The first part of a location says where it was (query, path), which no caller wrote.
+    return problem(request, invalid([{**one, "loc": one["loc"][1:]} for one in error.errors()]))
+
+
+async def _routing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    named: PenstockError
+    if error.status_code == 405:
+        allowed = ", ".join(_methods_at(request))
+        told = f"{request.method[:20]} is not possible here. Possible: {allowed}."
+        return problem(request, BadInput("METHOD_NOT_ALLOWED", told), {"Allow": allowed})
+    elif error.status_code == 404:
+        named = NotThere("NOT_FOUND", "There is nothing at this address.")
+    else:
+        named = BadInput("INVALID_PARAMETERS", str(error.detail))
+    return problem(request, named, error.headers)
+
+
+def _methods_at(request: Request) -> list[str]:
+    """All that the address knows: the router names only those of the first route there."""
+    path, paths = request.scope["path"], request.app.openapi()["paths"]
+    templates = [path] if path in paths else paths
+    known = {
+        method.upper()
+        for template in templates
+        if re.fullmatch(_PARAMETER.sub("[^/]+", template), path)
+        for method in paths[template]
+    }
+    return sorted(known) or ["GET"]
+
+
+async def _database_away(request: Request, error: Exception) -> Response:
+    runtime = request.app.state.api.runtime
+    runtime.log.warning("database is away", error=repr(error))
+    if runtime.settings.database_url is None and _is_full(runtime.settings.data_dir):
+        return problem(request, _no_space())
+    away = Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
+    return problem(request, away)
+
+
+async def _disk_full(request: Request, error: Exception) -> Response:
+    request.app.state.api.runtime.log.error("the database's disk is full", error=repr(error))
+    return problem(request, _no_space())
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_DISK_BYTES
+    except OSError:
+        return False
+
+
+def _no_space() -> TransientError:
+    return TransientError(
+        "STORAGE_FULL",
+        "There is no space left on the server's disk. Nothing was kept: once there is space again,"
+        " send the same request.",
+    )

@@ -1,0 +1,147 @@
+"""Who is at the door: a program with a key, or a person with a session."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+from base64 import urlsafe_b64encode
+from collections import OrderedDict
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+from penstock.accounts.sign_in import network_of
+from penstock.api.http.middleware import KNOWN_CALLER
+from penstock.api.http.rate_limits import Buckets
+from penstock.model.errors import NotAllowed
+from penstock.settings import Settings
+from penstock.store.accounts.accounts import Principal, principal_of
+from penstock.store.accounts.sessions import holder_of
+from penstock.store.database import Database
+
+COOKIE = "penstock_session"
+CSRF_HEADER = "x-csrf-token"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_HOUR = 3600
+_MOST_SEEN = 10_000
+
+
+class Door:
+    """Finds out who asks. Keys need nothing more; a session comes in a cookie, which a browser
+    sends along whoever made it ask, so a change must also carry the session's own token."""
+
+    def __init__(self, settings: Settings, db: Database) -> None:
+        self._db = db
+        self._idle_seconds = settings.session_idle_minutes * 60
+        self._requests = tuple(
+            Buckets(settings.requests_per_second * times, settings.requests_burst * times)
+            for times in (1, 2, 4)
+        )
+        self._seen: OrderedDict[bytes, Principal] = OrderedDict()
+        # Half of them at once, the other half over the hour: never more than all in any hour.
+        failures = settings.sign_in_failures_network / 2
+        self._wrong_keys = Buckets(failures / _HOUR, failures)
+
+    async def identify(self, asked: HTTPConnection) -> Principal:
+        """Who makes this request, which counts as one. One that comes too often by a key or session
+        seen before is refused without a look into the database."""
+        secret = _secret_of(asked)
+        seen = self._seen.get(secret)
+        if seen is not None:
+            self.charge(seen)
+        who = await self._find(asked, self._idle_seconds)
+        asked.scope.setdefault("state", {})[KNOWN_CALLER] = True
+        if seen is None:
+            self.charge(who)
+        self._seen[secret] = who
+        if len(self._seen) > _MOST_SEEN:
+            self._seen.popitem(last=False)
+        return who
+
+    def charge(self, who: Principal) -> None:
+        """Count a request of this key or session, of its user and of their org: RATE_LIMITED where
+        one of them asks too often."""
+        callers = ((who.key_id, who.session_id), who.user_id, who.org_id)
+        for buckets, caller in zip(self._requests, callers, strict=True):
+            buckets.take(caller, "Too many requests. Ask less often.")
+
+    async def recognise(self, asked: HTTPConnection) -> Principal:
+        """Who it is by now that asked before: no request, and no use of a session."""
+        return await self._find(asked, None)
+
+    async def _find(self, asked: HTTPConnection, idle_seconds: float | None) -> Principal:
+        """One refusal for every reason: nothing sent, unknown, revoked, expired, disabled."""
+        header = asked.headers.get("authorization")
+        token = asked.cookies.get(COOKIE)
+        if header is not None:
+            return await self._by_key(asked, header)
+        if token:
+            return await self._by_session(asked, token, idle_seconds)
+        raise _nobody()
+
+    async def _by_key(self, asked: HTTPConnection, header: str) -> Principal:
+        kind, _, key = header.partition(" ")
+        if kind.lower() != "bearer" or not key.strip():
+            raise _nobody()
+        async with self._db.acquire() as conn:
+            found = await principal_of(conn, key.strip())
+        if found is None:
+            self._wrong_keys.take(
+                network_of(address_of(asked)), "Too many requests with a wrong key."
+            )
+            raise _nobody()
+        return found
+
+    async def _by_session(
+        self, asked: HTTPConnection, token: str, idle_seconds: float | None
+    ) -> Principal:
+        async with self._db.acquire() as conn:
+            found = await holder_of(conn, token, idle_seconds)
+        if found is None:
+            raise _nobody()
+        if asked.scope["type"] == "websocket":
+            _require_own_page(asked)
+        elif asked.scope["method"] not in SAFE_METHODS:
+            given = asked.headers.get(CSRF_HEADER, "")
+            if not hmac.compare_digest(given.encode(), csrf_token(token).encode()):
+                raise NotAllowed(
+                    "CSRF_FAILED",
+                    "A change made with a session needs its token: send the `csrfToken` of "
+                    "GET /api/session as `X-CSRF-Token`.",
+                )
+        return found
+
+
+def _secret_of(asked: HTTPConnection) -> bytes:
+    """What the caller is known by, without keeping it."""
+    sent = asked.headers.get("authorization") or asked.cookies.get(COOKIE) or ""
+    return hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
+
+
+def csrf_token(session_token: str) -> str:
+    """Follows from the session's token, and does not lead back to it."""
+    digest = hmac.digest(session_token.encode(), b"penstock csrf", hashlib.sha256)
+    return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def address_of(asked: HTTPConnection) -> str | None:
+    """The caller's IP address; None over a socket file."""
+    try:
+        return str(ipaddress.ip_address(asked.client.host)) if asked.client else None
+    except ValueError:
+        return None
+
+
+def _require_own_page(asked: HTTPConnection) -> None:
+    """No token can be sent with a web socket, but the browser tells whose page opens it."""
+    origin = asked.headers.get("origin", "")
+    if urlsplit(origin).netloc != asked.headers.get("host", ""):
+        raise NotAllowed("CSRF_FAILED", "A web socket with a session must be opened by our page.")
+
+
+def _nobody() -> NotAllowed:
+    return NotAllowed(
+        "AUTHENTICATION_FAILED",
+        "Sign in, or send a valid API key as `Authorization: Bearer <key>`.",
+    )

@@ -1,0 +1,146 @@
+"""What each route costs: the one place that bounds heavy work per caller, org and process.
+
+A route that is not in `ROUTES` cannot be added to the application, so a new one has to choose.
+A turn is taken when the caller is known and released when the last byte of the answer is sent. A
+preview, once its file is here, and a stream of events exchange theirs for one of their own kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from starlette.requests import HTTPConnection
+
+from penstock.guards.concurrency import ConcurrencyGate, Turn, Work
+from penstock.guards.disk import DiskReserve
+from penstock.settings import Settings
+from penstock.store.accounts.accounts import Principal
+
+# Answered without knowing the caller; each of them bounds itself.
+OPEN = "open"
+LIGHT, SEARCH, UPLOAD, CHANGE = "light", "search", "upload", "change"
+PREVIEW, PICTURE, EXPORT, STREAM, KICKOFF = "preview", "picture", "export", "stream", "kickoff"
+
+ROUTES: Mapping[str, str] = {
+    route: work
+    for work, routes in {
+        OPEN: """
+            GET / · GET /health · GET /health/queue · GET /docs · GET /docs/{name}
+            GET /openapi.json · POST /api/session
+        """,
+        LIGHT: """
+            GET /api/jobs/{job_id} · GET /api/extraction/jobs/{job_id}
+            OPTIONS /api/uploads · HEAD /api/uploads/{upload_id}
+            GET /api/uploads/{upload_id} · DELETE /api/uploads/{upload_id}
+            POST /api/jobs/{job_id}/pause · POST /api/jobs/{job_id}/resume
+            POST /api/jobs/{job_id}/cancel · POST /api/jobs/{job_id}/priority
+            POST /api/jobs/{job_id}/clone · PATCH /api/jobs/{job_id}/items/{item}
+            GET /api/fields · GET /api/profiles · GET /api/profiles/{name}
+            PUT /api/profiles/{name} · DELETE /api/profiles/{name}
+            GET /api/jobs/{job_id}/events · GET /api/events
+            GET /api/products/{product_id} · GET /api/products/{product_id}/history
+            GET /api/dead-letters/groups · GET /api/dead-letters/{letter_id}
+            POST /api/dead-letters/{letter_id}/discard
+            GET /api/bulk · GET /api/bulk/{operation_id} · POST /api/bulk/{operation_id}/abort
+            GET /api/queues · POST /api/queues/{lane}/pause · POST /api/queues/{lane}/resume
+            GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker
+            POST /api/users/me/password · POST /api/users · GET /api/users
+            GET /api/users/{user_id} · PATCH /api/users/{user_id}
+            POST /api/users/{user_id}/password
+            POST /api/keys · GET /api/keys · DELETE /api/keys/{key_id}
+            GET /api/sessions · DELETE /api/sessions · DELETE /api/sessions/{session_id}
+            GET /api/session · DELETE /api/session
+            GET /api/org · PATCH /api/org · GET /api/orgs · POST /api/orgs · GET /api/audit
+            GET /api/webhooks · POST /api/webhooks · GET /api/webhooks/{webhook_id}
+            PATCH /api/webhooks/{webhook_id} · DELETE /api/webhooks/{webhook_id}
+            POST /api/webhooks/{webhook_id}/rotate · POST /api/webhooks/{webhook_id}/test
+            GET /api/webhooks/{webhook_id}/deliveries
+            GET /api/webhooks/deliveries/{delivery_id}
+            POST /api/webhooks/deliveries/{delivery_id}/redeliver
+        """,
+        SEARCH: """
+            GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
+            GET /api/dead-letters
+        """,
+        UPLOAD: """
+            POST /api/jobs · POST /api/extraction/jobs · POST /api/files
+            POST /api/uploads · PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
+        """,
+        CHANGE: """
+            POST /api/pending/retry · POST /api/jobs/{job_id}/reprocess
+            POST /api/jobs/{job_id}/remap · POST /api/jobs/{job_id}/undo
+            POST /api/dead-letters/{letter_id}/reprocess · POST /api/dead-letters/reprocess
+            POST /api/dead-letters/discard
+            POST /api/bulk · POST /api/products/import/retry-failed
+        """,
+        PICTURE: "GET /api/products/{product_id}/images/{place}",
+        EXPORT: "POST /api/jobs/{job_id}/export · POST /api/products/export",
+        STREAM: "WS /ws",
+        KICKOFF: "POST /api/jobs/{job_id}/kickoff",
+    }.items()
+    for line in routes.strip().splitlines()
+    for route in line.strip().split(" · ")
+}
+
+
+def work_kinds(settings: Settings) -> dict[str, Work]:
+    """The bounds of each kind in this process. The API's pool has 20 sessions: no org can hold all
+    of them."""
+    previews, exports = settings.previews_at_once, settings.exports_at_once
+    streams = settings.max_streams
+    streams_per_org = min(settings.streams_per_org, streams - 1)
+    kinds = (
+        Work(LIGHT, 8, 10, 1000, waiting_per_org=500, wait_s=30),
+        Work(SEARCH, 4, 6, 1000, waiting_per_org=200, wait_s=30),
+        Work(UPLOAD, 16, 32, 256, waiting_per_org=500, wait_s=30),
+        Work(CHANGE, 2, 3, 100, waiting_per_org=20, wait_s=20),
+        # The wait counts towards the time a preview may take.
+        Work(PREVIEW, 1, previews - 1, previews, 8, settings.preview_seconds),
+        Work(PICTURE, 6, 6, 24, waiting_per_org=200, wait_s=30),
+        Work(EXPORT, 1, exports - 1, exports, waiting_per_org=10, wait_s=60),
+        Work(STREAM, min(settings.streams_per_key, streams_per_org), streams_per_org, streams),
+        Work(KICKOFF, 1, 2, 6),
+    )
+    return {kind.name: kind for kind in kinds}
+
+
+def name_of_route(methods: Iterable[str], path: str) -> str:
+    """As `ROUTES` writes it; what answers to GET answers to HEAD, too."""
+    names = sorted(set(methods))
+    return f"{'GET' if 'GET' in names else names[0]} {path}"
+
+
+class Turns:
+    """The gate of this process, asked by the name of the work."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.gate = ConcurrencyGate()
+        self._kinds = work_kinds(settings)
+        self._disk = DiskReserve(settings.data_dir, settings.disk_reserve_bytes)
+
+    async def enter(self, work: str, who: Principal) -> Turn:
+        if work == UPLOAD:
+            self._disk.require()
+        return await self.gate.enter(self._kinds[work], who.user_id, who.org_id)
+
+    async def enter_stream(self, who: Principal) -> Turn:
+        """Streams are counted per key or session: each of a user's programs may open its own."""
+        caller = (who.key_id, who.session_id)
+        return await self.gate.enter(self._kinds[STREAM], caller, who.org_id)
+
+    async def exchange_for_stream(self, request: HTTPConnection, who: Principal) -> None:
+        request.state.turn.release()
+        request.state.turn = await self.enter_stream(who)
+
+    async def exchange(self, request: HTTPConnection, work: str, who: Principal) -> None:
+        """Give back the turn of this request and wait for one of another kind."""
+        request.state.turn.release()
+        request.state.turn = await self.enter(work, who)
+
+
+def release_turn(state: Mapping[str, Any]) -> None:
+    """Give back what this request holds."""
+    turn: Turn | None = state.get("turn")
+    if turn is not None:
+        turn.release()

@@ -1,0 +1,1 @@
+"""Jobs and their items: create, list, control, fix, export."""

@@ -1,0 +1,206 @@
+"""Dead letters: looking at what failed for good, running it again, discarding it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from penstock.api.files.job_requests import receipt_answer
+from penstock.api.http.access import Api, ApiParts, Reader, Writer, address_of, parse_id
+from penstock.api.http.answers import answer
+from penstock.api.http.bodies import body_of, order_of
+from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.idempotency import IdempotencyKey, once
+from penstock.api.jobs.dead_letter_schemas import (
+    BulkDiscardOrder,
+    BulkLetters,
+    BulkReprocessOrder,
+    DiscardOrder,
+    FullLetter,
+    GroupPage,
+    GroupsQuery,
+    LetterPage,
+    LettersQuery,
+    done_shape,
+    full_letter_shape,
+    group_shape,
+    letter_shape,
+)
+from penstock.api.schemas import Receipt
+from penstock.app import dead_letters as engine
+from penstock.app.dead_letters import Asked, Done
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Connection
+from penstock.store.jobs import dead_letters
+from penstock.store.jobs.dead_letters import Place
+
+router = APIRouter(tags=["dead letters"])
+_BULK: dict[int | str, dict[str, Any]] = {200: {"model": BulkLetters}}
+
+
+async def _letter_id(letter_id: Annotated[str, Path(description="The dead letter's id.")]) -> UUID:
+    parsed = parse_id(letter_id)
+    if parsed is None:
+        raise engine.no_such_letter()
+    return parsed
+
+
+LetterId = Annotated[UUID, Depends(_letter_id)]
+
+
+@router.get("/dead-letters", summary="List dead letters", responses={200: {"model": LetterPage}})
+async def list_letters(
+    api: ApiParts, who: Reader, query: Annotated[LettersQuery, Query()]
+) -> Response:
+    """What failed for good, newest first."""
+    which, states = query.matching(), sorted(set(query.state))
+    this_list = f"letters {states} {which}"
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await dead_letters.list_letters(
+            conn, states, which, _place(query.after, this_list), query.page_size + 1
+        )
+    page = rows[: query.page_size]
+    following = None
+    if len(rows) > len(page):
+        following = to_cursor(this_list, page[-1]["last_failed_at"], str(page[-1]["id"]))
+    return answer({"items": [letter_shape(row) for row in page], "next": following})
+
+
+@router.get(
+    "/dead-letters/groups", summary="Group dead letters", responses={200: {"model": GroupPage}}
+)
+async def list_groups(
+    api: ApiParts, who: Reader, query: Annotated[GroupsQuery, Query()]
+) -> Response:
+    """Open letters by what they have in common, in the order of their signatures. The counts are
+    kept, so that this costs the same however many letters there are."""
+    after = None
+    if query.after:
+        [after] = from_cursor(query.after, "letter groups", str)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        rows = await dead_letters.list_groups(conn, after, query.page_size + 1)
+    page = rows[: query.page_size]
+    following = None
+    if len(rows) > len(page):
+        following = to_cursor("letter groups", page[-1]["signature"])
+    return answer({"items": [group_shape(row) for row in page], "next": following})
+
+
+@router.post(
+    "/dead-letters/reprocess",
+    summary="Run all that match again",
+    responses=_BULK,
+    openapi_extra=body_of(BulkReprocessOrder),
+)
+async def reprocess_letters(request: Request, api: ApiParts, who: Writer) -> Response:
+    """Each letter becomes a new job. Up to 1,000 letters a call: while `more`, call again."""
+    asked = await order_of(request, BulkReprocessOrder)
+    which, this_list = asked.matching(), f"reprocess {asked.matching()}"
+    if asked.dry_run:
+        return await _count(api, who, asked)
+    done = await engine.reprocess_all(
+        api.runtime, lambda: api.db.scoped(who.scope), Asked(who, address_of(request)), which,
+        _place(asked.after, this_list),
+    )  # fmt: skip
+    return _bulk_answer(done, this_list)
+
+
+@router.post(
+    "/dead-letters/discard",
+    summary="Discard all that match",
+    responses=_BULK,
+    openapi_extra=body_of(BulkDiscardOrder),
+)
+async def discard_letters(request: Request, api: ApiParts, who: Writer) -> Response:
+    """With a reason. Up to 1,000 letters a call: while `more`, call again."""
+    asked = await order_of(request, BulkDiscardOrder)
+    which, this_list = asked.matching(), f"discard {asked.matching()}"
+    if asked.dry_run:
+        return await _count(api, who, asked)
+    done = await engine.discard_all(
+        api.runtime, lambda: api.db.scoped(who.scope), Asked(who, address_of(request)), which,
+        _place(asked.after, this_list), asked.reason,
+    )  # fmt: skip
+    return _bulk_answer(done, this_list)
+
+
+@router.get(
+    "/dead-letters/{letter_id}",
+    summary="Show a dead letter",
+    responses={200: {"model": FullLetter}},
+)
+async def show_letter(api: ApiParts, who: Reader, letter_id: LetterId) -> Response:
+    """One letter with all that is known; the stack trace for admins only."""
+    return answer(await _shown(api, who, letter_id))
+
+
+@router.post(
+    "/dead-letters/{letter_id}/reprocess",
+    status_code=202,
+    summary="Run a dead letter's job again",
+    responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
+)
+async def reprocess_letter(
+    request: Request, api: ApiParts, who: Writer, letter_id: LetterId, _: IdempotencyKey = None
+) -> Response:
+    """As a new job of the same user, at priority 10. A letter is run again once."""
+    asked = Asked(who, address_of(request))
+    lanes: list[str] = []
+
+    async def act(conn: Connection) -> Response:
+        receipt = await engine.reprocess(api.runtime, conn, asked, letter_id)
+        lanes.append(receipt.lane)
+        return receipt_answer(receipt)
+
+    made = await once(request, api, who, ["letter", letter_id], act)
+    for lane in lanes:
+        await api.runtime.broker.wake(lane)
+    return made
+
+
+@router.post(
+    "/dead-letters/{letter_id}/discard",
+    summary="Discard a dead letter",
+    responses={200: {"model": FullLetter}},
+    openapi_extra=body_of(DiscardOrder),
+)
+async def discard_letter(
+    request: Request, api: ApiParts, who: Writer, letter_id: LetterId
+) -> Response:
+    """It stays to be read until its time is up, and is never run again."""
+    order = await order_of(request, DiscardOrder)
+    async with api.db.scoped(who.scope) as conn:
+        await engine.discard(conn, Asked(who, address_of(request)), letter_id, order.reason)
+    return answer(await _shown(api, who, letter_id))
+
+
+async def _shown(api: Api, who: Principal, letter_id: UUID) -> dict[str, Any]:
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        row = await dead_letters.get_letter(conn, letter_id)
+        if row is None:
+            raise engine.no_such_letter()
+        trace = await dead_letters.trace_of(conn, letter_id) if who.role == "admin" else None
+    return full_letter_shape(row, trace)
+
+
+async def _count(api: Api, who: Principal, asked: BulkReprocessOrder) -> Response:
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        found = await engine.count(conn, asked.matching())
+    return answer(done_shape(found, dry_run=True, following=None))
+
+
+def _bulk_answer(done: Done, this_list: str) -> Response:
+    following = None
+    if done.more and done.place is not None:
+        following = to_cursor(this_list, done.place[0], str(done.place[1]))
+    return answer(done_shape(done, dry_run=False, following=following))
+
+
+def _place(after: str, this_list: str) -> Place | None:
+    if not after:
+        return None
+    at, letter_id = from_cursor(after, this_list, datetime, UUID)
+    return at, letter_id

@@ -1,0 +1,100 @@
+"""Results as a file, written while they are read."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+from starlette.types import Send
+
+from penstock.api.http.access import ApiParts, JobId, Reader
+from penstock.api.jobs.shapes import load_job
+from penstock.api.schemas import ExportQuery
+from penstock.app.exports import Wanted, export_pieces
+from penstock.formats.writing.registry import FORMATS
+from penstock.model.errors import BadInput
+from penstock.model.export import Pages
+
+router = APIRouter(tags=["items"])
+_PIECE_BYTES = 64 * 1024
+_PATIENCE_S = 30.0
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_ENDINGS = re.compile(
+    r"\.(csv|tsv|txt|xlsx|xlsm|xls|ods|json|ndjson|jsonl|xml|html?)?(\.(gz|zip))?$", re.IGNORECASE
+)
+EXPORTED: dict[str, Any] = {one.media_type.split(";")[0]: {} for one in FORMATS.values()}
+
+
+@router.post(
+    "/jobs/{job_id}/export",
+    summary="Export results",
+    response_class=StreamingResponse,
+    responses={200: {"content": EXPORTED}},
+)
+async def export_job(
+    api: ApiParts, who: Reader, job_id: JobId, query: Annotated[ExportQuery, Query()]
+) -> Response:
+    """The results in row order, exactly as the grid shows them; `which=errors`: one line per
+    problem; `which=original-with-errors`: the supplier's own columns of the rows with problems, and
+    why.
+    In XLSX bad cells are coloured and say why. In CSV cells that a spreadsheet would run as a
+    formula are written with an apostrophe before them."""
+    pages = pages_as(query.format)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        job = await load_job(conn, job_id)
+    wanted = Wanted(query.which, query.statuses, query.code or None, query.q.strip())
+    name = f"{_stem(job)} {'results' if query.which == 'all' else query.which}"
+    headers = {"Content-Disposition": attachment(name, query.format)}
+    body = export_pieces(
+        api.runtime, lambda: api.export_db.scoped(who.scope, readonly=True), job, wanted, pages
+    )
+    return FileStream(body, headers=headers, media_type=pages.media_type)
+
+
+class FileStream(StreamingResponse):
+    """A file sent while it is written, to a client that reads it: one that takes less than a piece
+    in `_PATIENCE_S` is cut off, since it holds a turn that others wait for."""
+
+    async def stream_response(self, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
+        async for written in self.body_iterator:
+            content = written.encode() if isinstance(written, str) else written
+            for start in range(0, len(content), _PIECE_BYTES):
+                piece = bytes(content[start : start + _PIECE_BYTES])
+                async with asyncio.timeout(_PATIENCE_S):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def pages_as(format_name: str) -> type[Pages]:
+    pages = FORMATS.get(format_name)
+    if pages is None:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"There is no export as {format_name!r}. Supported: {', '.join(FORMATS)}.",
+            supported=list(FORMATS),
+        )
+    return pages
+
+
+def _stem(job: Any) -> str:
+    """The job's name, without the ending of the file that it is named after: what is written never
+    has the name of what was sent."""
+    name = str(job["name"])
+    return _ENDINGS.sub("", name) or name
+
+
+def attachment(name: str, extension: str) -> str:
+    """A name any system takes, and the real one for those that can."""
+    stem = name.removesuffix(f".{extension}")
+    plain = _UNSAFE.sub("-", stem).strip("-.") or "job"
+    return (
+        f'attachment; filename="{plain[:100]}.{extension}"; '
+        f"filename*=UTF-8''{quote(stem, safe='')}.{extension}"
+    )

@@ -1,0 +1,92 @@
+"""The items of a job, page by page."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Query, Response
+from structlog.contextvars import bound_contextvars
+
+from penstock.api.http.access import ApiParts, JobId, Reader, no_such_job
+from penstock.api.http.answers import answer, shaped
+from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.jobs.shapes import item_shape, stage_names
+from penstock.api.schemas import ItemPage, ItemsQuery
+from penstock.model.errors import BadInput
+from penstock.model.states import ItemStatus
+from penstock.store.database import from_json
+from penstock.store.jobs import items, jobs
+from penstock.store.jobs.items import OPEN, PROBLEMS, Key, Wanted
+
+router = APIRouter(tags=["items"])
+_MOST_HITS = 100
+
+
+@router.get("/jobs/{job_id}/items", summary="List items", responses={200: {"model": ItemPage}})
+async def list_items(
+    api: ApiParts, who: Reader, job_id: JobId, query: Annotated[ItemsQuery, Query()]
+) -> Response:
+    """In the order of rows, or of changes for what is open or ended with a problem. A search ends a
+    page early, perhaps with nothing on it: go on while there is a `next`."""
+    wanted, size = wanted_of(query), query.page_size
+    if wanted.text is not None:
+        size = min(size, _MOST_HITS)
+    this_list = list_of(job_id, wanted)
+    after = _start(query, wanted)
+    if query.after:
+        after = Key(*from_cursor(query.after, this_list, datetime, int))
+    with bound_contextvars(after=f"{after.updated_at.isoformat()} {after.row_no}"):
+        async with api.db.scoped(who.scope, readonly=True) as conn:
+            job = await jobs.table_of(conn, job_id)
+            if job is None:
+                raise no_such_job()
+            page = await items.page(conn, job_id, job["total"], wanted, after, size)
+    stages, header = stage_names(api.runtime, job), from_json(job["header"])
+    following = None if page.next is None else to_cursor(this_list, *page.next)
+    shown = await shaped(page.rows, lambda row: item_shape(row, stages, header))
+    return answer({"items": shown, "next": following})
+
+
+def list_of(job_id: UUID, wanted: Wanted) -> str:
+    """What a cursor is bound to."""
+    order = "-" * wanted.down + ("updated" if wanted.by_age else "row")
+    finer = [wanted.code, wanted.text, str(wanted.since), str(wanted.until)]
+    return f"items {job_id} {order} {sorted(wanted.statuses)} {finer}"
+
+
+def wanted_of(query: ItemsQuery) -> Wanted:
+    statuses = frozenset(query.statuses)
+    if statuses == frozenset(ItemStatus):
+        statuses = frozenset()
+    by_age = query.sort.endswith("updated")
+    if query.code and not statuses:
+        statuses = PROBLEMS
+    if by_age:
+        statuses = statuses or OPEN
+        if ItemStatus.DONE in statuses:
+            raise BadInput(
+                "INVALID_SORT",
+                "What is done is shown in the order of rows: use sort=row or sort=-row, or leave "
+                "DONE out of the statuses.",
+            )
+        if query.from_row is not None:
+            raise BadInput("INVALID_SORT", "fromRow goes with sort=row and sort=-row only.")
+    return Wanted(
+        statuses=statuses,
+        code=query.code or None,
+        # As it stands in the stored JSON, where quotes are escaped.
+        text=orjson.dumps(query.q.lower()).decode()[1:-1] if query.q else None,
+        since=query.since,
+        until=query.until,
+        by_age=by_age,
+        down=query.sort.startswith("-"),
+    )
+
+
+def _start(query: ItemsQuery, wanted: Wanted) -> Key:
+    if query.from_row is None:
+        return wanted.start
+    return Key(wanted.start.updated_at, query.from_row + (1 if wanted.down else -1))

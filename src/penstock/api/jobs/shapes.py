@@ -1,0 +1,140 @@
+"""Rows of the store as the API shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from penstock.api.http.access import no_such_job
+from penstock.api.http.answers import stored
+from penstock.engine.runtime import Runtime, parse_config
+from penstock.model.errors import PenstockError
+from penstock.model.progress import progress_of
+from penstock.model.states import shown_state
+from penstock.store.database import Connection, from_json
+from penstock.store.jobs import jobs
+
+
+async def load_job(conn: Connection, job_id: UUID) -> Any:
+    """The job's row, if this scope may see it."""
+    row = await jobs.get_job(conn, job_id)
+    if row is None:
+        raise no_such_job()
+    return row
+
+
+async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
+    """One job in full."""
+    row = await load_job(conn, job_id)
+    learnt = from_json(row["context"]) or {}
+    return job_shape(row) | {
+        "errors": stored(row["errors"]) or {},
+        "header": from_json(row["header"]),
+        "columns": learnt.get("columns"),
+        "mapping": learnt.get("mapping"),
+    }
+
+
+def state_of(row: Any) -> str:
+    return shown_state(row["state"], paused=row["paused"], delayed=row["delayed"])
+
+
+def job_shape(row: Any) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "pipeline": row["pipeline"],
+        "name": row["name"],
+        "state": state_of(row),
+        "priority": row["priority"],
+        "lane": row["lane"],
+        "lanePaused": row["lane_paused"],
+        "org": row["org"],
+        "userId": row["user_id"],
+        "owner": row["owner"],
+        "file": _file_shape(row),
+        "config": stored(row["config"]),
+        "counters": {
+            "total": row["total"],
+            "pending": row["pending"],
+            "processing": row["processing"],
+            "done": row["done"],
+            "error": row["error"],
+            "notFound": row["not_found"],
+            "skipped": row["skipped"],
+        },
+        "progress": progress_of(row),
+        "summary": stored(row["summary"]),
+        "cachedFrom": None if row["cached_from"] is None else str(row["cached_from"]),
+        "lastError": stored(row["last_error"]),
+        "attempts": row["attempts"],
+        "createdAt": row["created_at"],
+        "dueAt": row["due_at"],
+        "startedAt": row["started_at"],
+        "finishedAt": row["finished_at"],
+        "updatedAt": row["updated_at"],
+    }
+
+
+def _file_shape(row: Any) -> dict[str, Any] | None:
+    if row["file_id"] is None:
+        return None
+    return {
+        "id": str(row["file_id"]),
+        "name": row["file_name"],
+        "size": row["file_size"],
+        "sha256": row["sha256"],
+        "mediaType": row["media_type"],
+    }
+
+
+def stage_names(runtime: Runtime, job: Any) -> list[str]:
+    """Names of a job's stages; none where this version no longer knows its pipeline or config."""
+    try:
+        pipeline = runtime.pipeline(job["pipeline"])
+        stages = pipeline.stages(parse_config(pipeline, job["config"]))
+    except PenstockError:
+        return []
+    return [stage.name for stage in stages]
+
+
+def item_shape(row: Any, stages: Sequence[str], header: Sequence[str] | None) -> dict[str, Any]:
+    place = row["stage"]
+    return {
+        "id": f"{row['job_id']}:{row['row_no']}",
+        "rowNo": row["row_no"],
+        "status": row["status"],
+        "stage": stages[place] if 0 <= place < len(stages) else None,
+        "attempts": row["attempts"],
+        "input": stored(row["input"]) if header is None else named_cells(row["input"], header),
+        "normalized": stored(row["normalized"]),
+        "result": stored(row["result"]),
+        "error": stored(row["error"]),
+        "lockedBy": row["locked_by"],
+        "lockedAt": row["locked_at"],
+        "jobType": row["job_type"],
+        "dueAt": row["due_at"],
+        "updatedAt": row["updated_at"],
+    }
+
+
+def named_cells(text: str, header: Sequence[str]) -> Any:
+    """Cells by the names of their columns; cells beyond the header keep their place as a name."""
+    cells = from_json(text)
+    if not isinstance(cells, list):
+        return cells
+    named = dict(zip(header, cells, strict=False))
+    for place in range(len(header), len(cells)):
+        named[f"Column {place + 1}"] = cells[place]
+    return named
+
+
+def event_shape(row: Any, job_id: UUID | None) -> Mapping[str, Any]:
+    return {
+        "event": row["event"],
+        "jobId": None if job_id is None else str(job_id),
+        "workerId": row["worker"],
+        "data": stored(row["data"]),
+        "timestamp": row["created_at"],
+        "seq": row["seq"],
+    }

@@ -1,0 +1,1 @@
+"""Events as they happen: polling, server-sent events and web sockets."""

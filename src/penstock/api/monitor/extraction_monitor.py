@@ -1,0 +1,157 @@
+"""How extraction goes, in the words of its older call; admins only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from penstock.api.http.access import Admin, ApiParts
+from penstock.api.http.answers import answer
+from penstock.api.monitor.health import queue_now
+from penstock.api.monitor.metrics import MOST_JOBS
+from penstock.api.schemas import Shape
+from penstock.engine.queue_depth import Queue
+from penstock.model.health import Check, Wellness, wellness
+from penstock.model.last_hour import MINUTES, Ended, success_rate
+from penstock.settings import Settings
+from penstock.store.workers import activity
+
+router = APIRouter(prefix="/extraction", tags=["extraction"])
+_PIPELINE = "extraction"
+_TOP = 10
+_DAY = timedelta(days=1)
+
+
+class MonitorQuery(Shape):
+    view: Literal["dashboard"] = Field("dashboard", description="There is one view.")
+
+
+class MonitoredQueue(Shape):
+    queued: int = Field(description="Jobs that wait, of whatever pipeline, delayed ones with them.")
+    active: int
+    dlq: int = Field(description="Dead letters that nobody has dealt with.")
+    utilization: float = Field(description="Slots at work, from 0 to 1.")
+
+
+class MonitoredJobs(Shape):
+    jobs_last_hour: int
+    success_rate: float | None = Field(description="From 0 to 1; null: nothing has ended.")
+    avg_duration_ms: int | None
+    throughput: float = Field(description="Rows a minute, over the hour.")
+
+
+class TopError(Shape):
+    code: str
+    count: int
+
+
+class MonitoredErrors(Shape):
+    total_errors_24h: int = Field(alias="totalErrors24h", description="Jobs that failed for good.")
+    top_errors: list[TopError]
+
+
+class MonitoredLetters(Shape):
+    size: int
+    oldest_entry_age_ms: int | None
+    entries_needing_attention: int = Field(description="Open for more than a day; at most 1,000.")
+
+
+class MonitorCheck(Shape):
+    name: Literal["queue", "deadLetters", "successRate", "avgDurationMs"]
+    ok: bool
+    value: float | None
+    threshold: float
+
+
+class ExtractionMonitor(Shape):
+    status: Wellness = Field(description="One or two checks failed: `degraded`; more: `unhealthy`.")
+    queue: MonitoredQueue
+    performance: MonitoredJobs = Field(description="Of extraction jobs, in the last hour.")
+    errors: MonitoredErrors = Field(description="Of extraction jobs.")
+    dlq: MonitoredLetters
+    checks: list[MonitorCheck]
+    timestamp: datetime
+
+
+@router.get(
+    "/monitor", summary="How does extraction go?", responses={200: {"model": ExtractionMonitor}}
+)
+async def monitor_extraction(
+    request: Request, api: ApiParts, who: Admin, _: Annotated[MonitorQuery, Query()]
+) -> Response:
+    """The queue, the last hour's jobs, the last day's errors, and whether they are as they should
+    be. `GET /api/monitor` tells more of each."""
+    queue, now = await queue_now(request), datetime.now(UTC)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        done = await activity.done_since(conn, now - timedelta(minutes=MINUTES), MOST_JOBS)
+        failed = await activity.failed_since(conn, now - _DAY, MOST_JOBS)
+        slices = await activity.slices(conn)
+        oldest, waiting = await activity.open_letters(conn, now - _DAY)
+    performance = _performance(done, failed, now)
+    checks = _checks(api.runtime.settings, queue, performance)
+    shown = {
+        "status": wellness(checks),
+        "queue": {
+            "queued": queue.waiting + queue.delayed,
+            "active": queue.active,
+            "dlq": queue.dead_letters,
+            "utilization": min(1.0, round(sum(slices.values()) / max(queue.slots, 1), 3)),
+        },
+        "performance": performance,
+        "errors": _errors(failed),
+        "dlq": {
+            "size": queue.dead_letters,
+            "oldestEntryAgeMs": None
+            if oldest is None
+            else round((now - oldest).total_seconds() * 1000),
+            "entriesNeedingAttention": waiting,
+        },
+        "checks": [
+            {"name": one.name, "ok": one.ok, "value": one.value, "threshold": one.threshold}
+            for one in checks
+        ],
+        "timestamp": now,
+    }
+    return answer(shown)
+
+
+def _performance(done: list[Any], failed: list[Any], now: datetime) -> dict[str, Any]:
+    hour = now - timedelta(minutes=MINUTES)
+    ended = [
+        Ended(row["finished_at"], row["total"], row["took_ms"])
+        for row in done
+        if row["pipeline"] == _PIPELINE
+    ]
+    took = [one.took_ms for one in ended if one.took_ms is not None]
+    rows = sum(one.rows for one in ended)
+    ended += [
+        Ended(row["last_failed_at"])
+        for row in failed
+        if row["pipeline"] == _PIPELINE and row["last_failed_at"] > hour
+    ]
+    return {
+        "jobsLastHour": len(ended),
+        "successRate": success_rate(ended),
+        "avgDurationMs": round(sum(took) / len(took)) if took else None,
+        "throughput": round(rows / MINUTES, 2),
+    }
+
+
+def _errors(failed: list[Any]) -> dict[str, Any]:
+    codes = Counter(row["code"] for row in failed if row["pipeline"] == _PIPELINE)
+    top = [{"code": code, "count": count} for code, count in codes.most_common(_TOP)]
+    return {"totalErrors24h": codes.total(), "topErrors": top}
+
+
+def _checks(settings: Settings, queue: Queue, performance: dict[str, Any]) -> list[Check]:
+    success, took = performance["successRate"], performance["avgDurationMs"]
+    return [
+        Check("queue", queue.depth, settings.monitor_depth),
+        Check("deadLetters", queue.dead_letters, settings.monitor_dead_letters),
+        Check("successRate", success, settings.monitor_success_rate, at_most=False),
+        Check("avgDurationMs", took, settings.monitor_duration_ms),
+    ]

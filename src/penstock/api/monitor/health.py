@@ -1,0 +1,158 @@
+"""Whether the installation works, for load balancers and people without a key."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from penstock import __version__
+from penstock.api.http.access import Api
+from penstock.api.http.answers import answer
+from penstock.api.http.identify import COOKIE
+from penstock.api.monitor.health_schemas import Health, PublicQueueHealth
+from penstock.engine.queue_depth import Queue
+from penstock.engine.runtime import Runtime
+from penstock.model.backpressure import Level
+from penstock.model.errors import NotAllowed, RateLimited, Unavailable
+from penstock.store.database import Database
+from penstock.store.jobs import jobs
+
+router = APIRouter(tags=["operations"])
+_FRESH_SECONDS = 1.0
+_PATIENCE_SECONDS = 3.0
+_ENDED_FRESH_SECONDS = 5.0
+_MOST_COUNTED = 100_000
+
+
+class Pulse:
+    """The queue's figures, asked for at most once a second, since anyone may ask here; those of the
+    last hour every five."""
+
+    def __init__(self, db: Database, runtime: Runtime) -> None:
+        self._db = db
+        self._runtime = runtime
+        self._away_until = 0.0
+        self._asking = asyncio.Lock()
+        self._ended: tuple[float, Any] = (0.0, None)
+
+    async def queue(self) -> Queue | None:
+        """None while the database does not answer."""
+        async with self._asking:
+            if time.monotonic() < self._away_until:
+                return None
+            try:
+                async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
+                    return await self._runtime.queue.look(conn)
+            except Exception as error:  # whatever it is, it is not healthy, and not for strangers
+                self._runtime.log.warning("database is away", error=repr(error))
+                self._away_until = time.monotonic() + _FRESH_SECONDS
+                return None
+
+    async def last_hour(self) -> Any:
+        """How many jobs ended in the last hour, and whether all that waits is paused."""
+        async with self._asking:
+            at, ended = self._ended
+            if ended is None or time.monotonic() - at > _ENDED_FRESH_SECONDS:
+                async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
+                    ended = await jobs.last_hour(conn, _MOST_COUNTED)
+                self._ended = (time.monotonic(), ended)
+            return ended
+
+
+@router.get("/", include_in_schema=False)
+async def root() -> Response:
+    """What stands at the address `make up` prints, for whoever opens it."""
+    shown = {
+        "name": "Penstock",
+        "health": "/health",
+        "queue": "/health/queue",
+        "api": "/api",
+        "openapi": "/openapi.json",
+    }
+    return answer(shown)
+
+
+@router.get("/health", summary="Health", responses={200: {"model": Health}, 503: {"model": Health}})
+async def health(request: Request) -> Response:
+    """`degraded` without a worker, with a long queue, or (503) without a database. The figures are
+    for callers with a key or a session."""
+    queue: Queue | None = await request.app.state.pulse.queue()
+    ok = queue is not None and queue.workers > 0 and queue.level is Level.HEALTHY
+    status, code = "ok" if ok else "degraded", 503 if queue is None else 200
+    if queue is None or not await _is_known(request):
+        return answer({"status": status}, code)
+    shown = {
+        "status": status,
+        "version": __version__,
+        "database": "ok",
+        "workers": queue.workers,
+        "depth": queue.depth,
+        "level": queue.level,
+    }
+    return answer(shown)
+
+
+@router.get(
+    "/health/queue",
+    summary="Health of the queue",
+    responses={200: {"model": PublicQueueHealth}},
+)
+async def queue_health(request: Request) -> Response:
+    """How full the queue is; with a key or a session also the figures, and who is there to empty
+    it."""
+    queue = await queue_now(request)
+    if not await _is_known(request):
+        return answer({"status": queue.level, "level": queue.level})
+    ended = await request.app.state.pulse.last_hour()
+    shown: dict[str, Any] = {
+        "status": "paused" if ended["paused"] else queue.level,
+        "paused": ended["paused"],
+        "metrics": {
+            "waiting": queue.waiting,
+            "active": queue.active,
+            "completed": ended["completed"],
+            "failed": ended["failed"],
+            "delayed": queue.delayed,
+            "total": queue.depth,
+        },
+        "timestamp": datetime.now(UTC),
+    }
+    return answer(shown | queue_shape(queue))
+
+
+async def _is_known(request: Request) -> bool:
+    """Whether the caller has a valid key or session; a probe with an old key is still answered."""
+    if "authorization" not in request.headers and COOKIE not in request.cookies:
+        return False
+    api: Api = request.app.state.api
+    try:
+        await api.door.recognise(request)
+    except (NotAllowed, RateLimited):
+        return False
+    return True
+
+
+async def queue_now(request: Request) -> Queue:
+    queue: Queue | None = await request.app.state.pulse.queue()
+    if queue is None:
+        raise Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
+    return queue
+
+
+def queue_shape(queue: Queue) -> dict[str, Any]:
+    return {
+        "level": queue.level,
+        "depth": queue.depth,
+        "waiting": queue.waiting,
+        "active": queue.active,
+        "delayed": queue.delayed,
+        "oldestWaitingMs": queue.oldest_ms,
+        "workers": queue.workers,
+        "slots": queue.slots,
+        "since": queue.since,
+        "deadLetters": queue.dead_letters,
+    }

@@ -1,0 +1,209 @@
+"""What the installation and each worker measure, for Prometheus and for people; admins only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from penstock.api.http.access import Admin, ApiParts
+from penstock.api.http.answers import answer
+from penstock.api.http.work import Turns
+from penstock.api.monitor.health import queue_now
+from penstock.api.monitor.prometheus import MEDIA_TYPE, Exposition, Sample
+from penstock.api.schemas import WorkerPage
+from penstock.engine.queue_depth import Queue
+from penstock.model.backpressure import Level
+from penstock.model.last_hour import MINUTES
+from penstock.store.workers import activity
+
+router = APIRouter(prefix="/metrics", tags=["operations"])
+Worker = Mapping[str, Any]
+# Of more jobs than this in an hour, the figures are those of the latest ones.
+MOST_JOBS = 5000
+
+# Name, help, and where it is among a worker's figures.
+_GAUGES = (
+    ("busy_slots", "Slices held at the moment.", ("busy",)),
+    ("cpu_share", "CPU used, in cores.", ("cpuShare",)),
+    ("resident_memory_bytes", "Memory used.", ("rssBytes",)),
+    ("memory_budget_bytes", "Memory it should stay under.", ("memoryBytes",)),
+    ("claim_factor", "Part of a usual claim that is taken.", ("claimFactor",)),
+    ("items_per_second", "Items settled, over the last minute.", ("itemsPerSecond",)),
+    ("claims_per_second", "Claims, over the last minute.", ("claimsPerSecond",)),
+    ("rows_per_second", "Rows stored by ingests, over the last minute.", ("rowsPerSecond",)),
+    ("ingest_batch_rows", "Rows of the next ingest batch.", ("ingest", "batchRows")),
+    ("db_latency_seconds", "Latency of ingest batches, smoothed.", ("ingest", "dbLatencyMs")),
+    ("pool_wait_seconds", "Last wait for a database connection.", ("ingest", "poolWaitMs")),
+)
+_COUNTERS = (
+    ("items_settled_total", "Items settled.", "items"),
+    ("items_retried_total", "Items that wait for another try.", "retried"),
+    ("claims_total", "Claims.", "claims"),
+    ("ingested_rows_total", "Rows stored by ingests.", "rows"),
+    ("leases_lost_total", "Slices lost before they were settled.", "leasesLost"),
+)
+_ENDINGS = {"done": "done", "error": "error", "notFound": "not_found", "skipped": "skipped"}
+_STAGES = (
+    ("stage_item_seconds", "What an item takes, smoothed.", "itemMs"),
+    ("stage_claim_items", "Items of the last claim.", "claim"),
+    ("stage_lease_seconds", "Lease of the last claim.", "leaseMs"),
+    ("stage_error_share", "Errors among the last hundred items.", "errorShare"),
+    ("stage_retry_spacing", "How much further apart than usual retries are.", "spacing"),
+)
+_CALLS = (
+    ("calls_limit", "Calls a provider gets at once.", "limit"),
+    ("calls_delay_seconds", "Delay added between calls to a domain.", "delayMs"),
+)
+
+
+@router.get(
+    "",
+    summary="Metrics for Prometheus",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
+    """The queue, and each worker's live values. Workers tell theirs every two seconds."""
+    queue: Queue | None = await request.app.state.pulse.queue()
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        found = await activity.workers(conn)
+        slices = await activity.slices(conn)
+    page = Exposition()
+    _add_turns(page, api.turns)
+    if queue is not None:
+        _add_queue(page, queue)
+    page.add(
+        "gauge", "penstock_slices", "Slices being worked on.",
+        [({"kind": kind}, count) for kind, count in slices.items()],
+    )  # fmt: skip
+    _add_workers(page, found)
+    return Response(page.text(), media_type=MEDIA_TYPE)
+
+
+@router.get("/worker", summary="Workers and their figures", responses={200: {"model": WorkerPage}})
+async def worker_metrics(request: Request, api: ApiParts, who: Admin) -> Response:
+    """The workers, the queue and the last hour in a few figures, and those of each worker."""
+    queue, now = await queue_now(request), datetime.now(UTC)
+    since = now - timedelta(minutes=MINUTES)
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        found = await activity.workers(conn)
+        done = await activity.done_since(conn, since, MOST_JOBS)
+        failed = await activity.failed_since(conn, since, MOST_JOBS)
+    active = sum(bool(one["figures"].get("busy")) for one in found)
+    times = [row["took_ms"] for row in done if row["took_ms"] is not None]
+    ended = len(done) + len(failed)
+    shown = {
+        "workers": {"active": active, "idle": len(found) - active, "total": len(found)},
+        "queue": {
+            "waiting": queue.waiting,
+            "active": queue.active,
+            "completed": len(done),
+            "failed": len(failed),
+        },
+        "performance": {
+            "avgProcessingTime": sum(times) / len(times) / 1000 if times else None,
+            "successRate": len(done) / ended * 100 if ended else None,
+            "throughput": ended / MINUTES,
+        },
+        "items": found,
+    }
+    return answer(shown)
+
+
+def _add_turns(page: Exposition, turns: Turns) -> None:
+    """Of the process that answers."""
+    running, refused = turns.gate.running(), turns.gate.refused()
+    page.add(
+        "gauge", "penstock_api_work_running", "Requests under way, by kind of work.",
+        [({"work": name}, count) for name, count in sorted(running.items())],
+    )  # fmt: skip
+    page.add(
+        "counter", "penstock_api_work_refused_total", "Requests refused for want of a turn.",
+        [({"work": name}, count) for name, count in sorted(refused.items())],
+    )  # fmt: skip
+
+
+def _add_queue(page: Exposition, queue: Queue) -> None:
+    page.add(
+        "gauge", "penstock_queue_depth", "Jobs waiting, active and delayed.", [({}, queue.depth)]
+    )
+    states = {"waiting": queue.waiting, "active": queue.active, "delayed": queue.delayed}
+    page.add(
+        "gauge", "penstock_jobs", "Live jobs by what they do.",
+        [({"state": state}, count) for state, count in states.items()],
+    )  # fmt: skip
+    page.add(
+        "gauge", "penstock_queue_level", "1 at the level the queue is at.",
+        [({"level": level.value}, int(level is queue.level)) for level in Level],
+    )  # fmt: skip
+    for name, about, value in (
+        (
+            "queue_oldest_waiting_seconds",
+            "How long the job at the front has waited.",
+            queue.oldest_ms / 1000,
+        ),
+        ("workers", "Workers that are there.", queue.workers),
+        ("slots", "Slices all workers can hold at once.", queue.slots),
+        ("dead_letters_open", "Dead letters nobody has dealt with.", queue.dead_letters),
+    ):
+        page.add("gauge", f"penstock_{name}", about, [({}, value)])
+
+
+def _add_workers(page: Exposition, workers: Sequence[Worker]) -> None:
+    page.add(
+        "gauge", "penstock_worker_slots", "Slices it can hold at once.",
+        [({"worker": one["id"]}, one["slots"]) for one in workers],
+    )  # fmt: skip
+    page.add(
+        "gauge", "penstock_worker_silent_seconds", "Time since its last heartbeat.",
+        [({"worker": one["id"]}, one["silentMs"] / 1000) for one in workers],
+    )  # fmt: skip
+    for name, about, path in _GAUGES:
+        page.add("gauge", f"penstock_worker_{name}", about, _in_unit(name, _each(workers, path)))
+    for name, about, key in _COUNTERS:
+        page.add("counter", f"penstock_worker_{name}", about, _each(workers, ("totals", key)))
+    page.add(
+        "counter", "penstock_worker_items_ended_total", "Items that came to an end, by how.",
+        [
+            ({**labels, "status": status}, value)
+            for key, status in _ENDINGS.items()
+            for labels, value in _each(workers, ("totals", key))
+        ],
+    )  # fmt: skip
+    for name, about, key in _STAGES:
+        samples = _within(workers, "stages", ("pipeline", "stage"), key)
+        page.add("gauge", f"penstock_worker_{name}", about, _in_unit(name, samples))
+    for name, about, key in _CALLS:
+        samples = _within(workers, "calls", ("provider", "domain"), key)
+        page.add("gauge", f"penstock_worker_{name}", about, _in_unit(name, samples))
+
+
+def _in_unit(name: str, samples: Iterator[Sample]) -> Iterator[Sample]:
+    """Figures are milliseconds, Prometheus counts in seconds."""
+    if not name.endswith("_seconds"):
+        return samples
+    return ((labels, round(value / 1000, 6)) for labels, value in samples)
+
+
+def _each(workers: Sequence[Worker], path: tuple[str, ...]) -> Iterator[Sample]:
+    """A figure of each worker that tells it: one of another version may not."""
+    for worker in workers:
+        value = worker["figures"]
+        for step in path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        if isinstance(value, int | float):
+            yield {"worker": worker["id"]}, value
+
+
+def _within(
+    workers: Sequence[Worker], group: str, names: tuple[str, ...], key: str
+) -> Iterator[Sample]:
+    """A figure of each stage, or domain, of each worker."""
+    for worker in workers:
+        for one in worker["figures"].get(group, ()):
+            if isinstance(one.get(key), int | float):
+                labels = {name: str(one.get(name, "")) for name in names}
+                yield {"worker": worker["id"], **labels}, one[key]

@@ -1,0 +1,49 @@
+"""Lanes: how many jobs wait in each, and making one stand still."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from penstock.api.http.access import Admin, ApiParts, address_of
+from penstock.api.http.answers import answer
+from penstock.api.schemas import LanePage, LaneShape, PauseLaneQuery
+from penstock.store.workers import lanes
+
+router = APIRouter(tags=["queues"])
+Lane = Annotated[str, Path(description="`standard`, `basic`, `default` or `priority.ORG`.")]
+_ONE_LANE: dict[int | str, dict[str, Any]] = {200: {"model": LaneShape}}
+
+
+@router.get("/queues", summary="List lanes", responses={200: {"model": LanePage}})
+async def list_lanes(api: ApiParts, who: Admin) -> Response:
+    """Every lane with its live jobs (counted up to 20,000 in all), and which stand still."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        return answer({"items": await lanes.list_lanes(conn)})
+
+
+@router.post("/queues/{lane}/pause", summary="Pause a lane", responses=_ONE_LANE)
+async def pause_lane(
+    request: Request,
+    api: ApiParts,
+    who: Admin,
+    lane: Lane,
+    query: Annotated[PauseLaneQuery, Query()],
+) -> Response:
+    """From this answer on nothing of the lane starts; what runs is finished. Jobs are still
+    accepted, and jobs that are being cancelled come to their end."""
+    async with api.db.scoped(who.scope) as conn:
+        await lanes.pause(conn, lane, who.user_id, query.reason, address_of(request))
+        return answer(await lanes.get_lane(conn, lane))
+
+
+@router.post("/queues/{lane}/resume", summary="Resume a lane", responses=_ONE_LANE)
+async def resume_lane(request: Request, api: ApiParts, who: Admin, lane: Lane) -> Response:
+    """The lane goes on where it stopped. One that is not paused just goes on."""
+    async with api.db.scoped(who.scope) as conn:
+        changed = await lanes.resume(conn, lane, who.user_id, address_of(request))
+        shown = await lanes.get_lane(conn, lane)
+    if changed:
+        await api.runtime.broker.wake(lane)
+    return answer(shown)

@@ -1,0 +1,176 @@
+"""Asking for operations over many jobs: counted first, then written down, audited.
+
+`engine.bulk_service` goes on with them in the background.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.engine import reprocess
+from penstock.engine.runtime import Runtime
+from penstock.model.bulk import BulkAction, JobFilter, percent
+from penstock.model.ids import new_id
+from penstock.model.reprocess import Selection
+from penstock.model.states import shown_state
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Connection, from_json
+from penstock.store.jobs import bulk, jobs
+from penstock.store.jobs.bulk import NewOperation, Reach
+
+# Jobs looked at by one statement, however few of them match.
+WALK = 5000
+MOST_COUNTED = 10_000
+_COUNT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Jobs that match; ``capped``: at least so many."""
+
+    count: int
+    capped: bool
+
+
+def reach_of(who: Principal, org_id: int | None = None) -> Reach:
+    """What this principal may touch; an admin may narrow it to one org."""
+    scope = who.scope
+    return Reach(org_id if scope.admin else scope.org_id, scope.owner_id)
+
+
+async def count(conn: Connection, reach: Reach, wanted: JobFilter) -> Counted:
+    """How many jobs match, as far as a request may look."""
+    asked_at = await bulk.now(conn)
+    after, found, deadline = bulk.NO_JOB, 0, time.monotonic() + _COUNT_SECONDS
+    while True:
+        walked = await bulk.walk(conn, reach, wanted, after, asked_at, WALK)
+        found += len(walked.ids)
+        if found >= MOST_COUNTED:
+            return Counted(MOST_COUNTED, found > MOST_COUNTED or walked.last is not None)
+        if walked.last is None:
+            return Counted(found, False)
+        if time.monotonic() > deadline:
+            return Counted(found, True)
+        after = walked.last
+
+
+async def start(
+    conn: Connection,
+    who: Principal,
+    action: BulkAction,
+    wanted: JobFilter,
+    params: Mapping[str, Any],
+    *,
+    reach: Reach,
+    ip: str | None = None,
+) -> tuple[UUID, Counted]:
+    """Write the operation down, audited; it begins when this is committed."""
+    counted = await count(conn, reach, wanted)
+    operation = NewOperation(
+        new_id(), who.org_id, who.user_id, action, wanted, reach, params, ip,
+        counted.count, counted=not counted.capped,
+    )  # fmt: skip
+    await bulk.add(conn, operation)
+    await accounts.audit(
+        conn, who.org_id, who.user_id, f"bulk.{action}", f"bulk:{operation.id}", ip=ip,
+        after={"filter": wanted.as_json(), "params": dict(params)},
+    )  # fmt: skip
+    return operation.id, counted
+
+
+async def abort(conn: Connection, who: Principal, operation_id: UUID, ip: str | None) -> bool:
+    """Stop before the next job; False if it had ended. Waits for the step under way."""
+    operation = await bulk.lock(conn, operation_id)
+    if operation is None or not operation.live:
+        return False
+    if operation.target is not None:
+        # What was reopened of it is worked all the same.
+        await reprocess.let_go(conn, operation.target, operation.id)
+        await bulk.note(conn, operation.id, operation.target, changed=True)
+    await bulk.end(conn, operation_id, "aborted")
+    await accounts.audit(
+        conn, operation.org_id, who.user_id, "bulk.abort", f"bulk:{operation_id}", ip=ip,
+        before={"state": operation.state}, after={"state": "aborted"},
+    )  # fmt: skip
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Reprocessed:
+    """``operation_id`` goes on with what one transaction could not hold."""
+
+    items: int
+    left_out: int
+    lane: str | None
+    operation_id: UUID | None = None
+
+
+async def reprocess_job(
+    runtime: Runtime,
+    conn: Connection,
+    who: Principal,
+    job_id: UUID,
+    selection: Selection,
+    ip: str | None = None,
+) -> Reprocessed:
+    """Reprocess one job, audited; of a large one the operation that does is begun."""
+    before = await jobs.get_job(conn, job_id)
+    operation_id = new_id()
+    begun = await reprocess.begin(
+        runtime, conn, job_id, selection, holder=operation_id, user_id=who.user_id
+    )
+    if begun.lane is None:
+        return Reprocessed(0, begun.left_out, None)
+    if begun.rest is not None:
+        assert begun.asked_at is not None
+        await bulk.add(
+            conn,
+            NewOperation(
+                operation_id, before["org_id"], who.user_id, BulkAction.REPROCESS,
+                JobFilter(job_ids=(job_id,)), reach_of(who), selection.as_json(), ip, 1,
+                target=job_id, target_selection=bulk.frozen(begun.rest, begun.asked_at),
+            ),
+        )  # fmt: skip
+    await accounts.audit(
+        conn, before["org_id"], who.user_id, "job.reprocess", f"job:{job_id}", ip=ip,
+        before={"state": seen_state(before)},
+        after={"state": seen_state(await jobs.get_job(conn, job_id)), **selection.as_json()},
+    )  # fmt: skip
+    held = operation_id if begun.rest is not None else None
+    return Reprocessed(begun.items, begun.left_out, begun.lane, held)
+
+
+def seen_state(row: Any) -> str:
+    return shown_state(row["state"], paused=row["paused"], delayed=row["delayed"])
+
+
+def shape_of(row: Any) -> dict[str, Any]:
+    """An operation as API and command line show it."""
+    handled = row["changed"] + row["left_out"] + row["failed"]
+    return {
+        "id": str(row["id"]),
+        "action": row["action"],
+        "filter": from_json(row["filter"]),
+        "params": from_json(row["params"]),
+        "org": row["org"],
+        "userId": row["user_id"],
+        "state": row["state"],
+        "matched": row["matched"],
+        "changed": row["changed"],
+        "leftOut": row["left_out"],
+        "failed": row["failed"],
+        "errors": from_json(row["errors"]),
+        "items": row["items"],
+        "itemsLeftOut": row["items_left_out"],
+        "percent": percent(
+            row["state"], row["matched"], handled, row["target_row"], row["target_total"]
+        ),
+        "askedAt": row["asked_at"],
+        "updatedAt": row["updated_at"],
+        "finishedAt": row["finished_at"],
+    }

@@ -1,0 +1,237 @@
+"""Operations over many jobs, in the background: one transaction per job, with the place reached.
+
+Whoever goes on with an operation locks its row first of all, so that any number may try: a step is
+done once, and one that was not committed was not done. The row says what is behind it; nothing else
+is remembered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.app.bulk import WALK, seen_state
+from penstock.app.clone import Copy, clone
+from penstock.engine import ending, reprocess
+from penstock.engine.runtime import Runtime
+from penstock.engine.settle import TRY_AGAIN
+from penstock.model.bulk import BulkAction
+from penstock.model.errors import ItemError, PermanentError
+from penstock.model.reprocess import Selection
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Connection
+from penstock.store.jobs import bulk, jobs
+from penstock.store.jobs.bulk import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class BulkConfig:
+    every_ms: int = 500
+    # So that a long operation does not keep the others waiting.
+    turn_seconds: float = 0.5
+    most_operations: int = 50
+
+
+class BulkService:
+    """Goes on with every operation, each for a while."""
+
+    name = "bulk"
+
+    def __init__(self, runtime: Runtime, config: BulkConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or BulkConfig()
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many operations there were to go on with."""
+        async with self._runtime.db.acquire() as conn:
+            waiting = await bulk.live(conn, self._config.most_operations)
+        for operation_id in waiting:
+            await go_on(self._runtime, operation_id, self._config.turn_seconds)
+        return len(waiting)
+
+
+async def go_on(runtime: Runtime, operation_id: UUID, seconds: float) -> bool:
+    """Go on with an operation for a while; True once it has ended."""
+    turn, deadline = _Turn(runtime, operation_id), time.monotonic() + seconds
+    while await turn.step():
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
+class _Turn:
+    """Steps of one operation by one process. ``_page`` are jobs that matched when last looked."""
+
+    def __init__(self, runtime: Runtime, operation_id: UUID) -> None:
+        self._runtime = runtime
+        self._id = operation_id
+        self._page: deque[UUID] = deque()
+        self._at: UUID | None = None
+        self._wake: str | None = None
+
+    async def step(self) -> bool:
+        """One transaction; False once the operation has ended."""
+        self._at = self._wake = None
+        try:
+            async with self._runtime.db.transaction() as conn:
+                operation = await bulk.lock(conn, self._id)
+                if operation is None or not operation.live:
+                    return False
+                goes_on = await self._step(conn, operation)
+                self._runtime.failpoints.reach("bulk_before_commit")
+            self._runtime.failpoints.reach("bulk_after_commit")
+        except TRY_AGAIN:
+            raise
+        except Exception as error:
+            self._runtime.log.error(
+                "bulk step failed", operation=str(self._id), job=str(self._at), error=repr(error)
+            )
+            return await self._note_failure(error)
+        if self._wake is not None:
+            await self._runtime.broker.wake(self._wake)
+        return goes_on
+
+    async def _step(self, conn: Connection, operation: Operation) -> bool:
+        if operation.state == "counting":
+            walked = await self._walk(conn, operation)
+            await bulk.count_more(conn, operation.id, len(walked.ids), walked.last)
+            return True
+        if operation.target is not None:
+            self._at = operation.target
+            await self._reopen_more(conn, operation, operation.target)
+            return True
+        while self._page and self._page[0] <= operation.last_job:
+            self._page.popleft()  # another process was faster
+        if not self._page:
+            walked = await self._walk(conn, operation)
+            self._page.extend(walked.ids)
+            if not walked.ids:
+                return await self._pass_by(conn, operation, walked.last)
+        self._at = self._page.popleft()
+        await self._act(conn, operation, self._at)
+        return True
+
+    async def _pass_by(self, conn: Connection, operation: Operation, last: UUID | None) -> bool:
+        """Nothing up to ``last`` matches; None: nothing at all is left."""
+        if last is None:
+            await bulk.end(conn, operation.id, "done")
+            return False
+        await bulk.pass_by(conn, operation.id, last)
+        return True
+
+    async def _walk(self, conn: Connection, operation: Operation) -> bulk.Walked:
+        return await bulk.walk(
+            conn, operation.reach, operation.filter, operation.last_job, operation.asked_at, WALK
+        )
+
+    async def _act(self, conn: Connection, operation: Operation, job_id: UUID) -> None:
+        """The action on one job; where it does not apply, the job is left out."""
+        before = await jobs.get_job(conn, job_id)
+        items = left_out = 0
+        try:
+            if operation.action is BulkAction.REPROCESS:
+                selection = Selection.of_json(operation.params)
+                begun = await reprocess.begin(
+                    self._runtime, conn, job_id, selection, holder=operation.id,
+                    user_id=operation.user_id,
+                )  # fmt: skip
+                self._wake, items, left_out = begun.lane, begun.items, begun.left_out
+                if begun.rest is not None:
+                    assert begun.asked_at is not None
+                    await self._audit(conn, operation, before)
+                    await bulk.begin_target(conn, operation.id, job_id, begun.rest, begun.asked_at)
+                    return
+            elif operation.action is BulkAction.CLONE:
+                self._wake = await self._clone(conn, operation, before)
+            else:
+                self._wake = await _change(conn, job_id, operation)
+        except PermanentError as refused:
+            # Raised before anything was written: the job is in no state for it.
+            if refused.code != "INVALID_STATE":
+                raise
+        changed = self._wake is not None
+        # A clone is written down as every clone is.
+        if changed and operation.action is not BulkAction.CLONE:
+            await self._audit(conn, operation, before)
+        await bulk.note(
+            conn, operation.id, job_id, changed=changed, left_out=not changed, items=items,
+            items_left_out=left_out,
+        )  # fmt: skip
+
+    async def _clone(self, conn: Connection, operation: Operation, job: Any) -> str:
+        """In the name of who asked for the operation, as if they had asked for this one alone."""
+        asks = Principal(operation.user_id, operation.org_id, "", "member", job["org"], job["plan"])
+        copy = Copy(
+            operation.params.get("priority"), operation.params.get("config") or {}, operation.ip
+        )
+        return (await clone(self._runtime, conn, asks, job, copy)).lane
+
+    async def _audit(self, conn: Connection, operation: Operation, before: Any) -> None:
+        after = await jobs.get_job(conn, before["id"])
+        await accounts.audit(
+            conn, before["org_id"], operation.user_id, f"job.{operation.action}",
+            f"job:{before['id']}", ip=operation.ip,
+            before={"state": seen_state(before), "priority": before["priority"]},
+            after={"state": seen_state(after), "priority": after["priority"],
+                   "operationId": str(operation.id)},
+        )  # fmt: skip
+
+    async def _reopen_more(self, conn: Connection, operation: Operation, job_id: UUID) -> None:
+        selection = Selection.of_json(operation.target_selection or {})
+        asked_at = datetime.fromisoformat((operation.target_selection or {})["askedAt"])
+        try:
+            # Undone alone when the job was taken away meanwhile.
+            async with conn.transaction():
+                chunk = await reprocess.go_on(
+                    self._runtime, conn, job_id, selection, asked_at, operation.target_row,
+                    operation.id,
+                )  # fmt: skip
+        except reprocess.Overtaken:
+            await bulk.note(conn, operation.id, job_id, changed=True)
+            return
+        self._wake = chunk.lane
+        if chunk.next_row is None:
+            await bulk.note(
+                conn, operation.id, job_id, changed=True, items=chunk.items,
+                items_left_out=chunk.left_out,
+            )  # fmt: skip
+        else:
+            await bulk.move_in_target(
+                conn, operation.id, chunk.next_row, chunk.items, chunk.left_out
+            )
+
+    async def _note_failure(self, error: Exception) -> bool:
+        """The job at hand failed and the operation goes on with the next; without a job at hand it
+        is the operation itself that cannot go on."""
+        shown = ItemError.of(error).as_json()
+        async with self._runtime.db.transaction() as conn:
+            operation = await bulk.lock(conn, self._id)
+            if operation is None or not operation.live:
+                return False
+            if self._at is None:
+                await bulk.end(conn, operation.id, "failed", shown)
+                return False
+            if operation.target == self._at:
+                await reprocess.let_go(conn, self._at, operation.id)
+            await bulk.note(conn, operation.id, self._at, error=shown)
+            return True
+
+
+async def _change(conn: Connection, job_id: UUID, operation: Operation) -> str | None:
+    match operation.action:
+        case BulkAction.PAUSE:
+            return await jobs.pause(conn, job_id)
+        case BulkAction.RESUME:
+            return await jobs.resume(conn, job_id)
+        case BulkAction.CANCEL:
+            return await ending.cancel(conn, job_id)
+        case BulkAction.PRIORITY:
+            return await jobs.set_priority(conn, job_id, operation.params["priority"])
+        case BulkAction.REPROCESS | BulkAction.CLONE:
+            raise AssertionError(f"{operation.action} has a way of its own")

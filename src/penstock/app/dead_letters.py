@@ -1,0 +1,216 @@
+"""What becomes of dead letters: each is run again as a new job, or discarded with a reason.
+
+A letter's change and its new job are one transaction that holds the letter, so that nothing is run
+again twice, whoever asks at the same time and whatever dies in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from penstock.app.clone import Copy, order_of, owner_of
+from penstock.engine.runtime import Runtime
+from penstock.engine.submit import Receipt, submit
+from penstock.model.errors import NotThere, PenstockError, PermanentError, TransientError
+from penstock.model.fairness import PRIORITIES
+from penstock.store import webhooks
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Connection
+from penstock.store.jobs import dead_letters
+from penstock.store.jobs.dead_letters import Matching, Place
+from penstock.webhooks.endpoints import send_again
+
+_CHUNK = 100
+# Letters one call of a bulk action looks at; whoever wants more calls again.
+MOST_PER_CALL = 1000
+# A dry run counts no further.
+MOST_COUNTED = 10_000
+_PRIORITY = PRIORITIES["high"]
+
+Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks, and from where."""
+
+    who: Principal
+    ip: str | None = None
+
+
+@dataclass(slots=True)
+class Done:
+    """What a bulk action did. ``place``: where it stopped, if there may be more."""
+
+    letters: int = 0
+    jobs: list[UUID] = field(default_factory=list)
+    refused: list[tuple[UUID, PenstockError]] = field(default_factory=list)
+    more: bool = False
+    place: Place | None = None
+
+    @property
+    def looked_at(self) -> int:
+        return self.letters + len(self.refused)
+
+
+def no_such_letter() -> NotThere:
+    """The same for an id that is unknown, someone else's, or no id at all."""
+    return NotThere("NOT_FOUND", "There is no such dead letter.")
+
+
+async def reprocess(runtime: Runtime, conn: Connection, asked: Asked, letter_id: UUID) -> Receipt:
+    """Run the letter's job again, in the caller's transaction; wake `Receipt.lane` after it."""
+    letter = await _open_letter(conn, letter_id)
+    receipt = await _submit_again(runtime, conn, asked, letter)
+    await dead_letters.close_reprocessed(conn, [(letter_id, receipt.job_id)], asked.who.user_id)
+    return receipt
+
+
+async def discard(conn: Connection, asked: Asked, letter_id: UUID, reason: str) -> None:
+    letter = await _open_letter(conn, letter_id)
+    await _discard(conn, asked, [letter], reason)
+
+
+async def reprocess_all(
+    runtime: Runtime, transaction: Transaction, asked: Asked, which: Matching, after: Place | None
+) -> Done:
+    """Every open letter that matches, oldest first, in chunks of a transaction each. One that is
+    refused stays open and keeps no other."""
+    done = Done(place=after)
+    while True:
+        async with transaction() as conn:
+            picked = await _pick(conn, which, done)
+            lanes = await _reprocess_chunk(runtime, conn, asked, picked, done)
+        for lane in lanes:
+            await runtime.broker.wake(lane)
+        if not done.more:
+            break
+        runtime.failpoints.reach("between_chunks")
+        if done.looked_at >= MOST_PER_CALL:
+            break
+    if done.refused and not done.jobs and isinstance(done.refused[-1][1], TransientError):
+        # Nothing at all is accepted at the moment, and that is what the caller must hear.
+        raise done.refused[-1][1]
+    return done
+
+
+async def _reprocess_chunk(
+    runtime: Runtime, conn: Connection, asked: Asked, picked: list[Any], done: Done
+) -> set[str]:
+    made, lanes = [], set()
+    for row in picked:
+        try:
+            # Whatever a refused one has written is taken back, and the chunk goes on.
+            async with conn.transaction():
+                letter = await dead_letters.get_letter(conn, row["id"])
+                receipt = await _submit_again(runtime, conn, asked, letter)
+        except PenstockError as error:
+            done.refused.append((row["id"], error))
+        else:
+            made.append((row["id"], receipt.job_id))
+            lanes.add(receipt.lane)
+        done.place = (row["last_failed_at"], row["id"])
+    if made:
+        await dead_letters.close_reprocessed(conn, made, asked.who.user_id)
+    done.jobs += [job_id for _, job_id in made]
+    done.letters += len(made)
+    return lanes
+
+
+async def discard_all(
+    runtime: Runtime, transaction: Transaction, asked: Asked, which: Matching, after: Place | None,
+    reason: str,
+) -> Done:  # fmt: skip
+    done = Done(place=after)
+    while True:
+        async with transaction() as conn:
+            picked = await _pick(conn, which, done)
+            if picked:
+                await _discard(conn, asked, picked, reason)
+                done.place = (picked[-1]["last_failed_at"], picked[-1]["id"])
+        done.letters += len(picked)
+        if not done.more:
+            return done
+        runtime.failpoints.reach("between_chunks")
+        if done.looked_at >= MOST_PER_CALL:
+            return done
+
+
+async def count(conn: Connection, which: Matching) -> Done:
+    """What a bulk action would find, and nothing done."""
+    found = await dead_letters.count_open(conn, which, MOST_COUNTED + 1)
+    return Done(min(found, MOST_COUNTED), more=found > MOST_COUNTED)
+
+
+async def _open_letter(conn: Connection, letter_id: UUID) -> Any:
+    letter = await dead_letters.hold_letter(conn, letter_id)
+    if letter is None:
+        raise no_such_letter()
+    if letter["state"] != "open":
+        known = {"state": letter["state"]}
+        if letter["new_job_id"] is not None:
+            known["newJobId"] = str(letter["new_job_id"])
+        raise PermanentError(
+            "INVALID_STATE", f"This dead letter has been {letter['state']} already.", **known
+        )
+    return letter
+
+
+async def _pick(conn: Connection, which: Matching, done: Done) -> list[Any]:
+    """The next letters, held. One more is asked for than taken, to know whether there are more."""
+    size = min(_CHUNK, MOST_PER_CALL - done.looked_at)
+    picked = await dead_letters.pick_open(conn, which, done.place, size + 1)
+    done.more = len(picked) > size
+    return picked[:size]
+
+
+async def _submit_again(runtime: Runtime, conn: Connection, asked: Asked, letter: Any) -> Receipt:
+    """The new job belongs to whom the failed one belonged to, whoever helps them. A delivery is
+    sent again as itself, so that its receiver knows it again."""
+    if letter["row_no"] is not None:
+        return await _send_again(runtime, conn, asked, letter)
+    copy = Copy(priority=_PRIORITY, ip=asked.ip)
+    order = order_of(letter, copy, f"dead-letter:{letter['id']}")
+    receipt = await submit(runtime, conn, owner_of(letter), order)
+    await _audit(
+        conn, asked, letter, "reprocess",
+        {"state": "reprocessed", "newJobId": str(receipt.job_id), "priority": _PRIORITY},
+    )  # fmt: skip
+    return receipt
+
+
+async def _send_again(runtime: Runtime, conn: Connection, asked: Asked, letter: Any) -> Receipt:
+    job_id = letter["job_id"]
+    delivery_id = await webhooks.delivery_of_item(conn, job_id, letter["row_no"])
+    delivery = None if delivery_id is None else await webhooks.get_delivery(conn, delivery_id)
+    if delivery is None:
+        raise PermanentError("INVALID_STATE", "The delivery is no longer in the log.")
+    lane = await send_again(runtime, conn, delivery, asked.who.user_id)
+    await _audit(
+        conn, asked, letter, "reprocess", {"state": "reprocessed", "deliveryId": str(delivery_id)}
+    )
+    body = orjson.dumps({"jobId": str(job_id), "position": 1, "estimatedWaitMs": 0}).decode()
+    return Receipt(job_id, body, lane)
+
+
+async def _discard(conn: Connection, asked: Asked, letters: list[Any], reason: str) -> None:
+    ids = [letter["id"] for letter in letters]
+    await dead_letters.close_discarded(conn, ids, reason, asked.who.user_id)
+    for letter in letters:
+        await _audit(conn, asked, letter, "discard", {"state": "discarded", "reason": reason})
+
+
+async def _audit(
+    conn: Connection, asked: Asked, letter: Any, verb: str, after: dict[str, Any]
+) -> None:
+    await accounts.audit(
+        conn, letter["org_id"], asked.who.user_id, f"dead_letter.{verb}",
+        f"dead-letter:{letter['id']}", ip=asked.ip, before={"state": "open"}, after=after,
+    )  # fmt: skip

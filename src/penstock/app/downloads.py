@@ -1,0 +1,127 @@
+"""Files that lie on a web server: fetched under guard, and stored as they come."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email.message import Message
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from penstock.engine.runtime import Runtime
+from penstock.model.errors import (
+    BadInput,
+    NotThere,
+    PenstockError,
+    PermanentError,
+    TransientError,
+    file_too_large,
+)
+from penstock.model.network.fetching import (
+    Answered,
+    FetchLimits,
+    FetchPurpose,
+    FetchRequest,
+    Streamed,
+)
+from penstock.model.ports import StoredBlob
+from penstock.model.text.encodings import is_text_encoding
+
+_NOT_THERE: Final = frozenset({404, 410})
+_THEIR_FAULT: Final = frozenset({"NETWORK_ERROR", "FETCH_TIMEOUT"})
+_MAY_PASS: Final = frozenset({408, 425, 429})
+# What no file's name holds: a path's separators, and control characters.
+_NO_NAME: Final = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
+_LONGEST_NAME: Final = 255
+_LONGEST_HEADER: Final = 4096
+_LONGEST_SUFFIX: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """What came, and what the server said of it. ``host`` is all of the URL that is repeated
+    anywhere: the rest may carry a secret."""
+
+    blob: StoredBlob
+    name: str
+    media_type: str
+    host: str
+
+
+async def download(runtime: Runtime, url: str) -> Download:
+    """The file behind ``url``, stored durably but nobody's yet."""
+    limit = runtime.settings.max_file_bytes
+    asked = FetchRequest(
+        url, headers={"Accept": "*/*", "User-Agent": "Penstock"},
+        limits=FetchLimits(most_bytes=limit, total_ms=runtime.settings.import_url_ms),
+    )  # fmt: skip
+    try:
+        async with runtime.fetchers[FetchPurpose.FILE].stream(asked) as answer:
+            host = urlsplit(answer.url).hostname or ""
+            if not 200 <= answer.status < 300:
+                raise _refusal(answer, host)
+            blob = await runtime.blobs.put(answer.pieces, limit)
+            return Download(blob, _name_of(answer), answer.header("content-type") or "", host)
+    except PermanentError as error:
+        if error.code == "FETCH_TOO_LARGE":
+            raise file_too_large(limit) from error
+        raise
+    except TransientError as error:
+        if error.code in _THEIR_FAULT:
+            raise _unreachable(error.message, error.retry_after_ms) from error
+        raise
+
+
+def _refusal(answer: Answered, host: str) -> PenstockError:
+    status = answer.status
+    if status in _NOT_THERE:
+        return NotThere("FILE_NOT_FOUND", f"{host} has no file at this URL (it answered {status}).")
+    if status in _MAY_PASS or status >= 500:
+        return _unreachable(f"{host} answered {status}.", answer.retry_after_ms)
+    return BadInput(
+        "URL_REFUSED",
+        f"{host} answered {status} instead of the file. Check that the URL opens without signing"
+        " in, or upload the file itself.",
+        status=status,
+    )
+
+
+def _unreachable(why: str, retry_after_ms: int | None) -> TransientError:
+    return TransientError(
+        "URL_UNREACHABLE",
+        f"The file could not be fetched. {why} Check the URL, or send the request again later.",
+        retry_after_ms=retry_after_ms,
+    )
+
+
+def _name_of(answer: Streamed) -> str:
+    """As the server names it, else as the URL ends; whatever that is, it becomes a plain name."""
+    found = urlsplit(answer.url)
+    told = _disposition_name(answer.header("content-disposition") or "")
+    for name in (told, unquote(found.path.rpartition("/")[2])):
+        plain = _NO_NAME.sub("_", name).strip()
+        if plain.strip("."):
+            return _shortened(plain)
+    return found.hostname or "download"
+
+
+def _disposition_name(header: str) -> str:
+    """The file's name of a Content-Disposition header. Its extended form names an encoding, which
+    must be one of text; a header that cannot be read names nothing."""
+    told = Message()
+    try:
+        told["Content-Disposition"] = header[:_LONGEST_HEADER]
+        given = told.get_param("filename", None, "content-disposition")
+        if isinstance(given, tuple) and not is_text_encoding(given[0] or "utf-8"):
+            return ""
+        return told.get_filename() or ""
+    except (ValueError, LookupError, TypeError):
+        return ""
+
+
+def _shortened(name: str) -> str:
+    """The end tells the kind."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    suffix = name[name.rfind(".") :] if "." in name[-_LONGEST_SUFFIX:] else ""
+    return name[: _LONGEST_NAME - len(suffix)] + suffix

@@ -1,0 +1,248 @@
+"""A job's rows in order, page by page, as every export writes them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.model.export import (
+    MISSING_COLUMNS,
+    REASON,
+    REPORT_COLUMNS,
+    ExportRow,
+    Pages,
+    Which,
+    marks_of,
+    problems_of,
+    reason_of,
+    report_lines,
+)
+from penstock.model.states import ItemStatus
+from penstock.store.catalog import missing
+from penstock.store.database import Connection, from_json
+from penstock.store.jobs import export as store
+
+PAGE_ROWS = 2000
+# A statement looks at so many rows at most, however few of them are wanted.
+# Rows whose cells are counted in one statement.
+_MEASURED_AT_ONCE = 20_000
+_WIDEST, _WIDEST_WITH_WORDS = 50_000, 5_000
+_threads = ThreadPoolExecutor(4, thread_name_prefix="export")
+OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
+PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows, and in which shape. No statuses: all with a result, or all with a problem."""
+
+    which: Which = "all"
+    statuses: Sequence[str] = ()
+    code: str | None = None
+    q: str = ""
+
+
+async def export_pieces(
+    runtime: Runtime, opened: OpenConnection, job: Any, wanted: Wanted, kind: type[Pages]
+) -> AsyncGenerator[bytes, None]:
+    """A job's rows as a file, piece by piece. In a thread: a page of a workbook takes longer than
+    others should wait."""
+    writer: Pages | None = None
+    columns: Sequence[str] = ()
+    rows = result_pages(opened, job["id"], job["total"], wanted, marks=kind.marks)
+    async with aclosing(_one_ahead(rows)) as pages:
+        async for page in pages:
+            if writer is None:
+                widest = await _widest(opened, job, wanted)
+                columns = export_columns(runtime, job, wanted, page, widest)
+                writer = kind(columns)
+                yield writer.head()
+            yield await in_export_thread(_page, writer, wanted, columns, page)
+    if writer is not None:
+        yield await in_export_thread(writer.end)
+
+
+async def in_export_thread(write: Callable[..., bytes], *args: Any) -> bytes:
+    """Exports have threads of their own: those of uploads are never all taken by them."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, write, *args)
+
+
+async def _widest(opened: OpenConnection, job: Any, wanted: Wanted) -> int:
+    """How many cells the longest row has, wherever it is: no cell of a supplier's is left out."""
+    if wanted.which != "original-with-errors" or job["header"] is None:
+        return 0
+    widest = 0
+    for after in range(0, job["total"], _MEASURED_AT_ONCE):
+        async with opened() as conn:
+            last = min(after + _MEASURED_AT_ONCE, job["total"])
+            widest = max(widest, await store.widest(conn, job["id"], after, last))
+    return widest
+
+
+async def _one_ahead(pages: AsyncGenerator[list[Any], None]) -> AsyncGenerator[list[Any], None]:
+    """The same; the next page is fetched while one is written."""
+    async with aclosing(pages):
+        coming = asyncio.ensure_future(anext(pages, None))
+        try:
+            while (page := await coming) is not None:
+                coming = asyncio.ensure_future(anext(pages, None))
+                yield page
+        finally:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
+
+
+def _page(writer: Pages, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
+    return writer.page(export_rows(wanted, columns, page))
+
+
+async def result_pages(
+    opened: OpenConnection, job_id: UUID, total: int, wanted: Wanted | None = None, *,
+    marks: bool = True,
+) -> AsyncGenerator[list[Any], None]:  # fmt: skip
+    """The rows up to the last one there is now, at least one page; without ``marks`` their cells
+    alone, where that is all of them. Short transactions: one that stays open for a whole export
+    slows every claim down."""
+    asked = wanted or Wanted()
+    if asked.which == "missing":
+        async for page in _missing_pages(opened, job_id):
+            yield page
+        return
+    statuses = asked.statuses or (() if asked.which == "all" else PROBLEMS)
+    if not statuses and (asked.code is not None or asked.q):
+        statuses = tuple(ItemStatus)
+    rows = store.Rows(job_id, statuses, asked.code, asked.q, bare=not marks)
+    widest = _WIDEST_WITH_WORDS if asked.q else _WIDEST
+    after, width, found = 0, PAGE_ROWS, False
+    while after < total:
+        last = min(after + width, total)
+        async with opened() as conn:
+            page, more = await store.window(conn, rows, after, last, PAGE_ROWS)
+        if page:
+            found = True
+            yield page
+        after = page[-1]["row_no"] if more else last
+        width = PAGE_ROWS if more else min(width * 2, widest)
+    if not found:
+        yield []
+
+
+async def _missing_pages(opened: OpenConnection, job_id: UUID) -> AsyncGenerator[list[Any], None]:
+    after: str | None = ""
+    while after is not None:
+        async with opened() as conn:
+            page = await missing.some(conn, job_id, after, PAGE_ROWS)
+        yield page
+        after = page[-1]["source_id"] if len(page) == PAGE_ROWS else None
+
+
+def export_columns(
+    runtime: Runtime, job: Any, wanted: Wanted, first_page: Sequence[Any], widest: int = 0
+) -> Sequence[str]:
+    match wanted.which:
+        case "errors":
+            return REPORT_COLUMNS
+        case "missing":
+            return MISSING_COLUMNS
+        case "original-with-errors":
+            columns = _original_columns(job, first_page, widest)
+            return [*columns, _free(REASON, columns)]
+        case _:
+            return columns_of(runtime, job, first_page)
+
+
+def export_rows(wanted: Wanted, columns: Sequence[str], page: Sequence[Any]) -> Iterable[ExportRow]:
+    """The rows of a page as they go into the file."""
+    match wanted.which:
+        case "missing":
+            return _missing_rows(page)
+        case "errors":
+            return _report_rows(page)
+        case "original-with-errors":
+            return _original_rows(columns[:-1], page)
+        case _ if page and "problems" in page[0]:
+            return _marked_rows(columns, page)
+        case _:
+            return _bare_rows(columns, page)
+
+
+def _bare_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        if row["result"] is not None:
+            yield ExportRow(list(map(from_json(row["result"]).get, columns)))
+
+
+def _marked_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        if row["result"] is not None:
+            is_marked = row["error"] is not None or row["problems"] not in (None, "[]")
+            marks = marks_of(_problems(row)) if is_marked else ()
+            yield ExportRow(list(map(from_json(row["result"]).get, columns)), marks)
+
+
+def _original_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        problems = _problems(row)
+        yield ExportRow([*_original(row, columns), reason_of(problems)], marks_of(problems))
+
+
+def _report_rows(page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        yield from report_lines(row["row_no"], row["status"], _problems(row))
+
+
+def _missing_rows(page: Iterable[Any]) -> Iterable[ExportRow]:
+    for row in page:
+        off = "yes" if row["unpublished"] else "no"
+        yield ExportRow([row["source_id"], row["sku"], row["gtin"], row["title"], off])
+
+
+def _problems(row: Any) -> list[Mapping[str, Any]]:
+    return problems_of(from_json(row["error"]), from_json(row["problems"]))
+
+
+def columns_of(runtime: Runtime, job: Any, first_page: Sequence[Any]) -> list[str]:
+    """As the pipeline shows them, else as the file has them, else as the results turn out."""
+    pipeline = runtime.pipelines.get(job["pipeline"])
+    known = None if pipeline is None else pipeline.columns_of(from_json(job["context"]) or {})
+    if known is not None:
+        return list(known)
+    if job["header"] is not None:
+        return list(from_json(job["header"]))
+    results = [from_json(row["result"]) or {} for row in first_page]
+    return list(dict.fromkeys(name for result in results for name in result))
+
+
+def _original_columns(job: Any, first_page: Sequence[Any], widest: int) -> list[str]:
+    """The supplier's own; cells beyond the header have a column by their place, as in the grid."""
+    inputs = [from_json(row["input"]) for row in first_page]
+    if job["header"] is None:
+        return list(dict.fromkeys(name for one in inputs if isinstance(one, dict) for name in one))
+    header = list(from_json(job["header"]))
+    longest = max((len(one) for one in inputs if isinstance(one, list)), default=0)
+    longest = max(longest, widest)
+    return header + [f"Column {place + 1}" for place in range(len(header), longest)]
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """A name no column has: in JSON one would take the other's place."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free
+
+
+def _original(row: Any, columns: Sequence[str]) -> list[Any]:
+    """The supplier's own cells, as many as there are columns."""
+    given = from_json(row["input"])
+    if isinstance(given, dict):
+        return [given.get(column) for column in columns]
+    cells = list(given) if isinstance(given, list) else [given]
+    return (cells + [None] * len(columns))[: len(columns)]

@@ -1,0 +1,130 @@
+"""Put a job right: cells of one row, or what all its columns mean; then run it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from penstock.app import bulk
+from penstock.engine.runtime import Runtime, parse_config
+from penstock.engine.submit import Order, require_profile, stages_of, valid_config
+from penstock.model.effects import NameRow
+from penstock.model.errors import BadInput, ChildCrashed, NotThere, PenstockError, PermanentError
+from penstock.model.pipeline import Item, Job
+from penstock.model.reprocess import Selection
+from penstock.model.states import TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES, ItemStatus
+from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import Principal
+from penstock.store.catalog import products
+from penstock.store.database import Connection, from_json
+from penstock.store.jobs import claims, jobs
+from penstock.store.jobs import reprocess as store
+
+# Rows of one name that are looked at again; more are a column that means something else.
+_MOST_BESIDE = 1000
+_ENDED = tuple(sorted(TERMINAL_ITEM_STATUSES))
+
+
+async def fix_item(
+    runtime: Runtime, conn: Connection, who: Principal, job_id: UUID, row_no: int,
+    cells: Mapping[str, str], ip: str | None, names: Sequence[str] = (),
+) -> bulk.Reprocessed:  # fmt: skip
+    """Change cells of a row that has ended, and run it again from the start; and with it the rows
+    that share a name with it, before or after (``names``): which of them is kept, and what is part
+    of what, may be another matter now."""
+    await claims.lock_claims(conn)
+    job = await jobs.get_job(conn, job_id)
+    item = await store.lock_item(conn, job_id, row_no)
+    if job is None or item is None:
+        raise NotThere("NOT_FOUND", f"The job has no row {row_no}.")
+    if ItemStatus(item["status"]) not in TERMINAL_ITEM_STATUSES:
+        raise PermanentError(
+            "INVALID_STATE", f"Row {row_no} is still at work. Change it when it has ended.",
+            state=item["status"],
+        )  # fmt: skip
+    before = from_json(item["input"])
+    after = _changed(before, from_json(job["header"]), cells)
+    await store.set_input(conn, job_id, row_no, after)
+    await accounts.audit(
+        conn, job["org_id"], who.user_id, "item.fix", f"job:{job_id}:{row_no}", ip=ip,
+        before={"input": before}, after={"cells": dict(cells)},
+    )  # fmt: skip
+    beside = await products.rows_beside(conn, job_id, row_no, names, _MOST_BESIDE)
+    rows = tuple(sorted({row_no, *beside}))
+    again = Selection(whole_job=False, statuses=_ENDED, rows=rows, from_start=True)
+    return await bulk.reprocess_job(runtime, conn, who, job_id, again, ip)
+
+
+async def names_once_fixed(
+    runtime: Runtime, job: Any, given: Any, cells: Mapping[str, str]
+) -> Sequence[str]:
+    """What a row would call itself with these cells, by a trial of its first stage. Takes too long
+    for a transaction. Where nothing comes of it, the run itself will say why."""
+    after = _changed(given, from_json(job["header"]), cells)
+    try:
+        pipeline = runtime.pipeline(job["pipeline"])
+        config = parse_config(pipeline, job["config"])
+        first = pipeline.stages(config)[0]
+        if first.cpu is None:
+            return ()
+        seen = Job(
+            job["id"], job["org_id"], job["pipeline"], config, None, from_json(job["header"]),
+            from_json(job["context"]) or {},
+        )  # fmt: skip
+        children = runtime.preview_children.for_owner(job["org_id"])
+        (outcome,) = await children.call(first.cpu, [Item(seen, 1, after)])
+    except (PenstockError, ChildCrashed):
+        return ()
+    return [
+        name for effect in outcome.effects if isinstance(effect, NameRow) for name in effect.keys
+    ]
+
+
+def _changed(given: Any, header: list[str] | None, cells: Mapping[str, str]) -> Any:
+    if isinstance(given, dict):
+        unknown = [name for name in cells if name not in given]
+        changed: Any = {**given, **cells}
+    else:
+        names = header or []
+        unknown = [name for name in cells if name not in names]
+        changed = [*given, *[""] * (len(names) - len(given))]
+        for name, value in cells.items():
+            if name in names:
+                changed[names.index(name)] = value
+    if unknown:
+        raise BadInput("UNKNOWN_FIELD", f"The row has no column {unknown[0]!r}.", unknown=unknown)
+    return changed
+
+
+async def remap(
+    runtime: Runtime, conn: Connection, who: Principal, job_id: UUID, config: Mapping[str, Any],
+    ip: str | None,
+) -> bulk.Reprocessed:  # fmt: skip
+    """The same rows with another configuration: what was learnt of the columns is learnt anew, and
+    every row runs again from the start."""
+    await claims.lock_claims(conn)
+    job = await jobs.get_job(conn, job_id)
+    if job is None:
+        raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
+    if job["state"] not in TERMINAL_JOB_STATES:
+        raise PermanentError(
+            "INVALID_STATE", f"The job is {job['state']}. Map it anew when it has ended.",
+            state=job["state"],
+        )  # fmt: skip
+    pipeline = runtime.pipeline(job["pipeline"])
+    merged = {**from_json(job["config"]), **config}
+    chosen = valid_config(pipeline, Order(job["pipeline"], merged))
+    await require_profile(conn, job["org_id"], pipeline.traits(chosen))
+    header = from_json(job["header"]) or ()
+    pipeline.check_remap(parse_config(pipeline, job["config"]), chosen, header)
+    await store.set_config(
+        conn, job, chosen.model_dump_json(by_alias=True, exclude_unset=True),
+        stages_of(pipeline, chosen, None),
+    )  # fmt: skip
+    await accounts.audit(
+        conn, job["org_id"], who.user_id, "job.remap", f"job:{job_id}", ip=ip,
+        before={"config": from_json(job["config"])}, after={"config": merged},
+    )  # fmt: skip
+    again = Selection(whole_job=True, statuses=_ENDED, from_start=True)
+    return await bulk.reprocess_job(runtime, conn, who, job_id, again, ip)

@@ -1,0 +1,78 @@
+"""Undo an import: products as they were before the job, but for those changed since.
+
+Jobs that changed the same product are undone in the reverse order in which they changed it: the
+earlier one is refused for that product until the later one is undone. Undoing twice does nothing
+more; to have a job's products back, run its rows again. A job whose rows ran again after another
+job changed the product is undone in two steps, the other one between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.model.errors import NotThere, PermanentError
+from penstock.model.states import TERMINAL_JOB_STATES
+from penstock.store.catalog.products import Undone, undo_some
+from penstock.store.database import Connection
+from penstock.store.jobs import jobs, reprocess
+
+_AT_ONCE = 500
+_MOST_SHOWN = 1000
+FIRST = UUID(int=0)
+
+Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
+
+
+async def undo(
+    runtime: Runtime, transaction: Transaction, job_id: UUID, seconds: float, *,
+    dry_run: bool = False, after: UUID = FIRST,
+) -> dict[str, Any]:  # fmt: skip
+    """Put back what a job did, in short transactions, for at most so long; `more` says that there
+    is more to undo, after the product named `last`. What is undone stays so, whatever happens in
+    between. ``dry_run`` only says what would happen."""
+    deadline = time.monotonic() + seconds
+    total = Undone()
+    more = True
+    while more and time.monotonic() < deadline:
+        async with transaction() as conn:
+            some = await undo_some(conn, job_id, after, _AT_ONCE, dry_run=dry_run)
+            if not dry_run:
+                await _tell(conn, job_id, some)
+                runtime.failpoints.reach("undo_before_commit")
+        if not dry_run:
+            runtime.failpoints.reach("undo_after_commit")
+        total.restored += some.restored
+        total.deleted += some.deleted
+        total.refused += some.refused
+        more = some.looked_at == _AT_ONCE
+        after = some.last or after
+    return {
+        "restored": total.restored,
+        "deleted": total.deleted,
+        "refusedCount": len(total.refused),
+        "refused": total.refused[:_MOST_SHOWN],
+        "more": more,
+        "last": after,
+    }
+
+
+async def _tell(conn: Connection, job_id: UUID, some: Undone) -> None:
+    """Under the job's lock, for which a reprocess waits: a job that runs is not undone under it."""
+    job = await reprocess.lock(conn, job_id)
+    if job is None:
+        raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
+    if job["state"] not in TERMINAL_JOB_STATES:
+        raise PermanentError(
+            "INVALID_STATE",
+            f"The job is {job['state']}. Cancel it or let it end before it is undone.",
+            state=job["state"],
+        )
+    changed = some.restored + some.deleted
+    if changed:
+        told = {"undone": changed, "refused": len(some.refused)}
+        await jobs.tell(conn, job_id, "job.status", told, None)

@@ -1,0 +1,1 @@
+"""Commands for orgs, users, keys and sessions."""

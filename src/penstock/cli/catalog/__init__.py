@@ -1,0 +1,1 @@
+"""Commands for products, profiles and exchange rates."""

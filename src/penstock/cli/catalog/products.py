@@ -1,0 +1,212 @@
+"""`penstock products`: the catalog, with where its values came from."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from penstock.cli import printing
+from penstock.cli.jobs.jobs import parse_job_id
+
+app = typer.Typer(help="The catalog: look at products, export them.", no_args_is_help=True)
+_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def parse_product_id(text: str) -> UUID:
+    if _ID.fullmatch(text) is None:
+        from penstock.cli.errors import USAGE, CliError
+
+        raise CliError(
+            USAGE, f"{text!r} is no product id. `penstock products list` shows the ids of products."
+        )
+    return UUID(text)
+
+
+class Status(StrEnum):
+    PUBLISHED = "published"
+    UNPUBLISHED = "unpublished"
+
+
+class Format(StrEnum):
+    CSV = "csv"
+    XLSX = "xlsx"
+    JSON = "json"
+    NDJSON = "ndjson"
+
+
+ProductId = Annotated[
+    UUID, typer.Argument(metavar="ID", parser=parse_product_id, help="The product's id.")
+]
+Query = Annotated[
+    str, typer.Option("--q", metavar="WORDS", help="In SKU, GTIN, title, brand or category.")
+]
+Source = Annotated[str, typer.Option(help="Of this source only.")]
+Sku = Annotated[str, typer.Option(help="With exactly this SKU.")]
+Gtin = Annotated[str, typer.Option(help="With this GTIN, EAN or UPC.")]
+WithStatus = Annotated[Status | None, typer.Option("--status", help="Else both.")]
+Since = Annotated[
+    datetime | None,
+    typer.Option(help="Changed then or later; UTC, as 2026-01-31 or 2026-01-31T12:00:00."),
+]
+Job = Annotated[
+    UUID | None,
+    typer.Option(metavar="ID", parser=parse_job_id, help="Changed by this job, and not undone."),
+]
+Org = Annotated[str, typer.Option(help="Of another org, by name; admins only.")]
+
+
+@app.command("list")
+def list_products(
+    q: Query = "",
+    source: Source = "",
+    sku: Sku = "",
+    gtin: Gtin = "",
+    status: WithStatus = None,
+    since: Since = None,
+    job: Job = None,
+    org: Org = "",
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 20,
+    json: printing.Json = False,
+) -> None:
+    """Products of your org, changed last first."""
+    from penstock.cli.catalog import products_view as view
+
+    filters = _filters(q, source, sku, gtin, status, since, job, org)
+    found, more = asyncio.run(view.listed(filters, limit))
+    if json:
+        printing.as_json(found)
+    else:
+        rows = [
+            (
+                one["id"], one["sku"] or one["sourceId"], _price(one["price"]), one["status"],
+                one["source"], printing.moment(one["updatedAt"]), one["title"] or "",
+            )
+            for one in found
+        ]  # fmt: skip
+        head = ("ID", "SKU", "PRICE", "STATUS", "SOURCE", "CHANGED (UTC)", "TITLE")
+        printing.columns(head, rows)
+    if not found:
+        printing.note("No such products.")
+    if more:
+        printing.note("There are more: --limit shows more of them, `penstock products export` all.")
+
+
+@app.command("show")
+def show(product_id: ProductId, json: printing.Json = False) -> None:
+    """One product, and of each value the column, text, rule and row it came from."""
+    from penstock.cli.catalog import products_view as view
+
+    found = asyncio.run(view.found(product_id))
+    if json:
+        printing.as_json(found)
+        return
+    printing.fields(
+        [
+            ("Product", found["id"]),
+            ("Known as", f"{found['source']}:{found['sourceId']}"),
+            ("Status", f"{found['status']}, version {found['version']}"),
+            ("Written by", f"job {found['jobId']}, row {found['rowNo']}"),
+            ("Created (UTC)", printing.moment(found["createdAt"])),
+            ("Changed (UTC)", printing.moment(found["updatedAt"])),
+            ("Perhaps also", ", ".join(map(_link, found["links"]))),
+        ]
+    )
+    print()
+    head = ("FIELD", "VALUE", "COLUMN", "TEXT", "RULE", "SURE", "JOB", "ROW")
+    printing.columns(head, view.value_lines(found))
+
+
+def _link(link: dict[str, Any]) -> str:
+    by = "same GTIN" if link["by"] == "gtin" else "same brand and MPN"
+    return f"{link['source']}:{link['sourceId']} ({by})"
+
+
+@app.command("history")
+def history(
+    product_id: ProductId,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
+    json: printing.Json = False,
+) -> None:
+    """What jobs did to a product, the latest first; also to one that an undo has removed."""
+    from penstock.cli.catalog import products_view as view
+
+    found = asyncio.run(view.history(product_id, limit))
+    if json:
+        printing.as_json(found)
+        return
+    for one in found:
+        undone = f", undone {printing.moment(one['undoneAt'])}" if one["undoneAt"] else ""
+        print(
+            f"{printing.moment(one['changedAt'])}  {one['kind']} by job {one['jobId']}, "
+            f"row {one['rowNo']}{undone}"
+        )
+        for change in one["changes"] or ():
+            print(f"    {change['field']}: {_brief(change['before'])} → {_brief(change['after'])}")
+
+
+@app.command("export")
+def export(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; - is stdout.")
+    ],
+    kind: Annotated[
+        Format | None, typer.Option("--format", help="Else as the name of the file ends.")
+    ] = None,
+    q: Query = "",
+    source: Source = "",
+    sku: Sku = "",
+    gtin: Gtin = "",
+    status: WithStatus = None,
+    since: Since = None,
+    job: Job = None,
+    org: Org = "",
+    json: printing.Json = False,
+) -> None:
+    """The catalog, or what matches, as a file."""
+    from penstock.cli.catalog import products_view as view
+    from penstock.cli.files.results import output_place, pages_for
+
+    place = output_place(output, json)
+    filters = _filters(q, source, sku, gtin, status, since, job, org)
+    filters["format"] = pages_for(output, kind).extension
+    size = asyncio.run(view.exported("/api/products/export", filters, place))
+    if json:
+        printing.as_json({"output": str(output), "bytes": size})
+    else:
+        printing.note(f"{size:,} bytes written to {output}")
+
+
+def _filters(
+    q: str, source: str, sku: str, gtin: str, status: Status | None, since: datetime | None,
+    job: UUID | None, org: str,
+) -> dict[str, Any]:  # fmt: skip
+    """As the API spells them; what is not given is left out."""
+    given = {
+        "q": q, "source": source, "sku": sku, "gtin": gtin, "org": org,
+        "status": None if status is None else status.value,
+        "updated_after": (
+            None if since is None else since.replace(tzinfo=since.tzinfo or UTC).isoformat()
+        ),
+        "job_id": None if job is None else str(job),
+    }  # fmt: skip
+    return {name: value for name, value in given.items() if value}
+
+
+def _price(price: dict[str, Any] | None) -> str:
+    return "" if not price else f"{price.get('amount', '')} {price.get('currency', '')}".strip()
+
+
+def _brief(value: Any) -> str:
+    import json
+
+    if value is None:
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 100 else f"{text[:99]}…"

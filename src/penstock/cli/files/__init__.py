@@ -1,0 +1,1 @@
+"""Commands that read files: read, preview, extract."""

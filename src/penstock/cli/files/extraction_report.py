@@ -1,0 +1,112 @@
+"""What became of an extraction, for people and for programs."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from penstock.cli.files.results import Written
+from penstock.store.database import from_json
+
+_COUNTS = ("total", "valid", "invalid", "duplicates", "new", "existing", "held", "linked")
+_ADVICE = {
+    "UNSUPPORTED_TYPE": "Save it as CSV and try again.",
+    "FILE_TOO_LARGE": "Split it, or raise PENSTOCK_MAX_FILE_BYTES.",
+    "STORAGE_FULL": "Free some space, or choose another folder with PENSTOCK_DATA_DIR.",
+    "WORKER_CRASHED": "Raise PENSTOCK_CHILD_MEMORY_BYTES, or look for what is odd in the file.",
+}
+
+
+@dataclass
+class Extracted:
+    """What became of it."""
+
+    state: str
+    job_id: UUID | None = None
+    counts: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(_COUNTS))
+    mapping: dict[str, str] | None = None
+    written: Written | None = None
+    seconds: float = 0.0
+    error: dict[str, Any] | None = None
+    interrupted: bool = False
+    # Only checked: nothing was to be written.
+    checked: bool = False
+
+    @property
+    def undone(self) -> int:
+        """Rows that failed or wait to be accepted."""
+        held = 0 if self.checked else self.counts["held"]
+        return (self.counts["invalid"] or 0) + (held or 0)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "jobId": self.job_id,
+            "state": self.state,
+            **self.counts,
+            "mapping": self.mapping,
+            "output": self.written.place if self.written else None,
+            "seconds": round(self.seconds, 2),
+            **({"error": self.error} if self.error else {}),
+        }
+
+    def lines(self) -> list[str]:
+        """The summary for people; a job that did not come through has its problem alone."""
+        if self.written is None:
+            return []
+        counts = self.counts
+        rate = (counts["total"] or 0) / max(self.seconds, 0.001)
+        mapped = ", ".join(f"{column} → {name}" for column, name in (self.mapping or {}).items())
+        return [
+            f"{counts['total']:,} rows, {counts['valid']:,} valid, {counts['invalid']:,} invalid, "
+            f"{self.seconds:.1f} s, {rate:,.0f} rows/s",
+            *([f"Fields: {mapped}"] if mapped else []),
+            *self.written.problems,
+            *self._questions(),
+            f"Clean rows: {self.written.place}   Job: {self.job_id}",
+        ]
+
+    def _questions(self) -> list[str]:
+        told = []
+        held = self.counts["held"]
+        if held and self.checked:
+            told.append(f"{held:,} rows would be held back: their price or GTIN changes too much")
+        elif held:
+            told.append(
+                f"{held:,} rows were held back; see them with `penstock items list {self.job_id} "
+                f"--status SKIPPED` and write them with `penstock jobs accept {self.job_id}`"
+            )
+        if linked := self.counts["linked"]:
+            told.append(f"{linked:,} rows may be products that another source has, too")
+        return told
+
+    def problem(self) -> str:
+        error = self.error or {}
+        advice = _ADVICE.get(error.get("code", ""), "")
+        candidates = (error.get("details") or {}).get("candidates") or []
+        pairs = [f"{one['column']}={one['suggested']}" for one in candidates[:2]]
+        if pairs:
+            options = " or ".join(f"--mapping {shlex.quote(pair)}" for pair in pairs)
+            advice = f"Add an option, for example {options}."
+        return f"{error.get('message', '').rstrip('.')}. {advice}".strip() + f" [{error['code']}]"
+
+
+def outcome_of(row: Any) -> Extracted:
+    """The job's own summary; before there is one, what its counters tell."""
+    summary = from_json(row["summary"]) or {
+        "total": row["total"], "valid": row["done"], "invalid": row["error"],
+    }  # fmt: skip
+    error = from_json(row["last_error"]) if row["state"] == "failed" else None
+    mapping = summary.get("mapping")
+    if mapping is not None:
+        # jsonb keeps no order; people know their columns by it.
+        mapping = {column: mapping[column] for column in _header(row) if column in mapping}
+    counts = {name: summary.get(name) for name in _COUNTS}
+    intent = (from_json(row["config"]) or {}).get("intent", "check")
+    checked = intent == "check"
+    return Extracted(row["state"], row["id"], counts, mapping, error=error, checked=checked)
+
+
+def _header(row: Any) -> list[str]:
+    return from_json(row["header"]) or []

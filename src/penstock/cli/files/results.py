@@ -1,0 +1,136 @@
+"""A job's clean rows as a file: page by page, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from penstock.app.exports import Wanted, columns_of, export_pieces, export_rows, result_pages
+from penstock.cli.errors import USAGE, CliError
+from penstock.engine.runtime import Runtime
+from penstock.formats.writing.registry import FORMATS
+from penstock.formats.writing.text_formats import CsvPages
+from penstock.model.export import Pages
+from penstock.model.states import ItemStatus
+from penstock.store.database import from_json
+from penstock.store.jobs import jobs
+
+_MOST_PROBLEMS_SHOWN = 5
+
+
+@dataclass
+class Written:
+    """Where the rows went, and the first of those that were left out."""
+
+    place: str
+    problems: list[str] = field(default_factory=list)
+    _left_out: int = 0
+
+    def leave_out(self, row: Any) -> None:
+        self._left_out += 1
+        if self._left_out > _MOST_PROBLEMS_SHOWN:
+            self.problems[_MOST_PROBLEMS_SHOWN:] = [
+                f"… and {self._left_out - _MOST_PROBLEMS_SHOWN:,} more"
+            ]
+            return
+        error = from_json(row["error"]) or {"code": row["status"], "message": "left out"}
+        self.problems.append(f"Row {row['row_no']:,}: {error['message']} [{error['code']}]")
+
+
+async def write_results(runtime: Runtime, job_id: UUID, output: Path | None) -> Written:
+    """The clean rows, in the format that the name ends in; those that are not are counted and
+    shown. What has no name, stdout or a pipe, gets CSV."""
+    written = Written("-" if output is None else str(output))
+    named = output is not None and (not output.exists() or output.is_file())
+    kind = pages_for(output) if output is not None and named else CsvPages
+    with output_file(output) as write:
+        await _write(runtime, job_id, written, write, kind)
+    return written
+
+
+@contextmanager
+def output_file(output: Path | None) -> Iterator[Callable[[bytes], object]]:
+    """Where a command writes a file: whole, or not at all."""
+    if output is None:
+        yield sys.stdout.buffer.write
+        sys.stdout.buffer.flush()
+        return
+    # Whatever is no plain file, a pipe or /dev/null, cannot be replaced by one.
+    whole = not output.exists() or output.is_file()
+    draft = output.with_name(f".{output.name}.{os.getpid()}.tmp") if whole else output
+    try:
+        with draft.open("wb") as file:
+            yield file.write
+        if whole:
+            draft.replace(output)
+    except BaseException:
+        if whole:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+        raise
+
+
+async def _write(
+    runtime: Runtime,
+    job_id: UUID,
+    written: Written,
+    write: Callable[[bytes], object],
+    kind: type[Pages],
+) -> None:
+    async with runtime.db.acquire() as conn:
+        job = await jobs.get_job(conn, job_id)
+    writer: Pages | None = None
+    columns: Sequence[str] = ()
+    async for page in result_pages(runtime.db.acquire, job_id, job["total"]):
+        if writer is None:
+            columns = columns_of(runtime, job, page)
+            writer = kind(columns)
+            write(writer.head())
+        done = []
+        for row in page:
+            if row["status"] == ItemStatus.DONE:
+                done.append(row)
+            else:
+                written.leave_out(row)
+        write(writer.page(export_rows(Wanted(), columns, done)))
+    if writer is not None:
+        write(writer.end())
+
+
+async def write_problems(runtime: Runtime, job_id: UUID, output: Path) -> None:
+    """One line per problem, in the format that the name ends in."""
+    async with runtime.db.acquire() as conn:
+        job = await jobs.get_job(conn, job_id)
+    with output_file(output) as write:
+        pieces = export_pieces(
+            runtime, runtime.db.acquire, job, Wanted("errors"), pages_for(output)
+        )
+        async for piece in pieces:
+            write(piece)
+
+
+def pages_for(output: Path, kind: str | None = None) -> type[Pages]:
+    """The format asked for, else the one that the name of the file ends in."""
+    found = FORMATS.get(kind or output.suffix.removeprefix(".").casefold())
+    if found is None:
+        raise CliError(USAGE, f"{output}: the name must end in .{', .'.join(FORMATS)}.")
+    return found
+
+
+def output_place(output: Path, json: bool) -> Path | None:
+    """None is stdout. What is wrong with it is said before any work is done."""
+    if str(output) == "-":
+        if json:
+            raise CliError(USAGE, "With --json the rows need a file: -o FILE.")
+        return None
+    if output.is_dir():
+        raise CliError(USAGE, f"{output} is a folder; name a file with -o.")
+    if not output.parent.is_dir():
+        raise CliError(USAGE, f"There is no folder {output.parent} for the output.")
+    return output

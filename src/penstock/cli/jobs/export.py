@@ -1,0 +1,67 @@
+"""`penstock jobs export`: a job's rows as a file."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli import printing
+from penstock.cli.catalog.products import Format
+from penstock.cli.jobs.jobs import JobId
+
+
+class Which(StrEnum):
+    ALL = "all"
+    ERRORS = "errors"
+    ORIGINAL = "original-with-errors"
+
+
+class Status(StrEnum):
+    PENDING = "PENDING"
+    PROCESSING = "PROCESSING"
+    DONE = "DONE"
+    ERROR = "ERROR"
+    NOT_FOUND = "NOT_FOUND"
+    SKIPPED = "SKIPPED"
+
+
+def export(
+    job_id: JobId,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; - is stdout.")
+    ],
+    kind: Annotated[
+        Format | None, typer.Option("--format", help="Else as the name of the file ends.")
+    ] = None,
+    which: Annotated[
+        Which,
+        typer.Option(
+            help="All results; one line per problem; or the supplier's own rows with a reason."
+        ),
+    ] = Which.ALL,
+    status: Annotated[
+        list[Status] | None, typer.Option(help="Rows of this status; several times for several.")
+    ] = None,
+    code: Annotated[str, typer.Option(help="Rows that ended with this error only.")] = "",
+    q: Annotated[str, typer.Option("--q", metavar="WORDS", help="Rows that contain this.")] = "",
+    json: printing.Json = False,
+) -> None:
+    """Write a job's rows to a file, as the grid shows them."""
+    from penstock.cli.catalog.products_view import exported
+    from penstock.cli.files.results import output_place, pages_for
+
+    place = output_place(output, json)
+    given = {
+        "format": pages_for(output, kind).extension, "which": which.value, "code": code, "q": q,
+        "statuses": [one.value for one in status or ()],
+    }  # fmt: skip
+    filters = {name: value for name, value in given.items() if value}
+    size = asyncio.run(exported(f"/api/jobs/{job_id}/export", filters, place))
+    if json:
+        printing.as_json({"id": str(job_id), "output": str(output), "bytes": size})
+    else:
+        printing.note(f"{size:,} bytes written to {output}")

@@ -1,0 +1,89 @@
+"""A look at the queue, at most once a second: counting it for every job would cost more than the
+job."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from penstock.model.backpressure import Level, Levels, level_of
+from penstock.store.database import Connection
+from penstock.store.jobs import jobs
+
+_FRESH_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Queue:
+    """What waits, what runs, and who is there to do it; standing jobs aside."""
+
+    depth: int
+    waiting: int
+    active: int
+    delayed: int
+    oldest_ms: int
+    workers: int
+    slots: int
+    # How long the installation takes for one job, all slots together; 0 is unknown.
+    job_ms: float
+    # Since when the watch has seen it at this level; None until it has looked.
+    since: datetime | None
+    level: Level
+    dead_letters: int
+
+
+@dataclass(slots=True)
+class QueueDepthCache:
+    """The queue as of a moment ago; what this process added since then is counted in."""
+
+    levels: Levels = field(default_factory=Levels)
+    _fresh_until: float = 0.0
+    _queue: Queue | None = None
+    _first: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def look(self, conn: Connection) -> Queue:
+        if self._queue is None:
+            async with self._first:
+                return self._queue or await self._count(conn)
+        if time.monotonic() >= self._fresh_until:
+            return await self._count(conn)
+        return self._queue
+
+    async def _count(self, conn: Connection) -> Queue:
+        # Whoever comes meanwhile goes by what was seen last, instead of counting too.
+        self._fresh_until = time.monotonic() + _FRESH_SECONDS
+        try:
+            self._queue = await count_queue(conn, self.levels)
+        except BaseException:
+            self._fresh_until = 0.0
+            raise
+        return self._queue
+
+    def joined(self, *, delayed: bool) -> None:
+        """This process adds a job."""
+        queue = self._queue
+        if queue is not None:
+            queue.depth += 1
+            queue.delayed += delayed
+            queue.waiting += not delayed
+            queue.level = level_of(queue.depth, self.levels)
+
+
+async def count_queue(conn: Connection, levels: Levels) -> Queue:
+    row = await jobs.queue_state(conn, levels.countable)
+    level = level_of(row["depth"], levels)
+    return Queue(
+        depth=row["depth"],
+        waiting=row["waiting"],
+        active=row["active"],
+        delayed=row["delayed"],
+        oldest_ms=round(row["oldest_ms"] or 0),
+        workers=row["workers"],
+        slots=row["slots"],
+        job_ms=float(row["avg_job_ms"] or 0) / max(row["slots"], 1),
+        since=row["since"] if row["level"] == level else None,
+        level=level,
+        dead_letters=row["dead_letters"],
+    )

@@ -1,0 +1,73 @@
+"""Results of the same file with the same configuration are used again: looked up in memory, then in
+the database, and copied row by row. What they would mean today is checked first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.engine.context import StageContext
+from penstock.engine.lookup_cache import Key
+from penstock.engine.runtime import Runtime
+from penstock.model.pipeline import Job, Pipeline
+from penstock.settings import Settings
+from penstock.store.jobs import result_cache
+from penstock.store.jobs.result_cache import Source
+
+
+def key_of(pipeline: Pipeline, job: Job) -> Key | None:
+    """None where nothing of the job may be used again."""
+    named = pipeline.cache_key(job.config)
+    if named is None or job.file is None:
+        return None
+    return (job.org_id, job.file.sha256, named)
+
+
+async def look_up(
+    runtime: Runtime, pipeline: Pipeline, job: Job, ctx: StageContext
+) -> Source | None:
+    """A job to copy from, if there is one and its results would be the same today."""
+    key = key_of(pipeline, job)
+    if key is None or not runtime.settings.cache_hours:
+        return None
+    source = runtime.lookup_cache.get(key)
+    if source is None:
+        async with runtime.db.acquire() as conn:
+            source = await result_cache.find(conn, *key, runtime.settings.cache_hours)
+    if source is None or not await pipeline.still_true(
+        job, source.header, source.cursor, source.context, ctx
+    ):
+        runtime.lookup_cache.forget(key)
+        return None
+    runtime.lookup_cache.put(key, source)
+    return source
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRetentionConfig:
+    hours: float
+    every_ms: int = 600_000
+    chunk: int = 500
+
+    @classmethod
+    def of(cls, settings: Settings) -> CacheRetentionConfig:
+        return cls(settings.cache_hours)
+
+
+class CacheRetention:
+    """What is too old to be used again goes."""
+
+    name = "cache retention"
+
+    def __init__(self, runtime: Runtime, config: CacheRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or CacheRetentionConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many entries went. Each chunk is a transaction of its own."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._runtime.db.transaction() as conn:
+                last = await result_cache.drop_old(conn, self._config.hours, self._config.chunk)
+            dropped += last
+        return dropped

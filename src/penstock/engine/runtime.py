@@ -1,0 +1,98 @@
+"""What the engine is made of, handed over by `wiring`."""
+
+from __future__ import annotations
+
+import random
+from asyncio import Semaphore
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from penstock.engine.failpoints import Failpoints
+from penstock.engine.lookup_cache import LookupCache
+from penstock.engine.queue_depth import QueueDepthCache
+from penstock.engine.worker.figures import Figures
+from penstock.model.errors import BadInput, PermanentError
+from penstock.model.pipeline import FileRef, Job, Pipeline
+from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
+from penstock.settings import Settings
+from penstock.store.database import Database, from_json
+
+MOST_SUBMIT_LOOKS = 8
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Everything a step of the engine needs. One per process."""
+
+    settings: Settings
+    db: Database
+    pipelines: Mapping[str, Pipeline]
+    blobs: Blobs
+    # One pool per purpose: slow work of one must not make the others wait.
+    children: Children
+    preview_children: Children
+    picture_children: Children
+    broker: Broker
+    calls: Calls
+    fetchers: Fetchers
+    sealer: Sealer
+    log: Log
+    # The background services the leader runs.
+    services: Callable[[Runtime], Sequence[Service]] = lambda runtime: ()
+    failpoints: Failpoints = field(default_factory=Failpoints)
+    chance: random.Random = field(default_factory=random.Random)
+    queue: QueueDepthCache = field(default_factory=QueueDepthCache)
+    figures: Figures = field(default_factory=Figures)
+    lookup_cache: LookupCache = field(default_factory=LookupCache)
+    # Submits that look at their files' first rows; more at once do not wait for a look.
+    submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MOST_SUBMIT_LOOKS))
+
+    def pipeline(self, name: str) -> Pipeline:
+        try:
+            return self.pipelines[name]
+        except KeyError:
+            known = ", ".join(sorted(self.pipelines))
+            raise BadInput(
+                "INVALID_PARAMETERS", f"There is no pipeline {name!r}. Known: {known}."
+            ) from None
+
+    def job(self, row: Any) -> Job:
+        """A job's row as its pipeline sees it."""
+        pipeline = self.pipeline(row["pipeline"])
+        file = None
+        if row["file_id"] is not None:
+            file = FileRef(
+                row["file_id"],
+                row["file_name"],
+                row["sha256"],
+                row["size"],
+                row["media_type"],
+                row["blob_key"],
+            )
+        counters = {
+            name: row[name]
+            for name in ("total", "pending", "processing", "done", "error", "not_found", "skipped")
+        }
+        return Job(
+            row["id"], row["org_id"], row["pipeline"], parse_config(pipeline, row["config"]), file,
+            from_json(row["header"]), from_json(row["context"]) or {}, counters,
+        )  # fmt: skip
+
+
+def parse_config(pipeline: Pipeline, text: str) -> Any:
+    try:
+        return pipeline.Config.model_validate_json(text)
+    except ValidationError as error:
+        # Stored configs were valid once: a newer version no longer takes this one.
+        raise PermanentError("INVALID_CONFIG", first_problem(error)) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(("config", *(str(part) for part in first["loc"])))
+    if first["type"] == "extra_forbidden":
+        return f"{where}: there is no such field"
+    return f"{where}: {str(first['msg']).removeprefix('Value error, ')}"

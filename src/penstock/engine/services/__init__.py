@@ -1,0 +1,1 @@
+"""The leader, and the background services it runs."""

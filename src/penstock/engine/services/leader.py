@@ -1,0 +1,127 @@
+"""One process of all runs the services: the one whose session holds an advisory lock.
+
+The lock alone is not enough: a stopped process, or one behind a cut network, keeps its session and
+does nothing. So the leader also beats. Candidates end the session of one that has been silent for
+too long and take over; the old one knows by its own clock, before it acts again, that its time has
+passed. Should it still be in the middle of something, nothing is lost: services are safe when done
+twice, since they take what they work on by deleting or locking it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.service import run_service
+from penstock.engine.settle import TRY_AGAIN
+from penstock.model.cancellation import is_cancelled
+from penstock.model.ports import Service
+from penstock.store.database import Connection
+from penstock.store.workers import leaders
+
+_NAME = "services"
+_BEAT_SECONDS = 1.0
+_STALE_SECONDS = 5.0
+# By its own clock a leader gives up before anyone else may take over.
+_SURE_SECONDS = 4.0
+
+
+class Leader:
+    """A candidate for as long as it runs; the services run here while it leads."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        who: str,
+        services: Sequence[Service] | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._who = who
+        self._services = runtime.services(runtime) if services is None else services
+        self._sure_until = 0.0
+
+    @property
+    def leads(self) -> bool:
+        """True while nobody else can have taken over."""
+        return time.monotonic() < self._sure_until
+
+    async def run(self) -> None:
+        """Until cancelled: look, lead where nobody does, and look again."""
+        while not is_cancelled():
+            try:
+                if not await self._somebody_leads():
+                    await self._try_to_lead()
+            except TRY_AGAIN as error:
+                self._runtime.log.debug("cannot see who leads", error=repr(error))
+            except Exception as error:
+                self._runtime.log.error("leading failed", error=repr(error), exc_info=True)
+            await asyncio.sleep(_BEAT_SECONDS * (0.5 + self._runtime.chance.random()))
+
+    async def _somebody_leads(self) -> bool:
+        """Asked through the pool: a candidate needs no session of its own."""
+        async with self._runtime.db.acquire() as conn:
+            return await leaders.lives(conn, _NAME, _STALE_SECONDS * 1000)
+
+    async def _try_to_lead(self) -> None:
+        connection = await self._runtime.db.connect(timeout=_SURE_SECONDS)
+        try:
+            for gone in await leaders.end_stale(connection, _NAME, _STALE_SECONDS * 1000):
+                self._runtime.log.warning("silent leader was cut off", worker=gone)
+            asked = time.monotonic()
+            if await leaders.take(connection, _NAME, self._who):
+                self._sure_until = asked + _SURE_SECONDS
+                self._runtime.log.info("leads the services", worker=self._who)
+                await self._lead(connection)
+        finally:
+            self._sure_until = 0.0
+            # Not a good-bye that could hang: the server lets go of the lock either way.
+            connection.terminate()
+
+    async def _lead(self, connection: Connection) -> None:
+        running = [
+            asyncio.create_task(run_service(self._runtime, service, may_run=lambda: self.leads))
+            for service in self._services
+        ]
+        try:
+            await self._beat_while_leading(connection)
+        except asyncio.CancelledError:
+            await _stop(running)
+            # Or else the next one waits until this row is stale.
+            with suppress(*TRY_AGAIN):
+                async with asyncio.timeout(1):
+                    await leaders.resign(connection, _NAME)
+            raise
+        finally:
+            await _stop(running)
+            self._runtime.log.info("leads the services no more", worker=self._who)
+
+    async def _beat_while_leading(self, connection: Connection) -> None:
+        while True:
+            await asyncio.sleep(_BEAT_SECONDS)
+            if not self.leads:
+                self._runtime.log.warning(
+                    "was away for too long to go on leading", worker=self._who
+                )
+                return
+            asked = time.monotonic()
+            try:
+                async with asyncio.timeout(self._sure_until - asked):
+                    still = await leaders.beat(connection, _NAME)
+            except TRY_AGAIN as error:
+                self._runtime.log.warning(
+                    "lost the lead of the services", worker=self._who, error=repr(error)
+                )
+                return
+            if not still:
+                self._runtime.log.warning("somebody else leads the services", worker=self._who)
+                return
+            self._sure_until = asked + _SURE_SECONDS
+
+
+async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,69 @@
+"""The watch over the queue's level: notes every change, and tells whoever can help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.engine.queue_depth import Queue, count_queue
+from penstock.engine.runtime import Runtime
+from penstock.model.backpressure import Level
+from penstock.settings import Settings
+from penstock.store.workers import queue_level, workers
+
+
+@dataclass(frozen=True, slots=True)
+class WatchConfig:
+    every_ms: int
+    alert_again_ms: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> WatchConfig:
+        return cls(settings.depth_check_ms, settings.depth_alert_ms)
+
+
+class QueueWatch:
+    """What it notes tells workers to hold back ingests; admission looks at the queue itself, so
+    that both resume by themselves once enough has drained."""
+
+    name = "queue watch"
+
+    def __init__(self, runtime: Runtime, config: WatchConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or WatchConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> Level:
+        async with self._runtime.db.transaction() as conn:
+            # The lock first: two that watch at once must not both tell of one change.
+            before = await queue_level.locked(conn)
+            queue = await count_queue(conn, self._runtime.queue.levels)
+            changed = before.level != queue.level
+            alerts = queue.level is Level.OVERLOAD and (
+                changed or before.alerted_ms_ago >= self._config.alert_again_ms
+            )
+            queue.since = await queue_level.note(
+                conn, queue.level, queue.depth, changed=changed, alerted=alerts
+            )
+            told = _told(queue)
+            if changed:
+                told["before"] = before.level
+                await workers.tell(conn, "queue.backpressure", None, told)
+            if alerts:
+                await workers.tell(conn, "alert.backpressure", None, told)
+        if changed:
+            self._runtime.log.warning("the queue's level changed", **told)
+        return queue.level
+
+
+def _told(queue: Queue) -> dict[str, object]:
+    return {
+        "level": queue.level,
+        "since": queue.since,
+        "depth": queue.depth,
+        "waiting": queue.waiting,
+        "active": queue.active,
+        "delayed": queue.delayed,
+        "oldestWaitingMs": queue.oldest_ms,
+        "workers": queue.workers,
+        "slots": queue.slots,
+    }

@@ -1,0 +1,117 @@
+"""Jobs beyond their limit, and jobs that nobody can claim although they have work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+import asyncpg
+
+from penstock.engine import ending
+from penstock.engine.reprocess import let_go
+from penstock.engine.runtime import Runtime
+from penstock.model.errors import ItemError
+from penstock.settings import Settings
+from penstock.store.database import CONNECTION_ERRORS
+from penstock.store.jobs import claims, reconcile
+
+_MOST_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcilerConfig:
+    every_ms: int
+    job_limit_ms: int
+    # How long a job must have stood still to be looked at: nothing is in flight by then.
+    stuck_ms: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> ReconcilerConfig:
+        return cls(5 * settings.sweep_ms, settings.job_limit_ms, 2 * settings.lock_cap_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    overdue: tuple[UUID, ...] = ()
+    mended: tuple[UUID, ...] = ()
+    let_go: tuple[UUID, ...] = ()
+
+
+class Reconciler:
+    name = "reconciler"
+
+    def __init__(self, runtime: Runtime, config: ReconcilerConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or ReconcilerConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> Reconciled:
+        async with self._runtime.db.acquire() as conn:
+            late = await reconcile.overdue(conn, self._config.job_limit_ms, None, _MOST_AT_ONCE)
+            stuck = await reconcile.stuck(conn, self._config.stuck_ms, _MOST_AT_ONCE)
+            kept = await reconcile.abandoned(conn, _MOST_AT_ONCE)
+        failed = [job.job_id for job in late if await self._safely(self._end, job.job_id)]
+        mended = [job_id for job_id in stuck if await self._safely(self._mend, job_id)]
+        freed = [
+            job_id
+            for job_id, holder in kept.items()
+            if await self._safely(partial(self._let_go, holder), job_id)
+        ]
+        return Reconciled(tuple(failed), tuple(mended), tuple(freed))
+
+    async def _safely(self, step: Callable[[UUID], Awaitable[bool]], job_id: UUID) -> bool:
+        """One job that resists must not keep the others."""
+        try:
+            return await step(job_id)
+        except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
+            raise
+        except asyncpg.PostgresError as error:
+            self._runtime.log.error(
+                "job could not be reconciled", job=str(job_id), error=repr(error)
+            )
+            return False
+
+    async def _end(self, job_id: UUID) -> bool:
+        """Beyond its limit: failed for good. Its worker notices that the lease is gone."""
+        limit_ms = self._config.job_limit_ms
+        async with self._runtime.db.transaction() as conn:
+            await claims.lock_claims(conn)
+            # Something may have been settled since.
+            still = await reconcile.overdue(conn, limit_ms, job_id, 1)
+            if not still:
+                return False
+            error = ItemError(
+                "JOB_TIMEOUT",
+                f"Nothing was settled for {limit_ms / 60_000:g} minutes while a worker was at"
+                f" {still[0].stage}",
+            )
+            lane = await ending.fail(conn, job_id, error, still[0].worker)
+        self._runtime.log.error(
+            "job is beyond its limit and failed", job=str(job_id), worker=still[0].worker,
+            stage=still[0].stage, limit_ms=limit_ms,
+        )  # fmt: skip
+        if lane is not None:
+            await self._runtime.broker.wake(lane)
+        return lane is not None
+
+    async def _let_go(self, holder: UUID, job_id: UUID) -> bool:
+        """Its operation was aborted by someone who could no longer see the job."""
+        async with self._runtime.db.transaction() as conn:
+            await let_go(conn, job_id, holder)
+        self._runtime.log.warning("job was let go", job=str(job_id), operation=str(holder))
+        return True
+
+    async def _mend(self, job_id: UUID) -> bool:
+        async with self._runtime.db.transaction() as conn:
+            await claims.lock_claims(conn)
+            mended = await reconcile.mend(conn, job_id)
+        if mended is None:
+            return False
+        wrong, written = mended
+        # Should never happen: whoever reads this has found a bug, and the job goes on meanwhile.
+        self._runtime.log.error("stuck job was mended", job=str(job_id), found=wrong)
+        for lane in written.lanes:
+            await self._runtime.broker.wake(lane)
+        return True

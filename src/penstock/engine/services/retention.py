@@ -1,0 +1,70 @@
+"""Dead letters and the audit log are kept for some days and then go, whatever became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.engine.runtime import Runtime
+from penstock.settings import Settings
+from penstock.store.accounts import audit_log
+from penstock.store.jobs import dead_letters
+
+
+@dataclass(frozen=True, slots=True)
+class LetterRetentionConfig:
+    days: float
+    every_ms: int = 3_600_000
+    chunk: int = 500
+
+    @classmethod
+    def of(cls, settings: Settings) -> LetterRetentionConfig:
+        return cls(settings.dead_letter_days)
+
+
+class LetterRetention:
+    name = "letter retention"
+
+    def __init__(self, runtime: Runtime, config: LetterRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or LetterRetentionConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many letters went. Each chunk is a transaction of its own."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._runtime.db.transaction() as conn:
+                last = await dead_letters.drop_old(conn, self._config.days, self._config.chunk)
+            dropped += last
+        async with self._runtime.db.transaction() as conn:
+            await dead_letters.drop_old_groups(conn, self._config.days)
+        return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRetentionConfig:
+    days: float
+    every_ms: int = 3_600_000
+    chunk: int = 2000
+
+    @classmethod
+    def of(cls, settings: Settings) -> AuditRetentionConfig:
+        return cls(settings.audit_days)
+
+
+class AuditRetention:
+    name = "audit retention"
+
+    def __init__(self, runtime: Runtime, config: AuditRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or AuditRetentionConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many entries went. Each chunk is a transaction of its own."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._runtime.db.transaction() as conn:
+                last = await audit_log.drop_old(conn, self._config.days, self._config.chunk)
+            dropped += last
+        return dropped

@@ -1,0 +1,39 @@
+"""Work beside the way, done once for the whole installation by whoever leads.
+
+A service is a frozen Config, a name, a pause and `run_once`. Everything it does must be safe when
+done twice: for a moment after a takeover two processes may believe that they lead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from penstock.engine.runtime import Runtime
+from penstock.engine.settle import TRY_AGAIN
+from penstock.model.cancellation import is_cancelled
+from penstock.model.ports import Service
+
+
+async def run_service(
+    runtime: Runtime, service: Service, *, may_run: Callable[[], bool] = lambda: True
+) -> None:
+    """Until cancelled: a bug met once must not leave the installation without the service."""
+    misses = 0
+    while not is_cancelled():
+        if may_run():
+            try:
+                await service.run_once()
+                misses = 0
+            except TRY_AGAIN as error:
+                misses += 1
+                if misses == 1:
+                    runtime.log.warning(
+                        "service will be tried again", service=service.name, error=repr(error)
+                    )
+            except Exception as error:
+                runtime.log.error(
+                    "service failed", service=service.name, error=repr(error), exc_info=True
+                )
+        spread = 0.5 + runtime.chance.random()
+        await asyncio.sleep(service.every_ms / 1000 * spread)

@@ -1,0 +1,129 @@
+"""Beside the way: leases whose holder is gone, frozen clients, silent workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import asyncpg
+
+from penstock.engine import ending
+from penstock.engine.runtime import Runtime
+from penstock.engine.settle import return_crashed
+from penstock.model.errors import ItemError
+from penstock.settings import Settings
+from penstock.store.database import CONNECTION_ERRORS, Connection
+from penstock.store.jobs import claims, jobs, slices
+from penstock.store.jobs.transitions import JobMove, write_moves
+from penstock.store.workers import workers
+
+_MOST_AT_ONCE = 200
+# The next round comes soon, and all claims wait meanwhile.
+_WAIT_FOR_JOB_MS = 500
+# Workers an ingest or a finish may take down before its job is failed.
+_MOST_CRASHES = 3
+# A worker is lost after this many leases without a heartbeat.
+_SILENT_LEASES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SweeperConfig:
+    every_ms: int
+    shortest_lease_ms: float
+    silent_ms: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> SweeperConfig:
+        silent_ms = settings.lock_cap_ms * _SILENT_LEASES
+        return cls(settings.sweep_ms, settings.lock_floor_ms, silent_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    slices: int = 0
+    workers: tuple[str, ...] = ()
+
+
+class Sweeper:
+    """Any number may run at once: a lease is taken by deleting it, and only one can."""
+
+    name = "sweeper"
+
+    def __init__(self, runtime: Runtime, config: SweeperConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or SweeperConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> Swept:
+        lease_ms = self._config.shortest_lease_ms
+        async with self._runtime.db.acquire() as conn:
+            # First: what follows may have to wait for a lock that such a one holds.
+            for client in await workers.end_frozen(conn, lease_ms):
+                self._runtime.log.warning("frozen client was cut off", client=client)
+            gone = await slices.expired(conn, lease_ms, _MOST_AT_ONCE)
+        if gone:
+            self._runtime.failpoints.reach("in_sweep")
+        await return_all(self._runtime, gone, holder_is_dead=False)
+        async with self._runtime.db.transaction() as conn:
+            lost = await workers.silent(conn, self._config.silent_ms)
+            for worker in lost:
+                await workers.tell(conn, "worker.lost", worker, {"reason": "no heartbeat"})
+        return Swept(len(gone), tuple(lost))
+
+
+async def return_all(
+    runtime: Runtime, lost: Sequence[slices.Lost], *, holder_is_dead: bool
+) -> bool:
+    """Give back what lost leases held; False if some have to wait for a job that is locked."""
+    locked: set[UUID] = set()
+    for slice_id, job_id in lost:
+        if job_id in locked:
+            continue
+        try:
+            await _return(runtime, slice_id, holder_is_dead=holder_is_dead)
+        except asyncpg.LockNotAvailableError:
+            # All claims would wait, again and again, while we do.
+            locked.add(job_id)
+            runtime.log.warning("lease could not be taken back: its job is locked", job=str(job_id))
+        except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
+            # None of the others can be returned either.
+            raise
+        except asyncpg.PostgresError as error:
+            # One that cannot be returned must not keep the others.
+            runtime.log.error("lease could not be taken back", error=repr(error))
+    return not locked
+
+
+async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> None:
+    lanes: set[str] = set()
+    async with runtime.db.transaction() as conn:
+        await claims.lock_claims_briefly(conn, _WAIT_FOR_JOB_MS)
+        lost = await slices.take_expired(conn, slice_id, holder_is_dead=holder_is_dead)
+        if lost is None:
+            return
+        runtime.log.warning(
+            "lease taken back", slice=str(slice_id), worker=lost.worker, job=str(lost.job_id)
+        )
+        if lost.kind == "items":
+            move = JobMove()
+            await return_crashed(conn, move, lost.job_id, lost.id, lost.position, lost.rows)
+            written = await write_moves(conn, {lost.job_id: move}, lost.worker)
+            lanes |= written.lanes
+        else:
+            lanes |= await _return_whole(conn, lost)
+    for lane in lanes:
+        await runtime.broker.wake(lane)
+
+
+async def _return_whole(conn: Connection, lost: slices.Expired) -> set[str]:
+    crashes = await slices.count_crash(conn, lost.job_id, lost.position)
+    if crashes >= _MOST_CRASHES:
+        died = ItemError("WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}")
+        failed = await ending.fail(conn, lost.job_id, died, lost.worker, runs=crashes)
+        if failed is not None:
+            return {failed}
+    # Also one that is ending already: it must come to its end.
+    attempts, lane = await jobs.attempts_and_lane(conn, lost.job_id)
+    await slices.yield_whole(conn, lost.job_id, lost.position, after_ms=0, attempts=attempts)
+    return {lane}

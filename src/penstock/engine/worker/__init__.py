@@ -1,0 +1,1 @@
+"""The worker process: its loop, slots, heartbeat and measurements."""

@@ -1,0 +1,198 @@
+"""What this process measures of itself: its sizes follow from it, and operators see it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import psutil
+
+from penstock.model.adaptive import BUSY_CPU, ErrorSpike, ewma, load_factor
+from penstock.model.network.governor import CallLimit
+
+_MINUTE = 60
+# Of many domains those are shown that are called the least.
+_MOST_CALLS = 50
+
+
+class Rate:
+    """How many a second, over the last minute."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._seconds: deque[list[float]] = deque(maxlen=_MINUTE + 1)
+        self.total = 0
+
+    def add(self, count: int) -> None:
+        self.total += count
+        second = float(int(time.monotonic()))
+        if self._seconds and self._seconds[-1][0] == second:
+            self._seconds[-1][1] += count
+        else:
+            self._seconds.append([second, count])
+
+    def per_second(self) -> float:
+        now = time.monotonic()
+        recent = sum(count for second, count in list(self._seconds) if second >= now - _MINUTE)
+        return recent / max(1.0, min(_MINUTE, now - self._began))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of some items."""
+
+    items: int = 0
+    done: int = 0
+    error: int = 0
+    not_found: int = 0
+    skipped: int = 0
+    retried: int = 0
+
+
+@dataclass(slots=True)
+class StageFigures:
+    """Of one stage of one pipeline, whichever job it is of."""
+
+    item_ms: float | None = None
+    claim: int = 0
+    lease_ms: int = 0
+    spike: ErrorSpike = field(default_factory=ErrorSpike)
+
+
+@dataclass(slots=True)
+class IngestFigures:
+    batch_rows: int = 0
+    db_latency_ms: float = 0.0
+    pool_wait_ms: float = 0.0
+
+
+class Figures:
+    """One per process. Written by the event loop alone; a snapshot may be taken by any thread."""
+
+    def __init__(self, memory_bytes: int = 1024 * 1024 * 1024) -> None:
+        self._memory_bytes = memory_bytes
+        self._process = psutil.Process()
+        self._began = self._wall = time.monotonic()
+        self._cpu = time.process_time()
+        self.cpu_share = 0.0
+        self.rss = 0
+        self._stages: dict[tuple[str, str], StageFigures] = {}
+        self._ingest = IngestFigures()
+        self._items, self._claims, self._rows = Rate(), Rate(), Rate()
+        self._tally = Tally()
+        self._leases_lost = 0
+
+    def measure(self) -> None:
+        """CPU and memory, at most once a second."""
+        wall, cpu = time.monotonic(), time.process_time()
+        passed, spent = wall - self._wall, cpu - self._cpu
+        if passed >= 1.0:
+            self._wall, self._cpu = wall, cpu
+            self.cpu_share = spent / passed
+            self.rss = self._process.memory_info().rss
+
+    @property
+    def is_busy(self) -> bool:
+        """Short of CPU: more slices at once would only wait for each other."""
+        return self.cpu_share > BUSY_CPU
+
+    @property
+    def _load_factor(self) -> float:
+        return load_factor(self.cpu_share, self.rss / self._memory_bytes)
+
+    def _stage(self, pipeline: str, stage: str) -> StageFigures:
+        return self._stages.setdefault((pipeline, stage), StageFigures())
+
+    def item_ms(self, pipeline: str, stage: str) -> float | None:
+        """What an item of this stage took here lately, in other jobs."""
+        return self._stage(pipeline, stage).item_ms
+
+    def claim_factor(self, pipeline: str, stage: str) -> float:
+        """The part of a usual claim that is taken: less when busy, less amid errors."""
+        return self._load_factor * self._stage(pipeline, stage).spike.claim_factor
+
+    def spacing(self, pipeline: str, stage: str) -> float:
+        """How much further apart than usual retries of this stage are."""
+        return self._stage(pipeline, stage).spike.spacing
+
+    def claimed(self, pipeline: str, stage: str, items: int, lease_ms: int) -> None:
+        self._claims.add(1)
+        figures = self._stage(pipeline, stage)
+        figures.claim, figures.lease_ms = items, lease_ms
+
+    def worked(self, pipeline: str, stage: str, item_ms: float) -> None:
+        figures = self._stage(pipeline, stage)
+        figures.item_ms = ewma(figures.item_ms, item_ms)
+
+    def settled(self, pipeline: str, stage: str, tally: Tally) -> None:
+        self._items.add(tally.items)
+        self._stage(pipeline, stage).spike.saw(tally.items, tally.error + tally.retried)
+        for name in Tally.__slots__:
+            setattr(self._tally, name, getattr(self._tally, name) + getattr(tally, name))
+
+    def lost_lease(self) -> None:
+        self._leases_lost += 1
+
+    def ingested(self, rows: int, batch_rows: int, latency_ms: float, pool_wait_ms: float) -> None:
+        """A batch of rows was stored; the next one has ``batch_rows``."""
+        self._rows.add(rows)
+        self._ingest = IngestFigures(batch_rows, latency_ms, pool_wait_ms)
+
+    def snapshot(self, calls: Mapping[tuple[str, str], CallLimit]) -> dict[str, Any]:
+        tally = self._tally
+        return {
+            "uptimeMs": int((time.monotonic() - self._began) * 1000),
+            "cpuShare": round(self.cpu_share, 3),
+            "rssBytes": self.rss,
+            "memoryBytes": self._memory_bytes,
+            "claimFactor": self._load_factor,
+            "itemsPerSecond": round(self._items.per_second(), 2),
+            "claimsPerSecond": round(self._claims.per_second(), 2),
+            "rowsPerSecond": round(self._rows.per_second(), 2),
+            "totals": {
+                "items": tally.items,
+                "done": tally.done,
+                "error": tally.error,
+                "notFound": tally.not_found,
+                "skipped": tally.skipped,
+                "retried": tally.retried,
+                "claims": self._claims.total,
+                "rows": self._rows.total,
+                "leasesLost": self._leases_lost,
+            },
+            "ingest": {
+                "batchRows": self._ingest.batch_rows,
+                "dbLatencyMs": round(self._ingest.db_latency_ms, 2),
+                "poolWaitMs": round(self._ingest.pool_wait_ms, 2),
+            },
+            "stages": [_stage_shape(name, self._stages[name]) for name in sorted(self._stages)],
+            "calls": _calls_shape(calls),
+        }
+
+
+def _stage_shape(name: tuple[str, str], figures: StageFigures) -> dict[str, Any]:
+    return {
+        "pipeline": name[0],
+        "stage": name[1],
+        "itemMs": None if figures.item_ms is None else round(figures.item_ms, 3),
+        "claim": figures.claim,
+        "leaseMs": figures.lease_ms,
+        "errorShare": round(figures.spike.share, 3),
+        "spacing": figures.spike.spacing,
+    }
+
+
+def _calls_shape(calls: Mapping[tuple[str, str], CallLimit]) -> list[dict[str, Any]]:
+    least = sorted(calls.items(), key=lambda named: (named[1].limit, named[0]))
+    return [
+        {
+            "provider": provider,
+            "domain": domain,
+            "limit": limit.most_at_once,
+            "delayMs": round(limit.delay_ms, 1),
+        }
+        for (provider, domain), limit in least[:_MOST_CALLS]
+    ]

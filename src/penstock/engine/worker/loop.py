@@ -1,0 +1,455 @@
+"""The worker loop: claim while slots are free, work, settle; wait for a wake-up or the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID
+
+from penstock.engine.claim import Claim, Limits, LockedJobs, claim, lease_ids
+from penstock.engine.context import StopSign
+from penstock.engine.finish import finish
+from penstock.engine.ingest import Ingest
+from penstock.engine.run import run_items
+from penstock.engine.runtime import Runtime
+from penstock.engine.services.leader import Leader
+from penstock.engine.services.service import run_service
+from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
+from penstock.engine.worker.heartbeat import Heartbeat, Report
+from penstock.engine.worker.liveness import Liveness
+from penstock.engine.worker.reaper import LocalWorkerReaper
+from penstock.engine.worker.slots import Slots
+from penstock.model.adaptive import ClaimBounds
+from penstock.model.fairness import serves_one_org
+from penstock.store.jobs import claims
+from penstock.store.jobs.claims import Served
+from penstock.store.workers import workers
+
+# One to work on, one to write down.
+_BUSY_SLICES = 2
+_QUIET_SECONDS = 0.1
+_PIECE_MS = 500.0
+_LONGEST_PIECE_MS = 2_000.0
+_WORTH_A_SETTLE = 500
+_PARTING_SECONDS = 2.0
+_MOST_WAIT_SECONDS = 2.0
+_TIDY_SECONDS = 60.0
+
+
+class Worker:
+    """One process' worth of slots."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        served: Served | None = None,
+        *,
+        sweeps: bool = True,
+        announces: bool = True,
+    ) -> None:
+        self._runtime = runtime
+        self._served = served or Served()
+        settings = runtime.settings
+        self._host = socket.gethostname()
+        self.id = f"{self._host}:{os.getpid()}:{secrets.token_hex(3)}"
+        self._slots = settings.worker_slots
+        # One slot is kept free of any single org, so that a newcomer never waits for a whole slice.
+        one_org = self._served.job_id is not None or serves_one_org(self._served.lanes)
+        alone = one_org or self._slots == 1
+        # Nothing of a slice starts after twice its target.
+        self._time_box = 2 * settings.worker_target_slice_ms / 1000
+        self._limits = Limits(
+            ClaimBounds(
+                settings.worker_target_slice_ms, settings.safety_factor, settings.claim_min,
+                settings.claim_max, settings.claim_max_bytes,
+            ),
+            settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
+            self._slots if alone else self._slots - 1, sorted(runtime.pipelines),
+            lean=frozenset((p.name, stage) for p in runtime.pipelines.values() for stage in p.lean),
+        )  # fmt: skip
+        self._locked = LockedJobs()
+        self._running = Slots(runtime.log)
+        self._items_settled = 0
+        self._misses = 0
+        self._began = time.monotonic()
+        self._tidied_at = self._began
+        self._stopping = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._minding: asyncio.Task[None] | None = None
+        self._quiet_until = 0.0
+        self._deadline: float | None = None
+        self._heartbeat = Heartbeat(
+            runtime.db,
+            self.id,
+            runtime.log,
+            settings.lock_floor_ms,
+            runtime.failpoints,
+            self._report,
+        )
+        self._sweeps = sweeps
+        self._liveness = Liveness(settings.data_dir / "workers", self.id) if announces else None
+
+    async def __aenter__(self) -> Worker:
+        if self._liveness is not None:
+            self._liveness.announce()
+            async with self._runtime.db.transaction() as conn:
+                await workers.register(conn, self.id, self._host, os.getpid(), self._slots)
+        self._heartbeat.start()
+        self._minding = asyncio.create_task(self._running.mind())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Finish or give back what runs, within bounds, also while the database is away: no attempt
+        is burned by a shutdown."""
+        if self._minding is not None:
+            self._minding.cancel()
+        drained = await self._running.drain(self._runtime.settings.shutdown_ms / 1000, self._hurry)
+        await asyncio.to_thread(self._heartbeat.stop)
+        if self._liveness is None:
+            return
+        figures = {
+            "slicesFinished": self._running.ended - drained.released,
+            "slicesReleased": drained.released,
+            "slicesLeft": drained.left,
+            "itemsSettled": self._items_settled,
+            "uptimeMs": int((time.monotonic() - self._began) * 1000),
+        }
+        try:
+            async with asyncio.timeout(_PARTING_SECONDS), self._runtime.db.transaction() as conn:
+                await workers.stop(conn, self.id)
+                await workers.tell(conn, "queue.shutdown", self.id, figures)
+        except TRY_AGAIN as error:
+            self._runtime.log.warning("could not say good-bye", error=repr(error))
+        self._runtime.log.info("worker has stopped", worker=self.id, **figures)
+        if not drained.left:
+            # What is left is found by who looks for the dead of this machine.
+            self._liveness.leave()
+
+    def _report(self) -> Report:
+        """What the heartbeat tells of this worker, from its own thread."""
+        figures = self._runtime.figures
+        figures.measure()
+        shown = figures.snapshot(self._runtime.calls.limits())
+        return Report(self._slots, len(self._running), shown)
+
+    def stop(self) -> None:
+        """Claim nothing more; what runs is finished or released. Once more: released at once."""
+        if self._stopping.is_set():
+            self._hurry.set()
+        self._stopping.set()
+
+    async def run(self, until: Callable[[], bool] | None = None) -> None:
+        """Work until stopped, or until ``until`` says so while nothing runs."""
+        # Items come and go by the thousand and hold no cycles: look for those less often.
+        gc.set_threshold(50_000, 20, 50)
+        beside = self._beside()
+        try:
+            while not self._stopping.is_set():
+                self._tidy()
+                claimed = None
+                if len(self._running) < self._slots:
+                    claimed = await self._claim()
+                if claimed is not None and claimed.suspect:
+                    await self._work_alone(claimed)
+                    continue
+                if claimed is not None:
+                    self._start(claimed)
+                    continue
+                if until is not None and not self._running and until():
+                    return
+                await self._rest()
+        finally:
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+
+    def _tidy(self) -> None:
+        """Connections that broke hang in circles, with their buffers, and the thresholds of `run`
+        hardly ever come to look for them: a server that often goes away would make us grow."""
+        now = time.monotonic()
+        if now - self._tidied_at > _TIDY_SECONDS:
+            gc.collect()
+            self._tidied_at = now
+
+    async def run_once(self) -> bool:
+        """One claim, worked and settled here and now; False if there was nothing to do, or no time
+        left for it."""
+        claimed = await self._claim()
+        if claimed is None:
+            return False
+        is_over = self._deadline is not None and time.monotonic() >= self._deadline
+        if is_over and claimed.work.kind == "items":
+            # The claim itself took what time there was. An ingest stores a batch all the same, so
+            # that asking again and again, however shortly, comes to an end.
+            await self._give_back(claimed)
+            return False
+        task = self._start(claimed)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task})
+            raise
+        return True
+
+    async def run_for(self, seconds: float) -> int:
+        """Claims, one after the other, for a while; answers how many. Nothing starts after it."""
+        self._deadline = time.monotonic() + seconds
+        done = 0
+        while time.monotonic() < self._deadline and await self.run_once():
+            done += 1
+        return done
+
+    async def _claim(self) -> Claim | None:
+        figures = self._runtime.figures
+        limits = replace(self._limits, holds_ingest=self._heartbeat.overloaded)
+        if figures.is_busy:
+            limits = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES))
+        try:
+            claimed = await claim(
+                self._runtime.db,
+                self.id,
+                self._served,
+                limits,
+                figures=figures,
+                locked=self._locked,
+            )
+        except TRY_AGAIN as error:
+            await self._wait_for_database(error)
+            return None
+        if self._misses:
+            self._runtime.log.info("claims again", misses=self._misses)
+            self._misses = 0
+        if claimed is not None:
+            work = claimed.work
+            figures.claimed(work.pipeline, work.stage, len(claimed.items), claimed.lease_ms)
+            self._runtime.failpoints.reach("after_claim")
+        return claimed
+
+    async def _wait_for_database(self, error: BaseException) -> None:
+        """Say it once, and look again less and less often."""
+        self._misses += 1
+        if self._misses == 1:
+            self._runtime.log.warning("claim will be tried again", error=repr(error))
+        await asyncio.sleep(min(0.25 * self._misses, _MOST_WAIT_SECONDS))
+
+    def _start(self, claimed: Claim) -> asyncio.Task[None]:
+        stop = StopSign()
+        return self._running.start(self._work(claimed, stop), stop)
+
+    async def _work_alone(self, claimed: Claim) -> None:
+        """A suspect: should it kill this process, nobody else dies with it or is blamed for it."""
+        ids = lease_ids(claimed)
+        self._heartbeat.hold(ids, claimed.lease_ms, self._hard_seconds(claimed), StopSign())
+        await self._until_idle()
+        if self._stopping.is_set():
+            self._heartbeat.drop(ids)
+            await self._give_back(claimed)
+            return
+        self._start(claimed)
+        await self._until_idle()
+
+    async def _until_idle(self) -> None:
+        stopping = asyncio.create_task(self._stopping.wait())
+        while self._running and not stopping.done():
+            await asyncio.wait({stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+
+    async def _rest(self) -> None:
+        """Wait for a free slot, a wake-up, or the time when something is due."""
+        timeout = self._runtime.settings.poll_ms / 1000
+        waits: set[asyncio.Task[object]] = {asyncio.create_task(self._stopping.wait())}
+        if len(self._running) < self._slots:
+            timeout = min(timeout, await self._until_due(timeout))
+            waits.add(asyncio.create_task(self._runtime.broker.wait(timeout)))
+        try:
+            await asyncio.wait(
+                {*waits, *self._running}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for task in waits:
+                task.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    async def _until_due(self, most: float) -> float:
+        try:
+            async with self._runtime.db.acquire() as conn:
+                wait = await claims.next_ready_ms(conn)
+        except TRY_AGAIN:
+            return most
+        # Due but not ours to claim: someone else's, or over a cap. A finished slice or a wake-up
+        # ends the wait sooner.
+        return most if wait is None or wait <= 0 else min(most, wait / 1000)
+
+    async def _work(self, claimed: Claim, stop: StopSign) -> None:
+        ids = lease_ids(claimed)
+        self._heartbeat.hold(ids, claimed.lease_ms, self._hard_seconds(claimed), stop)
+        try:
+            match claimed.work.kind:
+                case "ingest":
+                    await Ingest(self._runtime, claimed, stop, self.id).run(self._must_yield)
+                case "finish":
+                    await finish(self._runtime, claimed, stop, self.id)
+                case _ if claimed.leases[0].group is not None:
+                    await self._work_groups(claimed, stop)
+                case _:
+                    await self._work_items(claimed, stop)
+        except asyncio.CancelledError:
+            await self._give_back(claimed)
+            raise
+        except TRY_AGAIN as error:
+            # The server's trouble, not the work's: it goes back as soon as that is over.
+            self._runtime.log.warning("slice goes back", error=repr(error))
+            await self._give_back(claimed)
+        except Exception as error:
+            # The lease runs out and someone else tries: a bug must not end the worker.
+            self._runtime.log.error("slice failed", error=repr(error), exc_info=True)
+        finally:
+            self._heartbeat.drop(ids)
+
+    async def _give_back(self, claimed: Claim) -> None:
+        if self._running.abandoned:
+            return
+        try:
+            await asyncio.shield(
+                release(self._runtime, claimed, self.id, self._patience_seconds(claimed))
+            )
+        except TRY_AGAIN as error:
+            self._runtime.log.warning("slice is left to its lease", error=repr(error))
+
+    def _patience_seconds(self, claimed: Claim) -> float:
+        """How long to try to write while the database is away or full. The fence is there too, so
+        that a late write does no harm; but who waits for an answer cannot wait for long."""
+        if self._deadline is not None:
+            return claimed.lease_ms / 1000
+        return self._runtime.settings.job_limit_ms / 1000
+
+    def _hard_seconds(self, claimed: Claim) -> float:
+        settings = self._runtime.settings
+        if claimed.work.kind != "items":
+            # The job's own limit comes first, and says what was wrong.
+            return 2 * settings.job_limit_ms / 1000
+        return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
+
+    def _must_yield(self, seconds: float) -> bool:
+        """An ingest ends with the time it was given, makes room once all slots are taken or too
+        much is waiting already, and yields long before its lease would end for good."""
+        if self._deadline is not None:
+            return time.monotonic() > self._deadline
+        settings = self._runtime.settings
+        crowded = len(self._running) >= self._slots or self._heartbeat.overloaded
+        patience_ms = 2 * settings.worker_target_slice_ms if crowded else settings.job_limit_ms
+        return seconds > patience_ms / 1000
+
+    async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
+        """Each group in order and on its own, all of them side by side."""
+        by_slice: dict[UUID, list[object]] = {lease.id: [] for lease in claimed.leases}
+        for item in claimed.items:
+            by_slice[item["slice_id"]].append(item)
+        shares = [
+            Claim(
+                claimed.turn,
+                claimed.work,
+                [lease],
+                claimed.lease_ms,
+                claimed.jobs,
+                by_slice[lease.id],
+            )
+            for lease in claimed.leases
+        ]
+        # All of them to their end: one left behind would work on without its lease being kept.
+        ends = await asyncio.gather(
+            *(self._work_items(part, stop) for part in shares), return_exceptions=True
+        )
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+
+    async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
+        """In pieces of about half a second, each settled on its own: progress is seen while it is
+        made, a crash repeats little, and virtual time is charged as it passes."""
+        deadline = time.monotonic() + self._time_box
+        if self._deadline is not None:
+            deadline = min(deadline, self._deadline)
+        size = _piece_size(claimed)
+        left = claimed
+        try:
+            while left.items:
+                over = left is not claimed and (stop.reason or time.monotonic() > deadline)
+                piece, rest = _split(left, len(left.items) if over else size)
+                if not await self._work_piece(piece, stop, deadline, last=not rest.items):
+                    return
+                left = rest
+        except asyncio.CancelledError:
+            await self._give_back(left)
+            raise
+
+    async def _work_piece(
+        self, piece: Claim, stop: StopSign, deadline: float, *, last: bool
+    ) -> bool:
+        """Run and settle; False if the lease was lost."""
+        worked = await run_items(self._runtime, piece, stop, deadline - time.monotonic())
+        self._runtime.failpoints.reach("after_work")
+        patience = self._patience_seconds(piece)
+        if last:
+            # From here on a missing slice is one that we have settled, not one that we have lost.
+            self._heartbeat.settling(lease_ids(piece), patience)
+        settled = await settle(self._runtime, piece, worked, self.id, patience, last=last)
+        if not settled.held:
+            # Expected after a cancel; whoever took it otherwise has said so.
+            self._runtime.log.info("lease was lost, nothing written", job=str(piece.work.job_id))
+            return False
+        self._items_settled += sum(outcome is not None for outcome in worked.outcomes)
+        if settled.measured:
+            item_ms = worked.work_ms / settled.measured
+            self._runtime.figures.worked(piece.work.pipeline, piece.work.stage, item_ms)
+        await self._tell_others(settled)
+        return True
+
+    async def _tell_others(self, settled: Settled) -> None:
+        """Wake idle workers for a next stage or a finish, a few times a second at most."""
+        now = time.monotonic()
+        if settled.written.completed or (settled.opened and now > self._quiet_until):
+            self._quiet_until = now + _QUIET_SECONDS
+            for lane in settled.written.lanes:
+                await self._runtime.broker.wake(lane)
+
+    def _beside(self) -> list[asyncio.Task[None]]:
+        """What runs beside the work: the services if this one leads, and this machine's dead."""
+        if not self._sweeps:
+            return []
+        beside = [asyncio.create_task(Leader(self._runtime, self.id).run())]
+        if self._liveness is not None:
+            undertaker = LocalWorkerReaper(self._runtime, self._host, self._liveness)
+            beside.append(asyncio.create_task(run_service(self._runtime, undertaker)))
+        return beside
+
+
+def _piece_size(claimed: Claim) -> int:
+    """Items to settle at a time. A group goes as a whole, since a retry holds up those behind it,
+    and so do many small jobs, each of which has a lease of its own."""
+    whole = len(claimed.items)
+    lease = claimed.leases[0]
+    if len(claimed.leases) > 1 or lease.group is not None:
+        return whole
+    per_ms = whole / max(lease.expected_ms, 1.0)
+    # A settle costs as much as some hundred quick items: of those it takes more, if that is soon.
+    soon = min(_WORTH_A_SETTLE, int(_LONGEST_PIECE_MS * per_ms))
+    return max(1, soon, int(_PIECE_MS * per_ms))
+
+
+def _split(claimed: Claim, size: int) -> tuple[Claim, Claim]:
+    """A piece and the rest; a rest of less than half a piece is not worth a settle of its own."""
+    if len(claimed.items) < size * 1.5:
+        size = len(claimed.items)
+    now = claimed.claimed_at if size == len(claimed.items) else time.monotonic()
+    return (
+        replace(claimed, items=claimed.items[:size]),
+        replace(claimed, items=claimed.items[size:], claimed_at=now),
+    )

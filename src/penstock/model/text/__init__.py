@@ -1,0 +1,1 @@
+"""Pure functions over text: redaction, JSON, e-mail addresses, encodings."""

@@ -1,0 +1,1 @@
+"""Supplier files to products: config, rows, stages, preview and summary."""

@@ -1,0 +1,214 @@
+"""A job's file as batches of rows: read in a child process, from where the cursor says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, field_validator
+
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather
+from penstock.formats.read_options import Problem
+from penstock.formats.read_table import read_table
+from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, as_json_rows
+from penstock.model.errors import BadInput
+from penstock.model.pipeline import Config, Job, Row, RowBatch
+from penstock.model.ports import Context, InputFile
+from penstock.model.text.encodings import LONGEST_NAME, is_text_encoding
+from penstock.model.text.json_text import JsonText
+from penstock.model.transfer import transferable
+
+# Of what was wrong with the file, the job keeps the first few and the number of all.
+_MOST_PROBLEMS = 20
+# Of what was wrong with one row.
+_MOST_OF_A_ROW = 20
+_LAST_ROW = 2**31 - 1
+SheetOrMember = Annotated[str, Field(max_length=255)] | Annotated[int, Field(ge=0, le=_LAST_ROW)]
+
+
+class ReadingConfig(Config):
+    """What the sender knows better than the reader can find out; see docs/formats.md."""
+
+    format: str | None = Field(None, max_length=20)
+    encoding: str | None = Field(None, max_length=LONGEST_NAME)
+    delimiter: str | None = Field(None, max_length=8)
+    quote: str | None = Field(None, max_length=1)
+    escape: str | None = Field(None, max_length=1)
+    sheet: SheetOrMember | None = None
+    header_row: int | None = Field(None, ge=0, le=_LAST_ROW)
+    skip_rows: int | None = Field(None, ge=0, le=_LAST_ROW)
+    records_path: str | None = Field(None, max_length=1000)
+    member: SheetOrMember | None = None
+    widths: str | None = Field(None, max_length=2000)
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_text(cls, name: str | None) -> str | None:
+        if name is not None and not is_text_encoding(name):
+            raise ValueError(f"there is no text encoding {name!r}")
+        return name
+
+    def reading(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ReadingConfig.model_fields}
+
+
+@transferable
+class FileEnd(NamedTuple):
+    """What only the whole file could tell, of itself and of its columns."""
+
+    table: TableEnd
+    columns: list[dict[str, Any]]
+
+
+def read_and_look(
+    path: str,
+    options: Mapping[str, Any],
+    limits: Mapping[str, int],
+    place: Mapping[str, Any] | None,
+) -> Iterator[TableHead | JsonChunk | FileEnd]:
+    """Rows as they will be stored, and in the end what all cells of each column tell together. A
+    reading that is taken up again passes over the rows that are stored, but looks at them too.
+    Runs in a child process."""
+    stats: list[ColumnStats] = []
+    start = None if place is None else {"rows": 0, "plan": place["plan"]}
+    stored: int = 0 if place is None else place["rows"]
+    passed = 0
+    for piece in read_table(path, options, limits, start):
+        if isinstance(piece, TableHead):
+            yield piece
+        elif isinstance(piece, TableEnd):
+            yield FileEnd(piece, [one.as_json() for one in stats])
+        else:
+            stats = stats or gather(max(map(len, piece.rows)))
+            add_rows(stats, piece.rows)
+            known = min(len(piece.rows), max(0, stored - passed))
+            passed += len(piece.rows)
+            fresh = [one for one in piece.problems if (one.row or 0) > stored]
+            if known < len(piece.rows):
+                yield _json_rows(TableChunk(piece.rows[known:], piece.bytes_read, fresh))
+
+
+def _json_rows(chunk: TableChunk) -> JsonChunk:
+    made = as_json_rows(chunk)
+    assert isinstance(made, JsonChunk)
+    return made
+
+
+async def batches_of_file(
+    job: Job,
+    ctx: Context,
+    cursor: Mapping[str, Any] | None,
+    check_names: Callable[[Sequence[str]], None],
+) -> AsyncGenerator[RowBatch, None]:
+    """A file with a header alone gives one empty batch, so that the header is known."""
+    if job.file is None:
+        raise BadInput("INVALID_PARAMETERS", f"A job of {job.pipeline} needs a file")
+    if cursor and "columns" in cursor:
+        return  # all of it is stored, and looked at
+    path = InputFile(ctx.blobs.path(job.file.blob_key))
+    kept = dict(cursor) if cursor else None
+    reading = ctx.children.stream(
+        read_and_look, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
+    )
+    async with aclosing(reading) as stream:
+        head: TableHead = await anext(stream)
+        check_names(head.names)
+        slicer = _Slicer(head, kept)
+        piece: JsonChunk | FileEnd
+        async for piece in stream:
+            slicer.add(piece)
+            while slicer.is_full(ctx):
+                yield slicer.batch(ctx)
+        while slicer.rows or not slicer.told_end:
+            yield slicer.batch(ctx)
+
+
+def what_was_read(cursor: Mapping[str, Any]) -> dict[str, Any]:
+    """What the reading found out, for the job's context."""
+    return {"reading": cursor["reading"]} if "reading" in cursor else {}
+
+
+def _place(cursor: Mapping[str, Any]) -> dict[str, Any]:
+    return {"rows": cursor["rows"], "plan": cursor["plan"]}
+
+
+class _Slicer:
+    """Chunks in, batches out, each as large as asked for at that moment, with its own cursor."""
+
+    def __init__(self, head: TableHead, kept: Mapping[str, Any] | None) -> None:
+        self._head = head
+        self._found = kept["reading"] if kept else head.detected
+        self._bytes_read = 0
+        self._sizes: list[int] = []
+        self._held = 0
+        self._end: FileEnd | None = None
+        self._noticed: dict[int, list[dict[str, Any]]] = {}
+        self.rows: list[str] = []
+        self.done: int = kept["rows"] if kept else 0
+        self.told_end = False
+
+    def add(self, piece: JsonChunk | FileEnd) -> None:
+        if isinstance(piece, FileEnd):
+            self._end = piece
+            return
+        self.rows += piece.rows
+        self._sizes += piece.sizes
+        self._held += sum(piece.sizes)
+        self._bytes_read = piece.bytes_read
+        for one in piece.problems:
+            if one.row is not None:
+                found = self._noticed.setdefault(one.row, [])
+                if len(found) < _MOST_OF_A_ROW:
+                    found.append(self._shown(one))
+
+    def _shown(self, found: Problem) -> dict[str, Any]:
+        """As the items' other problems are; never an error, since the row was read all the same."""
+        shown: dict[str, Any] = {"code": found.code, "message": found.message,
+                                 "severity": "warning", "line": found.line}  # fmt: skip
+        if found.column is not None and found.column <= len(self._head.names):
+            shown["column"] = self._head.names[found.column - 1]
+        return shown
+
+    def is_full(self, ctx: Context) -> bool:
+        return len(self.rows) > ctx.batch_rows or self._held > ctx.limits["batch_bytes"]
+
+    def batch(self, ctx: Context) -> RowBatch:
+        count = self._fitting(ctx.batch_rows, ctx.limits["batch_bytes"])
+        rows = [Row(JsonText(text)) for text in self.rows[:count]]
+        for number in [one for one in self._noticed if one <= self.done + count]:
+            at = number - self.done - 1
+            rows[at] = Row(rows[at].input, noticed=self._noticed.pop(number))
+        self._held -= sum(self._sizes[:count])
+        del self.rows[:count], self._sizes[:count]
+        self.done += count
+        return RowBatch(
+            rows,
+            {"rows": self.done, "plan": self._head.plan, **self._told()},
+            # What is read but still held back is not in the items yet.
+            max(0, self._bytes_read - self._held),
+            self._head.bytes_total,
+            self._head.names,
+        )
+
+    def _told(self) -> dict[str, Any]:
+        if self._end is None or self.rows:
+            return {"reading": dict(self._found)}
+        self.told_end = True
+        table = self._end.table
+        reading = {
+            **self._found,
+            "footer": self._found.get("footer") or table.footer,
+            "problems": table.problems[:_MOST_PROBLEMS],
+            "problems_total": table.problems_total,
+        }
+        return {"reading": reading, "columns": self._end.columns}
+
+    def _fitting(self, most_rows: int, most_bytes: int) -> int:
+        """How many rows fit; one always does, however large it is."""
+        total = 0
+        for count, size in enumerate(self._sizes[:most_rows]):
+            total += size
+            if count and total > most_bytes:
+                return count
+        return min(most_rows, len(self._sizes))

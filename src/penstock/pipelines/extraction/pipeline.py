@@ -1,0 +1,192 @@
+"""Supplier files to products: read, mapped, normalised, validated, matched and applied."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, ClassVar, Literal
+
+import orjson
+from pydantic import Field, model_validator
+
+from penstock import __version__
+from penstock.catalog.mapping.column_stats import ColumnStats
+from penstock.catalog.products.plan import compile_plan
+from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.profiles import profile as profiles
+from penstock.catalog.profiles.checks import Contract, Key, Winner
+from penstock.formats.read_table import check_head
+from penstock.model.effects import FindMissing
+from penstock.model.errors import BadInput
+from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.ports import Context
+from penstock.pipelines.extraction import preview as looking
+from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, what_was_read
+from penstock.pipelines.extraction.match import apply, match
+from penstock.pipelines.extraction.missing import missing_of, why_not_unpublish
+from penstock.pipelines.extraction.plan import (
+    check_mapping,
+    choose_profile,
+    learnt,
+    require_naming,
+    same_plan,
+    source_warnings,
+    today,
+)
+from penstock.pipelines.extraction.rows import GROUP, extract
+from penstock.pipelines.extraction.summary import summary_of
+from penstock.pipelines.extraction.unique_rows import alone, find_alike
+from penstock.pipelines.extraction.verdict import source_of
+
+# Counted up whenever the same file would become other products: older results are not used again.
+_RESULTS = 4
+Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
+
+
+class ExtractionConfig(ReadingConfig):
+    """What is not given is found out: the mapping from names and contents, the rest from cells."""
+
+    profile: str | None = Field(None, max_length=100, description="A saved profile, by name.")
+    mapping: dict[str, str | None] | None = Field(
+        None,
+        description="Column to field; null keeps it as a custom field, `ignore` leaves it out.",
+    )
+    intent: Intent = Field("check", description="What may be written to the catalog.")
+    source: str | None = Field(None, max_length=100, description="Where the products come from.")
+    decimal: Literal["comma", "point"] | None = None
+    dates: Literal["dmy", "mdy"] | None = None
+    currency: str | None = Field(None, pattern=r"^[A-Z]{3}$")
+    base_currency: str = Field("USD", pattern=r"^[A-Z]{3}$")
+    required: list[str] | None = None
+    rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
+    contract: Contract | None = None
+    winner: Winner | None = None
+    key: Key | None = None
+    price_guard: float | None = Field(
+        None,
+        ge=0,
+        le=100_000,
+        description="A price of a known product that changes by more percent than this, or by a"
+        " factor near 10, 100 or 1000, is held back until it is accepted; 0 switches that off."
+        " Without it, as the profile says: 50.",
+    )
+    missing: Literal["report", "unpublish"] | None = Field(
+        None, description="Products of the same source that the file lacks: told, or unpublished."
+    )
+
+    @model_validator(mode="after")
+    def _makes_a_profile(self) -> ExtractionConfig:
+        """What no file could fit is refused before there is a job."""
+        if self.missing == "unpublish" and self.intent == "check":
+            raise ValueError("missing: a check writes nothing; ask for `report`, or set `intent`")
+        columns = {name: {"target": target} for name, target in (self.mapping or {}).items()}
+        asked: dict[str, Any] = {"name": "asked", "columns": columns, "currency": self.currency}
+        asked |= {"required": self.required, "rules": self.rules}
+        try:
+            compile_validator(compile_plan(list(columns), profiles.from_input(asked)))
+        except BadInput as error:
+            raise ValueError(error.message) from error
+        return self
+
+
+class Extraction(Pipeline):
+    name: ClassVar[str] = "extraction"
+    Config: ClassVar[type[Config]] = ExtractionConfig
+    needs_file: ClassVar[bool] = True
+    checks_first_rows: ClassVar[bool] = True
+    lean: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
+
+    def traits(self, config: Any) -> Traits:
+        return Traits(summarizes=True, learns=True, profile=config.profile)
+
+    def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
+        stages = (
+            Stage("extract", cpu=extract, share=3),
+            # Rows that mean the same product must all be known before any of them is matched.
+            Stage("match", run=match, barrier=True, spared=alone),
+        )
+        if config.intent == "check":
+            return stages
+        return (*stages, Stage("apply", run=apply, at_once=True))
+
+    def check(self, head: bytes, size: int, name: str) -> None:
+        check_head(head, size, name)
+
+    def check_remap(
+        self, before: ExtractionConfig, after: ExtractionConfig, header: Sequence[str]
+    ) -> None:
+        check_mapping(header, after.mapping)
+        if before.reading() != after.reading():
+            raise BadInput(
+                "INVALID_PARAMETERS",
+                "The rows are stored as they were read. To read the file in another way, clone the"
+                " job with the new options.",
+            )
+
+    def columns_of(self, context: Mapping[str, Any]) -> list[str] | None:
+        return context.get("columns")
+
+    async def rows(
+        self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
+    ) -> AsyncGenerator[RowBatch, None]:
+        batches = batches_of_file(
+            job, ctx, cursor, lambda names: check_mapping(names, job.config.mapping)
+        )
+        async with aclosing(batches):
+            async for batch in batches:
+                yield batch
+
+    async def after_ingest(
+        self, job: Job, cursor: Mapping[str, Any], ctx: Context
+    ) -> Mapping[str, Any]:
+        """Each column judged by all of its cells, and the plan by which rows become products."""
+        learnt = what_was_read(cursor) | await self._learnt(job, job.header or (), cursor, ctx)
+        alike = await find_alike(replace(job, context=learnt), ctx)
+        return learnt if alike is None else learnt | {AS_READ: alike}
+
+    def cache_key(self, config: ExtractionConfig) -> str:
+        """Intent and price guard decide nothing before the second stage."""
+        asked = config.model_dump(mode="json", exclude={"intent", "price_guard"})
+        said = f"{__version__}:{_RESULTS}:{orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)!r}"
+        return sha256(said.encode()).hexdigest()
+
+    async def still_true(
+        self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
+        context: Mapping[str, Any], ctx: Context,
+    ) -> bool:  # fmt: skip
+        """Rows that are parts of one product change each other, and are not used again."""
+        grouped = any(one["target"] == GROUP for one in context["mapping"])
+        return not grouped and await same_plan(job, header, context, ctx)
+
+    async def _learnt(
+        self, job: Job, header: Sequence[str], cursor: Mapping[str, Any], ctx: Context
+    ) -> dict[str, Any]:
+        stats = [ColumnStats.from_json(one) for one in cursor["columns"]]
+        profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
+        rates = await ctx.catalog.rates(job.config.base_currency, today())
+        base = job.config.base_currency
+        reading = cursor.get("reading", {})
+        found = learnt(header, stats, profile, proposal, origin, rates, base, reading)
+        require_naming(found)
+        found["warnings"] += await source_warnings(job, profile, ctx)
+        return found
+
+    async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
+        if job.config.missing is None:
+            return ()
+        refused = await why_not_unpublish(job, ctx)
+        return [FindMissing(source_of(job), job.config.missing == "unpublish" and not refused)]
+
+    async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        summary = summary_of(job, await ctx.catalog.tally(job.id))
+        if job.config.missing is not None:
+            summary["missing"] = await missing_of(job, ctx)
+        return summary
+
+    async def check_first_rows(self, job: Job, ctx: Context) -> None:
+        await looking.check_first_rows(job, ctx)
+
+    async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        return await looking.preview(job, ctx)

@@ -1,0 +1,137 @@
+"""Rows to products, each one on its own: mapped, cleaned, normalised, validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.catalog.products.duplicates import completeness, same_key
+from penstock.catalog.products.grid import flatten, shown_name
+from penstock.catalog.products.matching import Names, names_of
+from penstock.catalog.products.normalise import normalise
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.row import NormalisedRow, RowProblem
+from penstock.catalog.products.validate import Validator
+from penstock.formats.structure.layout import is_sum
+from penstock.model.effects import LONGEST_NAME, NameRow
+from penstock.model.errors import ItemError
+from penstock.model.outcomes import Advance, Fail, Outcome, Skip
+from penstock.model.pipeline import Item
+from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of
+
+_MOST_PROBLEMS = 50
+# Of a row's checkpoint what the next stages need of nearly every one.
+BRIEF = "brief"
+GROUP = "variants.group"
+# From so many columns on, a text alone in its row parts the rows around it.
+FEWEST_OF_A_ROW = 4
+LEAST_OF_A_HEADING = 3
+# What is missing beside a price: the price itself is as it should be.
+_MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
+
+
+def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
+    """Map, clean, normalise and validate. Runs in a child process."""
+    jobs = {item.job.id: item.job for item in batch}
+    compiled = {job_id: plan_of(job) for job_id, job in jobs.items()}
+    return [_extracted(item, *compiled[item.job.id]) for item in batch]
+
+
+def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
+    row = normalise(plan, item.input)
+    verdict = validator.check(row, item.input)
+    product = row.product
+    if product:
+        source = plan.profile.source or DEFAULT_SOURCE
+        product["source"] = source
+        if "sourceId" in product:
+            product["id"] = f"{source}:{product['sourceId']}"
+    result = flatten(product, item.job.context["columns"])
+    problems = [_told(one) for one in row.problems[:_MOST_PROBLEMS]]
+    if item.noticed:
+        problems += _still_unsaid(item.noticed, problems)
+    kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
+    if row.group is not None:
+        kept["group"] = {"name": row.group, "continues": row.continues}
+    names = names_of(product)
+    seen = _seen(names, row) if item.job.config.missing else []
+    if verdict == "valid":
+        kept[BRIEF] = names.brief()
+        return Advance(kept, result, names, effects=(_named(row, names, plan, seen),))
+    # Said even if it is nothing: a row that was put right, or worse, no longer has its old names.
+    effects = [NameRow(seen)]
+    first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
+    if first.code == "REQUIRED_MISSING" and (between := _between(item.input)) is not None:
+        told = kept | {"problems": []}
+        code, why = between
+        return Skip(why, result, code=code, normalized=told, effects=effects)
+    if verdict == "discarded":
+        return Skip(first.message, result, code=first.code, normalized=kept, effects=effects)
+    error = ItemError(first.code, first.message, first.column, first.value)
+    return Fail(error, result, kept, effects=effects)
+
+
+def _between(cells: Sequence[str]) -> tuple[str, str] | None:
+    """What stands between the rows of a list and is no product."""
+    if is_heading(cells):
+        return "HEADING", "A heading between the rows, no product"
+    if is_sum(cells):
+        return "TOTAL", "A total between the rows, no product"
+    return None
+
+
+def is_heading(cells: Sequence[str]) -> bool:
+    """`Werkzeuge` in the first cell and nothing beside it: lists are parted like that. A row of a
+    code alone lacks the rest."""
+    filled = [cell for cell in cells if cell and not cell.isspace()]
+    if len(filled) != 1 or len(cells) < FEWEST_OF_A_ROW:
+        return False
+    text = filled[0].strip()
+    return not any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) >= LEAST_OF_A_HEADING
+
+
+def _told(problem: RowProblem) -> dict[str, object]:
+    """With the column of the grid it is about, beside the supplier's."""
+    shown, field = problem.as_json(), shown_name(_MISSING.get(problem.code, problem.target))
+    return shown if field is None else shown | {"field": field}
+
+
+def _still_unsaid(
+    noticed: Sequence[Mapping[str, Any]], problems: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the reader saw and the cells themselves do not tell as well, or better."""
+    said = {one["code"] for one in problems}
+    if "ROW_TOO_LONG" in said:
+        said.add("RAGGED_ROW")
+    return [dict(one) for one in noticed if one["code"] not in said]
+
+
+def _seen(names: Names, row: NormalisedRow) -> list[str]:
+    """By which a product of the catalog is known to be in the file, whatever became of the row."""
+    known = (("id", names.id), ("sku", names.sku), ("gtin", names.gtin))
+    keys = [f"seen:{kind}:{name}"[:LONGEST_NAME] for kind, name in known if name]
+    if row.continues:
+        keys.append("seen:part")
+    return keys
+
+
+def _named(row: NormalisedRow, names: Names, plan: Plan, seen: Sequence[str]) -> NameRow:
+    """By which other rows find this one: as the same product, or as part or parent of theirs."""
+    profile = plan.profile
+    keys = []
+    key = same_key(names.by(profile.key), profile.key)
+    if key is not None and not row.continues:
+        keys.append(f"{profile.key}:{key}")
+    if row.group is not None:
+        keys.append(f"group:{row.group}")
+    elif GROUP in plan.targets:
+        keys += [f"parent:{name}" for name in own_names(row.product)]
+    named = list(dict.fromkeys((*(one[:LONGEST_NAME] for one in keys), *seen)))
+    filled = completeness(row.product) if profile.winner == "most_complete" else 0
+    return NameRow(named, filled)
+
+
+def own_names(product: Mapping[str, Any]) -> list[str]:
+    """What variants may call their parent."""
+    names = (product.get("identifiers", {}).get("sku"), product.get("sourceId"))
+    return list(dict.fromkeys(name for name in names if name))

@@ -1,0 +1,1 @@
+"""Orgs, users, keys, sessions, the audit log and usage."""

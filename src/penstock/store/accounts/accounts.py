@@ -1,0 +1,195 @@
+"""Orgs, users and keys."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from penstock.model.errors import BadInput, NotThere
+from penstock.model.fairness import PLAN_WEIGHTS
+from penstock.model.text.emails import fold_email
+from penstock.store.database import Connection, Scope, to_json
+from penstock.store.queries import load
+
+_sql = load("accounts")
+_jobs = load("jobs")
+_keys = load("keys")
+KEY_PREFIX = "pk_"
+
+
+SCOPES = ("read", "write", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks, and what the key or session they come with lets them do. ``role`` is never more
+    than that: an admin's key without the scope `admin` acts as a member."""
+
+    user_id: int
+    org_id: int
+    email: str
+    role: str
+    org: str
+    plan: str
+    shared_jobs: bool = False
+    writes: bool = True
+    key_id: int | None = None
+    session_id: UUID | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """Admins see all orgs, viewers their org, members their own jobs unless the org shares."""
+        own_only = self.role == "member" and not self.shared_jobs
+        owner = self.user_id if own_only else None
+        return Scope(self.org_id, owner, self.role == "admin", self.user_id)
+
+
+_OF_USER = ("user_id", "org_id", "email", "role", "org", "plan", "shared_jobs")
+
+
+def principal_from(row: Any, **more: Any) -> Principal:
+    """As which the user of that row acts with all rights of its role."""
+    of_user = {name: row[name] for name in _OF_USER}
+    return Principal(**of_user, **({"writes": row["role"] != "viewer"} | more))
+
+
+def hash_key(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+async def principal_of(conn: Connection, key: str) -> Principal | None:
+    """Whose key this is; that it is in use is noted once a minute."""
+    hashed = hash_key(key)
+    row = await conn.fetchrow(_sql.principal, hashed)
+    if row is None:
+        return None
+    if row["unused"]:
+        await conn.execute(_sql.touch_key, hashed)
+    found = principal_from(row, key_id=row["key_id"])
+    role = found.role if "admin" in row["scopes"] or found.role != "admin" else "member"
+    return replace(found, role=role, writes=found.writes and "write" in row["scopes"])
+
+
+async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> Any:
+    """The org of that name, made where it is missing."""
+    row = await conn.fetchrow(_sql.find_org, name)
+    if row is not None:
+        return row
+    chosen = plan or "standard"
+    if chosen not in PLAN_WEIGHTS:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"Unknown plan {chosen!r}: use {', '.join(PLAN_WEIGHTS)}."
+        )
+    try:
+        async with conn.transaction():
+            row = await conn.fetchrow(_sql.add_org, name, chosen, PLAN_WEIGHTS[chosen])
+            assert row is not None
+            await conn.execute(_sql.add_org_time, row["id"])
+    except asyncpg.UniqueViolationError:
+        return await conn.fetchrow(_sql.find_org, name)
+    except asyncpg.CheckViolationError as error:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"{name!r} cannot name an org: letters, digits, '.', '_' and '-', at most 63.",
+        ) from error
+    return row
+
+
+async def find_user(conn: Connection, email: str) -> Any:
+    """The user of that address, however it is spelled; None for nobody."""
+    return await conn.fetchrow(_sql.find_user, fold_email(email))
+
+
+async def add_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
+    return await conn.fetchrow(_sql.add_user, org_id, fold_email(email), role)
+
+
+async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
+    """The user of that e-mail; one of another org or role is refused."""
+    row = await find_user(conn, email)
+    if row is None:
+        return await add_user(conn, org_id, email, role)
+    if row["org_id"] != org_id or row["role"] != role:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"User {email!r} exists already, in another org or with another role.",
+        )
+    return row
+
+
+async def list_orgs(conn: Connection) -> list[Any]:
+    return await conn.fetch(_sql.list_orgs)
+
+
+async def knows_org(conn: Connection, name: str) -> bool:
+    return await conn.fetchrow(_sql.find_org, name) is not None
+
+
+async def find_org(conn: Connection, name: str) -> Any:
+    row = await conn.fetchrow(_sql.find_org, name)
+    if row is None:
+        raise NotThere("RESOURCE_NOT_FOUND", f"There is no org named {name!r}.")
+    return row
+
+
+async def set_org(
+    conn: Connection, name: str, plan: str | None, max_slices: int | None,
+    shared_jobs: bool | None, catalog_key: str | None = None, *, by_user: int,
+    ip: str | None = None,
+) -> Any:  # fmt: skip
+    """Change what is given; 0 slices take the cap away."""
+    before = await find_org(conn, name)
+    weight = None if plan is None else PLAN_WEIGHTS[plan]
+    after = await conn.fetchrow(
+        _sql.change_org, before["id"], plan, weight, max_slices, shared_jobs, catalog_key
+    )
+    await audit(
+        conn, before["id"], by_user, "org.change", f"org:{name}", ip=ip, before=_told(before),
+        after=_told(after),
+    )  # fmt: skip
+    return after
+
+
+def _told(org: Any) -> dict[str, Any]:
+    names = ("plan", "weight", "max_slices", "shared_jobs", "catalog_key")
+    return {name: org[name] for name in names}
+
+
+async def add_key(
+    conn: Connection, org_id: int, user_id: int, name: str = "", *,
+    scopes: Sequence[str] = SCOPES, expires_at: datetime | None = None,
+    by_user: int | None = None, ip: str | None = None,
+) -> tuple[int, str]:  # fmt: skip
+    """A new key of 256 random bits, and its id; only its hash is kept."""
+    key = KEY_PREFIX + secrets.token_urlsafe(32)
+    key_id: int = await conn.fetchval(
+        _keys.add_api_key, org_id, user_id, hash_key(key), key[:8], name, expires_at, list(scopes)
+    )
+    told = {"user": user_id, "name": name, "scopes": list(scopes), "expiresAt": expires_at}
+    await audit(
+        conn, org_id, by_user or user_id, "key.create", f"key:{key_id}", ip=ip, after=told
+    )  # fmt: skip
+    return key_id, key
+
+
+async def create_key(conn: Connection, org_id: int, user_id: int, name: str = "") -> str:
+    """A key with all that its user may do."""
+    _, key = await add_key(conn, org_id, user_id, name)
+    return key
+
+
+async def audit(
+    conn: Connection, org_id: int | None, user_id: int | None, action: str, target: str, *,
+    ip: str | None = None, before: Any = None, after: Any = None,
+) -> None:  # fmt: skip
+    await conn.execute(
+        _jobs.add_audit, org_id, user_id, action, target, ip,
+        None if before is None else to_json(before), None if after is None else to_json(after),
+    )  # fmt: skip

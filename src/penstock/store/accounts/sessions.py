@@ -1,0 +1,135 @@
+"""Sessions of people in a browser, their passwords, and how often somebody has tried."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.model.ids import new_id
+from penstock.model.text.emails import fold_email
+from penstock.store.accounts.accounts import Principal, hash_key, principal_from
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("sessions")
+_LONGEST_AGENT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPassword:
+    who: Principal
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    idle_seconds: float
+    seconds: float
+
+
+async def holder_of(conn: Connection, token: str, idle_seconds: float | None) -> Principal | None:
+    """Whose session this is. Used, it lives on for another ``idle_seconds``, which is noted once a
+    minute; without, this is no use of it."""
+    hashed = hash_key(token)
+    row = await conn.fetchrow(_sql.holder, hashed)
+    if row is None:
+        return None
+    if row["unused"] and idle_seconds is not None:
+        await conn.execute(_sql.touch_session, hashed, idle_seconds)
+    return principal_from(row, session_id=row["session_id"])
+
+
+async def add_session(
+    conn: Connection, who: Principal, lifetime: Lifetime, *, ip: str | None, agent: str
+) -> str:
+    """A new session's token of 256 random bits; only its hash is kept."""
+    token = secrets.token_urlsafe(32)
+    await conn.execute(
+        _sql.add_session, new_id(), who.org_id, who.user_id, hash_key(token), ip,
+        agent[:_LONGEST_AGENT], lifetime.idle_seconds, lifetime.seconds,
+    )  # fmt: skip
+    return token
+
+
+async def listed(
+    conn: Connection, before: UUID | None, user_id: int | None, limit: int
+) -> list[Any]:
+    return await conn.fetch(_sql.open_sessions, before, user_id, limit)
+
+
+async def end_session(conn: Connection, session_id: UUID) -> Any:
+    """Whose it was; None if there is none that may be seen."""
+    return await conn.fetchrow(_sql.drop_session, session_id)
+
+
+async def end_sessions_of(conn: Connection, user_id: int, but: UUID | None = None) -> None:
+    await conn.execute(_sql.drop_sessions, user_id, but)
+
+
+async def password_of(conn: Connection, email: str) -> KnownPassword | None:
+    row = await conn.fetchrow(_sql.password, fold_email(email))
+    return None if row is None else KnownPassword(principal_from(row), row["hash"])
+
+
+async def set_password(conn: Connection, user_id: int, org_id: int, hashed: str) -> None:
+    await conn.execute(_sql.set_password, user_id, org_id, hashed)
+
+
+async def some_admin_can_sign_in(conn: Connection) -> bool:
+    return bool(await conn.fetchval(_sql.has_admin_with_password))
+
+
+@dataclass(frozen=True, slots=True)
+class TrySubject:
+    """Which account is tried, and from which network; both as hashes."""
+
+    account: bytes
+    network: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TryLimits:
+    """Failures in an hour: of a network on an account, on an account in all, of a network in all.
+    None is no limit."""
+
+    pair: int
+    account: int | None
+    network: int | None
+
+
+async def begin_try(conn: Connection, tried: TrySubject, limits: TryLimits) -> int:
+    """Count a try, and return 0; or how many milliseconds to wait until one is allowed. A network
+    that has signed in to the account before is not bound by the account's total."""
+    for subject in sorted({tried.account, tried.network}):
+        await conn.execute(_sql.lock_tries, subject)
+    waits = [await conn.fetchval(_sql.wait_for_pair, tried.account, tried.network, limits.pair - 1)]
+    known = await conn.fetchval(_sql.knows_network, tried.account, tried.network)
+    if limits.account is not None and not known:
+        waits.append(await conn.fetchval(_sql.wait_for_account, tried.account, limits.account - 1))
+    if limits.network is not None:
+        waits.append(await conn.fetchval(_sql.wait_for_network, tried.network, limits.network - 1))
+    needed = [max(1, int(wait)) for wait in waits if wait is not None]
+    if not needed:
+        await conn.execute(_sql.add_try, tried.account, tried.network)
+    return max(needed, default=0)
+
+
+async def forgive(conn: Connection, tried: TrySubject) -> None:
+    """It was the right password: this try and those before it from the same network do not count.
+    Those of other networks do; they may be an attacker's."""
+    await conn.execute(_sql.forgive_pair, tried.account, tried.network)
+    await conn.execute(_sql.know_network, tried.account, tried.network)
+
+
+async def forgive_account(conn: Connection, account: bytes) -> None:
+    """No try on this account counts any more."""
+    await conn.execute(_sql.forgive_account, account)
+
+
+async def forget_ended(conn: Connection) -> None:
+    """What has ended, tries too old to count, and networks not seen for long."""
+    await conn.execute(_sql.forget_sessions)
+    await conn.execute(_sql.forget_tries)
+    await conn.execute(_sql.forget_networks)

@@ -1,0 +1,1 @@
+"""Products, their history, and profiles."""

@@ -1,0 +1,1 @@
+"""Jobs, items, slices and events."""

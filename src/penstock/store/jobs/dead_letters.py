@@ -1,0 +1,183 @@
+"""Dead letters: writing one, reading them, closing them, and letting old ones go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.model.errors import ItemError
+from penstock.model.ids import new_id
+from penstock.model.text.failure_signature import signature
+from penstock.store.database import Connection, clean, to_json
+from penstock.store.jobs.transitions import write_events
+from penstock.store.queries import load
+
+_sql = load("dead_letters")
+STATES = ("open", "reprocessed", "discarded")
+_LONGEST_MESSAGE = 4000
+Place = tuple[datetime, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Which letters; what is unset does not matter. ``since`` counts, ``until`` does not."""
+
+    signature: str | None = None
+    code: str | None = None
+    pipeline: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LetterItem:
+    """The one item of a standing job that a letter is about."""
+
+    row_no: int
+    name: str
+    first_failed_at: datetime | None = None
+
+
+async def add_letter(
+    conn: Connection, job_id: UUID, pipeline: str, error: ItemError, *, runs: int,
+    trace: str | None, worker: str | None, item: LetterItem | None = None,
+) -> UUID:  # fmt: skip
+    """The letter of a job that begins to fail, or of one ``item`` of it, in the transaction and
+    under the lock of that. ``runs``: how many runs came to nothing since the last that was
+    counted."""
+    letter_id, shown = new_id(), error.as_json()
+    details = error.details | {key: shown[key] for key in ("column", "value") if key in shown}
+    alike = signature(pipeline, error.code, error.message, details)
+    row = await conn.fetchrow(
+        _sql.add_letter, letter_id, job_id, runs, error.code,
+        clean(error.message[:_LONGEST_MESSAGE]), to_json(details),
+        None if trace is None else clean(trace), alike,
+        *((None, None, None) if item is None else (item.row_no, item.name, item.first_failed_at)),
+    )  # fmt: skip
+    assert row is not None
+    await conn.execute(
+        _sql.join_group, row["org_id"], alike, row["user_id"], row["first_failed_at"], letter_id
+    )
+    numbered = await conn.fetchrow(_sql.number_letter, job_id)
+    assert numbered is not None
+    told = {"letterId": letter_id, "signature": alike, "error": shown}
+    event = (row["org_id"], job_id, numbered["seq"], "job.dead_lettered", to_json(told))
+    await write_events(conn, [event], worker)
+    return letter_id
+
+
+async def list_letters(
+    conn: Connection, states: Sequence[str], which: Matching, after: Place | None, limit: int
+) -> list[Any]:
+    """Newest first."""
+    at, last = after or (None, None)
+    asked = [states or STATES, at, last, which.code, which.pipeline, which.since, which.until]
+    if which.signature is None:
+        return await conn.fetch(_sql.list_letters, *asked, limit)
+    return await conn.fetch(_sql.list_alike, *asked, limit, which.signature)
+
+
+async def list_groups(conn: Connection, after: str | None, limit: int) -> list[Any]:
+    """Signatures with open letters, in their own order. Costs what the groups of the page cost,
+    however many letters they stand for."""
+    return await conn.fetch(_sql.list_groups, after, limit)
+
+
+async def get_letter(conn: Connection, letter_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.get_letter, letter_id)
+
+
+async def trace_of(conn: Connection, letter_id: UUID) -> str | None:
+    """The API's role may not ask for it; an admin's and the owner's may."""
+    trace: str | None = await conn.fetchval(_sql.get_trace, letter_id)
+    return trace
+
+
+async def hold_letter(conn: Connection, letter_id: UUID) -> Any:
+    """The letter, which nobody else can close before this transaction ends; None if there is none
+    that ``conn`` may see."""
+    await conn.fetchval(_sql.lock_letter, letter_id)
+    return await get_letter(conn, letter_id)
+
+
+async def pick_open(
+    conn: Connection, which: Matching, after: Place | None, limit: int
+) -> list[Any]:
+    """Open letters for a bulk action, oldest first and held until this transaction ends."""
+    at, last = after or (None, None)
+    return await conn.fetch(
+        _sql.pick_open, at, last, which.code, which.pipeline, which.since, which.until,
+        which.signature, limit,
+    )  # fmt: skip
+
+
+async def count_open(conn: Connection, which: Matching, most: int) -> int:
+    """How many match, or ``most`` if they are more."""
+    return int(
+        await conn.fetchval(
+            _sql.count_open, which.code, which.pipeline, which.since, which.until,
+            which.signature, most,
+        )
+    )  # fmt: skip
+
+
+async def close_reprocessed(
+    conn: Connection, new_jobs: Sequence[tuple[UUID, UUID]], user_id: int
+) -> None:
+    """Open letters, each with the job that was made from it."""
+    letters, jobs = zip(*new_jobs, strict=True)
+    await _close(conn, letters, "reprocessed", jobs, None, user_id)
+
+
+async def close_discarded(
+    conn: Connection, letters: Sequence[UUID], reason: str, user_id: int
+) -> None:
+    await _close(conn, letters, "discarded", [None] * len(letters), reason, user_id)
+
+
+async def close_of_job(conn: Connection, job_id: UUID, user_id: int | None) -> None:
+    """A failed job is taken up again itself, so that its letter must not be run again besides."""
+    closed = await conn.fetch(_sql.close_letters_of_job, job_id, user_id)
+    await _leave_groups(conn, Counter(tuple(row) for row in closed))
+
+
+async def close_of_items(
+    conn: Connection, job_id: UUID, rows: Sequence[int], user_id: int | None
+) -> None:
+    """Items of a standing job go out again or have gone well: nobody needs their letters."""
+    closed = await conn.fetch(_sql.close_letters_of_items, job_id, list(rows), user_id)
+    await _leave_groups(conn, Counter(tuple(row) for row in closed))
+
+
+async def _close(
+    conn: Connection, letters: Sequence[UUID], state: str, jobs: Sequence[UUID | None],
+    reason: str | None, user_id: int,
+) -> None:  # fmt: skip
+    closed = await conn.fetch(_sql.close_letters, list(letters), state, list(jobs), reason, user_id)
+    if len(closed) != len(letters):
+        raise RuntimeError(f"{len(letters) - len(closed)} letters that we hold are not open")
+    await _leave_groups(conn, Counter(tuple(row) for row in closed))
+
+
+async def _leave_groups(conn: Connection, fewer: Counter[tuple[Any, ...]]) -> None:
+    rows = [(*group, letters) for group, letters in fewer.items() if letters]
+    if rows:
+        await conn.execute(_sql.leave_groups, *(list(column) for column in zip(*rows, strict=True)))
+
+
+async def drop_old(conn: Connection, days: float, most: int) -> int:
+    """Delete letters older than that, up to ``most``; answers how many."""
+    rows = await conn.fetch(_sql.drop_old_letters, days, most)
+    await _leave_groups(
+        conn,
+        Counter({(r["org_id"], r["signature"], r["user_id"]): r["open"] for r in rows}),
+    )
+    return sum(row["letters"] for row in rows)
+
+
+async def drop_old_groups(conn: Connection, days: float) -> None:
+    await conn.execute(_sql.drop_old_groups, days)

@@ -1,0 +1,126 @@
+"""Ended items and jobs that begin anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.model.reprocess import Selection
+from penstock.model.states import ItemStatus
+from penstock.store.database import Connection, from_json, to_json
+from penstock.store.jobs.jobs import NewStage
+from penstock.store.queries import load
+
+_sql = load("reprocess")
+_PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Items, and the row to go on after; None at the end. ``missing`` were named in vain."""
+
+    items: list[Any]
+    next_row: int | None
+    missing: int = 0
+
+
+async def look_at(conn: Connection, job_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.look_at_job, job_id)
+
+
+async def count_codes(conn: Connection, job_id: UUID, codes: Sequence[str]) -> int:
+    return int(await conn.fetchval(_sql.count_codes, job_id, list(codes)))
+
+
+async def window(
+    conn: Connection,
+    job_id: UUID,
+    selection: Selection,
+    after_row: int,
+    most: int,
+    asked_at: datetime,
+) -> Window:
+    """The next ended items after a row, most of which the selection means."""
+    if selection.rows:
+        named = [row for row in selection.rows if row > after_row][:most]
+        found = await conn.fetch(_sql.named_window, job_id, named, asked_at)
+        return Window(
+            found, named[-1] if len(named) == most else None, missing=len(named) - len(found)
+        )
+    if set(selection.statuses) <= _PROBLEMS:
+        found = await conn.fetch(
+            _sql.problem_window, job_id, list(selection.statuses), after_row, most, asked_at
+        )
+    else:
+        found = await conn.fetch(_sql.whole_window, job_id, after_row, most, asked_at)
+    return Window(found, found[-1]["row_no"] if len(found) == most else None)
+
+
+async def reopen_items(
+    conn: Connection, job_id: UUID, rows: Sequence[int], *, from_start: bool, reset_attempts: bool,
+    accept: bool = False,
+) -> None:  # fmt: skip
+    if not rows:
+        return
+    listed = ",".join(map(str, rows))
+    done = await conn.execute(_sql.reopen_items, job_id, listed, from_start, reset_attempts, accept)
+    if done != f"UPDATE {len(rows)}":
+        # Whoever reopens holds the claim lock or the job, so nobody else can have.
+        raise RuntimeError(f"reopening {len(rows)} items of job {job_id}: {done}")
+
+
+async def drop_finish(conn: Connection, job_id: UUID) -> None:
+    await conn.execute(_sql.drop_finish, job_id)
+
+
+async def lock(conn: Connection, job_id: UUID) -> Any:
+    return await conn.fetchrow(_sql.lock_ended, job_id)
+
+
+async def begin_again(
+    conn: Connection, job_id: UUID, *, ended: bool, holder: UUID | None, most: int
+) -> int | None:
+    """The job, locked before, is a new generation, which is answered. ``holder`` keeps it from
+    being complete until it calls `end_reopening`, with up to ``most`` items."""
+    if ended:
+        generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most)
+        await conn.execute(_sql.renew_stages, job_id)
+    else:
+        generation = await conn.fetchval(_sql.renew_job, job_id, holder, most)
+        await conn.execute(_sql.shut_finish, job_id)
+    return None if generation is None else int(generation)
+
+
+async def end_reopening(conn: Connection, job_id: UUID, holder: UUID) -> bool:
+    """False if the job was not held by it."""
+    return bool(await conn.execute(_sql.end_reopening, job_id, holder) == "UPDATE 1")
+
+
+async def failures_since(conn: Connection, since: datetime | None, most: int) -> list[Any]:
+    return await conn.fetch(_sql.failures_since, since, most)
+
+
+async def input_of(conn: Connection, job_id: UUID, row_no: int) -> Any:
+    """A row's cells; None if there is no such row."""
+    return from_json(await conn.fetchval(_sql.input_of, job_id, row_no))
+
+
+async def lock_item(conn: Connection, job_id: UUID, row_no: int) -> Any:
+    return await conn.fetchrow(_sql.lock_item, job_id, row_no)
+
+
+async def set_input(conn: Connection, job_id: UUID, row_no: int, given: Any) -> None:
+    await conn.execute(_sql.set_input, job_id, row_no, to_json(given))
+
+
+async def set_config(conn: Connection, job: Any, config: str, stages: Sequence[NewStage]) -> None:
+    """Another configuration for a job that has ended."""
+    await lock(conn, job["id"])
+    barrier = any(stage.barrier for stage in stages)
+    await conn.execute(_sql.set_config, job["id"], config, barrier)
+    rows = [(s.position, s.kind, s.name, s.barrier, s.before) for s in stages]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    await conn.execute(_sql.set_stages, job["id"], job["org_id"], *columns)

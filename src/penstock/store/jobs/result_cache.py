@@ -1,0 +1,76 @@
+"""Results of a file that was worked through before: where they are, and copies of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from penstock.model.states import ItemStatus
+from penstock.store.database import Connection, from_json
+from penstock.store.jobs.transitions import COUNTER_OF, JobMove
+from penstock.store.queries import load
+
+_sql = load("result_cache")
+# Failures of ours, not of the file: they may go well the next time.
+OURS = (
+    "INTERNAL_ERROR", "WORKER_CRASHED", "API_TIMEOUT", "TOO_SLOW", "TOO_LARGE_FOR_MEMORY",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A job whose first stage can be used again, and what it learnt of its file."""
+
+    job_id: UUID
+    header: list[str]
+    cursor: Mapping[str, Any]
+    context: Mapping[str, Any]
+    total: int
+
+
+async def remember(conn: Connection, job_id: UUID, key: str) -> None:
+    """In the transaction that ends the job, after it has ended."""
+    await conn.execute(_sql.remember, job_id, key, list(OURS))
+
+
+async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: float) -> Source | None:
+    row = await conn.fetchrow(_sql.find, org_id, sha256, key, hours)
+    if row is None:
+        return None
+    return Source(
+        row["id"], from_json(row["header"]), from_json(row["ingest_cursor"]),
+        from_json(row["context"]), row["total"],
+    )  # fmt: skip
+
+
+async def copy_some(
+    conn: Connection, source: UUID, job: Any, after: int, last: int
+) -> tuple[JobMove, float]:
+    """Rows of the other job become rows of this one; answers the move, and their mean size."""
+    copied = await conn.fetch(_sql.copy_items, job["id"], source, job["user_id"], after, last)
+    await conn.execute(_sql.copy_keys, job["id"], source, after, last)
+    move = JobMove()
+    for row in copied:
+        status = ItemStatus(row["status"])
+        move.count("total", row["rows"])
+        move.count(COUNTER_OF[status], row["rows"])
+        if status is ItemStatus.PENDING:
+            move.stage(1).enter(row["rows"], None)
+        elif row["code"] is not None:
+            move.errors[row["code"]] = move.errors.get(row["code"], 0) + row["rows"]
+    rows = max(1, sum(row["rows"] for row in copied))
+    return move, sum(row["bytes"] for row in copied) / rows
+
+
+async def is_unchanged(conn: Connection, source: UUID) -> bool:
+    return bool(await conn.fetchval(_sql.is_unchanged, source))
+
+
+async def say_cached(conn: Connection, job_id: UUID, source: UUID) -> None:
+    await conn.execute(_sql.say_cached, job_id, source)
+
+
+async def drop_old(conn: Connection, hours: float, most: int) -> int:
+    return int((await conn.execute(_sql.drop_old, hours, most)).removeprefix("DELETE "))

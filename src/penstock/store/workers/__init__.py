@@ -1,0 +1,1 @@
+"""Workers, lanes, leadership and the queue's level."""

@@ -1,0 +1,60 @@
+"""What happens at this moment: who works, on what, for whom."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from penstock.store.database import Connection, from_json
+from penstock.store.queries import load
+
+_sql = load("activity")
+_MOST_WORKERS = 1000
+_MOST_LETTERS = 1000
+
+
+async def workers(conn: Connection) -> list[dict[str, Any]]:
+    """Each worker that is there, with its figures; a new one has none yet."""
+    return [
+        {
+            "id": row["id"],
+            "host": row["host"],
+            "pid": row["pid"],
+            "startedAt": row["started_at"],
+            "silentMs": row["silent_ms"],
+            "slots": row["slots"],
+            "figures": from_json(row["figures"]) or {},
+        }
+        for row in await conn.fetch(_sql.live_workers, _MOST_WORKERS)
+    ]
+
+
+async def slices(conn: Connection) -> dict[str, int]:
+    """Live slices by kind."""
+    counts = {row["kind"]: row["slices"] for row in await conn.fetch(_sql.live_slices)}
+    return {kind: counts.get(kind, 0) for kind in ("ingest", "items", "finish")}
+
+
+async def orgs(conn: Connection, most: int) -> list[Any]:
+    return await conn.fetch(_sql.live_orgs, most)
+
+
+async def jobs(conn: Connection, most: int) -> list[Any]:
+    return await conn.fetch(_sql.live_jobs, most)
+
+
+async def done_since(conn: Connection, since: datetime, most: int) -> list[Any]:
+    """Jobs that ended well, the latest first."""
+    return await conn.fetch(_sql.lately_done, since, most)
+
+
+async def failed_since(conn: Connection, since: datetime, most: int) -> list[Any]:
+    """What failed for good, the latest first."""
+    return await conn.fetch(_sql.lately_failed, since, most)
+
+
+async def open_letters(conn: Connection, since_before: datetime) -> tuple[datetime | None, int]:
+    """When the oldest open dead letter came, and how many are open since before that moment."""
+    row = await conn.fetchrow(_sql.open_letters, since_before, _MOST_LETTERS)
+    assert row is not None
+    return row["oldest"], row["waiting"]

@@ -1,0 +1,76 @@
+"""Lanes: which there are, and which stand still."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from penstock.model.errors import BadInput
+from penstock.model.fairness import SHARED_LANES
+from penstock.store.accounts.accounts import audit
+from penstock.store.database import Connection
+from penstock.store.jobs.claims import lock_claims
+from penstock.store.queries import load
+
+_sql = load("lanes")
+_OWN_LANE = re.compile(r"priority\.[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+def known_lane(name: str) -> str:
+    """The lane of that name; one of an org that does not exist yet is fine."""
+    if name not in SHARED_LANES and not _OWN_LANE.fullmatch(name):
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"There is no lane {name!r}: use {', '.join(SHARED_LANES)} or priority.ORG.",
+        )
+    return name
+
+
+async def list_lanes(conn: Connection) -> list[dict[str, Any]]:
+    found = {row["lane"]: row for row in await conn.fetch(_sql.list_lanes)}
+    return [
+        _shape(name, found.get(name)) for name in sorted({*SHARED_LANES, *found}, key=_in_order)
+    ]
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    return (SHARED_LANES.index(name) if name in SHARED_LANES else -1, name)
+
+
+async def get_lane(conn: Connection, name: str) -> dict[str, Any]:
+    found = [lane for lane in await list_lanes(conn) if lane["lane"] == name]
+    return found[0] if found else _shape(name, None)
+
+
+def _shape(name: str, row: Any) -> dict[str, Any]:
+    known = {} if row is None else dict(row)
+    return {
+        "lane": name,
+        "jobs": known.get("jobs", 0),
+        "running": known.get("running", 0),
+        "paused": known.get("paused_at") is not None,
+        "pausedAt": known.get("paused_at"),
+        "pausedBy": known.get("paused_by"),
+        "reason": known.get("reason"),
+    }
+
+
+async def pause(
+    conn: Connection, lane: str, user_id: int, reason: str, ip: str | None = None
+) -> bool:
+    """When this commits nothing of the lane starts any more; False if it stood still already."""
+    # Whoever claims holds this lock, so none of them can come after us with what they saw before.
+    await lock_claims(conn)
+    changed = await conn.fetchval(_sql.pause_lane, known_lane(lane), user_id, reason) is not None
+    if changed:
+        await audit(
+            conn, None, user_id, "lane.pause", f"lane:{lane}", ip=ip, after={"reason": reason}
+        )
+    return changed
+
+
+async def resume(conn: Connection, lane: str, user_id: int, ip: str | None = None) -> bool:
+    changed = await conn.fetchval(_sql.resume_lane, known_lane(lane)) is not None
+    if changed:
+        await audit(conn, None, user_id, "lane.resume", f"lane:{lane}", ip=ip)
+    return changed

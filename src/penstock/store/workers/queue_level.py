@@ -1,0 +1,33 @@
+"""How full the queue is, as its watch saw it last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("queue_level")
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    level: str
+    # Infinite while nobody was alerted of the present overload.
+    alerted_ms_ago: float
+
+
+async def locked(conn: Connection) -> Noted:
+    row = await conn.fetchrow(_sql.lock_intake)
+    assert row is not None
+    ago = row["alerted_ms_ago"]
+    return Noted(row["level"], float("inf") if ago is None else float(ago))
+
+
+async def note(
+    conn: Connection, level: str, depth: int, *, changed: bool, alerted: bool
+) -> datetime:
+    """Answers since when the queue is at this level."""
+    since: datetime = await conn.fetchval(_sql.note_level, level, depth, changed, alerted)
+    return since

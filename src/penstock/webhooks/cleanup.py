@@ -1,0 +1,98 @@
+"""What webhooks leave behind: jobs that have delivered all, deliveries whose item ended without a
+word, and a log that has been kept long enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.model.effects import NoteDelivery
+from penstock.model.errors import ItemError
+from penstock.settings import Settings
+from penstock.store import outbox, webhooks
+from penstock.store.database import from_json
+from penstock.store.jobs import reprocess as store
+from penstock.store.jobs.transitions import end_jobs, write_events
+
+
+@dataclass(frozen=True, slots=True)
+class KeeperConfig:
+    log_days: float
+    every_ms: int = 15_000
+    at_once: int = 1000
+
+    @classmethod
+    def of(cls, settings: Settings) -> KeeperConfig:
+        return cls(settings.webhook_log_days)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    ended: int
+    noted: int
+    dropped: int
+
+
+class WebhookKeeper:
+    name = "webhook keeper"
+
+    def __init__(self, runtime: Runtime, config: KeeperConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or KeeperConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> Kept:
+        noted = await self._note_silent_ends()
+        return Kept(await self._end_rested(), noted, await self._drop_old())
+
+    async def _end_rested(self) -> int:
+        async with self._runtime.db.transaction() as conn:
+            rested = await outbox.rested_streams(conn, self._config.at_once)
+            if rested:
+                await write_events(conn, await end_jobs(conn, rested), None)
+        return len(rested)
+
+    async def _note_silent_ends(self) -> int:
+        """An item set aside because its workers died, or skipped because its job was ended, has
+        told nobody: the log, and whoever looks for what failed, must still hear of it."""
+        noted, after = 0, None
+        while True:
+            async with self._runtime.db.transaction() as conn:
+                rows = await outbox.unnoted(conn, after, self._config.at_once)
+                for job_id in sorted({row["stream_job"] for row in rows}):
+                    await store.lock(conn, job_id)
+                    tried = [_tried(row) for row in rows if row["stream_job"] == job_id]
+                    await webhooks.note_tries(conn, job_id, tried, None)
+            noted += len(rows)
+            if len(rows) < self._config.at_once:
+                return noted
+            after = _last(rows)
+
+    async def _drop_old(self) -> int:
+        dropped = 0
+        while True:
+            async with self._runtime.db.transaction() as conn:
+                some = await webhooks.drop_old(conn, self._config.log_days, self._config.at_once)
+            dropped += some
+            if some < self._config.at_once:
+                return dropped
+
+
+def _last(rows: list[Any]) -> UUID:
+    last: UUID = rows[-1]["id"]
+    return last
+
+
+def _tried(row: Any) -> webhooks.Tried:
+    said = from_json(row["error"]) or {"code": "INTERNAL_ERROR", "message": "It ended untold."}
+    note = NoteDelivery(
+        row["id"], row["endpoint_id"], row["event"], row["url"],
+        urlsplit(row["url"]).hostname or "",
+        "failed",
+    )  # fmt: skip
+    return webhooks.Tried(
+        row["row_no"], note, ItemError(said["code"], said["message"]), row["attempts"]
+    )

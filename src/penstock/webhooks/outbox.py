@@ -1,0 +1,168 @@
+"""From events to deliveries, exactly once: the leader follows the events in the order of their
+commits, and its place in them moves in the transaction that makes the deliveries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.model.fairness import PRIORITIES, lane_of
+from penstock.model.ids import new_id
+from penstock.model.states import TERMINAL_JOB_STATES
+from penstock.model.webhooks import PIPELINE
+from penstock.store import outbox
+from penstock.store.database import Connection, from_json
+from penstock.store.jobs import jobs
+from penstock.store.jobs.jobs import FINISH, NewJob, NewStage
+from penstock.store.jobs.transitions import JobMove, NewChild, write_moves
+from penstock.store.outbox import Maker, NewDelivery
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxConfig:
+    every_ms: int = 500
+    events_at_once: int = 500
+    # A job that has so many deliveries takes no more, so that none grows without end.
+    stream_size: int = 10_000
+
+
+class Outbox:
+    name = "outbox"
+
+    def __init__(self, runtime: Runtime, config: OutboxConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or OutboxConfig()
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers how many deliveries were made."""
+        made = 0
+        async with self._runtime.db.acquire() as conn:
+            full = await outbox.any_news(conn)
+        while full:
+            async with self._runtime.db.transaction() as conn:
+                place = await outbox.hold_cursor(conn)
+                page = await outbox.next_page(conn, place, self._config.events_at_once)
+                if page is None:
+                    break
+                # Sorted, so that the log shows them in the order in which they happened.
+                ids = sorted(new_id() for _ in page.rows)
+                new = [_of_event(row, one) for row, one in zip(page.rows, ids, strict=True)]
+                lanes = await self._make(conn, new)
+                await outbox.move_cursor(conn, page.end)
+                self._runtime.failpoints.reach("outbox_before_commit")
+            self._runtime.failpoints.reach("outbox_after_commit")
+            made, full = made + len(page.rows), page.full
+            await self._wake(lanes)
+        return made + await self._send_tests()
+
+    async def _send_tests(self) -> int:
+        async with self._runtime.db.transaction() as conn:
+            asked = await outbox.waiting(conn, self._config.events_at_once)
+            lanes = await self._make(conn, [_of_test(row) for row in asked])
+        await self._wake(lanes)
+        return len(asked)
+
+    async def _wake(self, lanes: frozenset[str]) -> None:
+        for lane in lanes:
+            await self._runtime.broker.wake(lane)
+
+    async def _make(self, conn: Connection, new: Sequence[NewDelivery]) -> frozenset[str]:
+        """Items and their rows in the log; answers the lanes to wake."""
+        if not new:
+            return frozenset()
+        of_maker: dict[Maker, list[NewDelivery]] = defaultdict(list)
+        for one in new:
+            of_maker[one.maker].append(one)
+        streams = await self._streams(conn, list(of_maker))
+        children = {
+            streams[maker]: [NewChild(None, str(one.id), 0, None, _input(one)) for one in group]
+            for maker, group in of_maker.items()
+        }
+        moves = {job_id: JobMove() for job_id in children}
+        written = await write_moves(conn, moves, None, children)
+        for maker, group in of_maker.items():
+            await outbox.add_deliveries(conn, streams[maker], maker, group)
+        return written.lanes
+
+    async def _streams(self, conn: Connection, makers: Sequence[Maker]) -> dict[Maker, UUID]:
+        """The job that takes each maker's deliveries; a new one where there is none, or where it
+        has enough or was ended by somebody."""
+        found: dict[Maker, UUID] = {}
+        for row in await outbox.open_streams(conn, makers):
+            if row["total"] >= self._config.stream_size or _is_ending(row["state"]):
+                await outbox.close_stream(conn, row["job_id"])
+            else:
+                found[row["org_id"], row["user_id"]] = row["job_id"]
+        for maker in makers:
+            if maker not in found:
+                found[maker] = await self._new_stream(conn, maker)
+        return found
+
+    async def _new_stream(self, conn: Connection, maker: Maker) -> UUID:
+        org_id, user_id = maker
+        name, plan = await outbox.org_of(conn, org_id)
+        pipeline = self._runtime.pipeline(PIPELINE)
+        stages = [
+            NewStage(place, "items", stage.name)
+            for place, stage in enumerate(pipeline.stages(pipeline.Config()))
+        ]
+        job = NewJob(
+            id=new_id(), org_id=org_id, user_id=user_id, pipeline=PIPELINE, config="{}",
+            lane=lane_of(plan, name), priority=PRIORITIES["high"],
+            stages=[*stages, NewStage(FINISH, "finish", "finish")], name="Webhook deliveries",
+            standing=True, rows=(), told={"pipeline": PIPELINE, "name": "Webhook deliveries"},
+        )  # fmt: skip
+        await jobs.add_job(conn, job)
+        await outbox.add_stream(conn, job.id, maker)
+        return job.id
+
+
+def _is_ending(state: str) -> bool:
+    return state == "cancelling" or state in TERMINAL_JOB_STATES
+
+
+def _of_event(row: Any, delivery_id: UUID) -> NewDelivery:
+    payload = {
+        "type": row["event"],
+        "event": row["event"],
+        "timestamp": _moment(row["created_at"]),
+        "jobId": str(row["job_id"]),
+        "workerId": row["worker"],
+        "seq": row["seq"],
+        "data": from_json(row["data"]),
+    }
+    return NewDelivery(
+        delivery_id, row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload,
+        row["event_id"], row["job_id"],
+    )  # fmt: skip
+
+
+def _of_test(row: Any) -> NewDelivery:
+    payload = {
+        "type": row["event"],
+        "event": row["event"],
+        "timestamp": _moment(row["created_at"]),
+        "data": {"message": "Somebody asked for this test."},
+    }
+    return NewDelivery(
+        row["id"], row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload
+    )
+
+
+def _input(one: NewDelivery) -> dict[str, Any]:
+    return {
+        "deliveryId": str(one.id),
+        "endpointId": str(one.endpoint_id),
+        "event": one.event,
+        "payload": one.payload,
+    }
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
