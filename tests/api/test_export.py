@@ -47,7 +47,7 @@ async def test_an_export_is_what_the_items_say(
     ]
     disposition = (await client.post(f"/api/jobs/{job}/export")).headers["content-disposition"]
     assert disposition == (
-        'attachment; filename="Gr-en-Co-exports.csv"; '
+        'attachment; filename="Gr-en-Co-results.csv"; '
         "filename*=UTF-8''Gr%C3%B6%C3%9Fen%20%26%20Co%20results.csv"
     ), "never the name of the file that was sent"
     wanted = {"format": "xlsx", "which": "errors"}
