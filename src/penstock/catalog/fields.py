@@ -1,4 +1,4 @@
-"""The fields of the normalised product, in one table, and the JSON Schema made from it."""
+"""The fields of the normalised product, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ _SHORT = {target.rsplit(".", 1)[-1]: target for target in reversed(MAPPED)} | {
 
 
 def full_target(name: str) -> str | None:
-    """The target a person means: `sku`, `price`, `images.2` or a whole path; None if unknown."""
+    """The target for `sku`, `price`, `images.2` or a whole path; None if unknown."""
     base, _, number = name.rpartition(".")
     if number.isdecimal() and base in BY_TARGET and BY_TARGET[base].many:
         return name
@@ -121,9 +121,9 @@ def full_target(name: str) -> str | None:
 
 
 TIERS = "price.tiers"
-# Tiers in columns of their own: `price.tiers.10` holds the price from ten up, and
-# `price.tiers.10.discount` what then comes off. `price.tiers.step2.quantity` holds the quantity
-# from which the price beside it counts, `price.tiers.step2.amount`, or the discount.
+# Tiers in separate columns: `price.tiers.10` is the price from ten up, and
+# `price.tiers.10.discount` the discount. `price.tiers.step2.quantity` is the quantity
+# from which `price.tiers.step2.amount`, or the discount of the step, applies.
 TIER_COLUMN = re.compile(
     r"price\.tiers\.(?:(?P<quantity>[0-9]{1,7})(?P<off>\.discount)?"
     r"|step(?P<step>[0-9]{1,3})\.(?P<part>quantity|amount|discount))"
@@ -131,7 +131,7 @@ TIER_COLUMN = re.compile(
 
 
 def kind_of(target: str) -> Kind:
-    """What the cells of a column are read as."""
+    """The kind of value that a column of this target contains."""
     if not target.startswith(TIERS + "."):
         return field_of(target).kind
     match target.rpartition(".")[2]:
@@ -143,7 +143,7 @@ def kind_of(target: str) -> Kind:
 
 
 def field_of(target: str) -> Field:
-    """The field a target adds to: `images.3` is `images`."""
+    """The field that a target adds to: `images` for `images.3`."""
     while target not in BY_TARGET:
         target = target.rpartition(".")[0]
     return BY_TARGET[target]
@@ -228,7 +228,7 @@ _FRAGMENTS: dict[str, dict[str, Any]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the normalised product. Only what every product has is required."""
+    """JSON Schema of the normalised product."""
     root: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Product",

@@ -1,4 +1,4 @@
-"""Profiles as they are kept: proven to work, and found again by the columns they were made for."""
+"""Prepare profiles for saving, and apply saved ones to the columns of a file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from penstock.catalog.profiles.profile import ColumnRule, Profile, likely_key, r
 
 
 def to_save(profile: Profile) -> Profile:
-    """With what its columns' names say of units and currencies, as a file's own names would have;
-    rules that no product could be held against are refused here, not when a file comes."""
+    """Add the units and currencies that column names contain. Raises BadInput for rules that
+    cannot be compiled, so that no file fails because of them later."""
     columns = {header: _with_hints(header, rule) for header, rule in profile.columns.items()}
     kept = replace(
         profile,
@@ -37,8 +37,8 @@ def _with_hints(header: str, rule: ColumnRule) -> ColumnRule:
 
 
 def respelt(profile: Profile, header: Sequence[str]) -> Profile:
-    """The same profile with its columns named as this file names them: another case or other
-    spaces make no other column."""
+    """The profile with its columns renamed as in this file: case and
+    spaces do not matter."""
     if set(profile.columns) <= set(header):
         return profile
     ours = {header_key(name): name for name in reversed(header)}

@@ -1,4 +1,4 @@
-"""The best assignment of columns to targets as a whole, not column by column."""
+"""Assign columns to targets so that the sum of all scores is the highest."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 
 def assign(scores: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """For each row of scores one target or None, no target twice, the sum of scores the highest.
+    """One target or None per row of scores; no target is used twice, and the sum is maximal.
 
-    Shortest augmenting paths with potentials; every row may also stay without a target for nothing.
+    Shortest augmenting paths with potentials; a row without a target costs nothing.
     """
     targets = sorted({target for row in scores for target in row})
     rows, real = len(scores), len(targets)
@@ -41,7 +41,7 @@ def _shortest_path(
     row_potential: list[float],
     column_potential: list[float],
 ) -> tuple[int, list[int]]:
-    """The free column that is cheapest to reach from ``row``, and the way back from it."""
+    """The free column with the lowest cost from ``row``, and the path back from it."""
     width = len(column_potential) - 1
     least = [float("inf")] * (width + 1)
     came_from = [0] * (width + 1)

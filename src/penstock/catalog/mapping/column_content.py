@@ -1,4 +1,4 @@
-"""What a column holds, judged by its cells alone."""
+"""Guess what a column contains from its cells, without its name."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from penstock.catalog.values.prices import read_price
 from penstock.catalog.values.units import read_measure, read_pack, unit_of
 from penstock.catalog.word_lists import words
 
-# A column says something of itself only with so many filled cells.
+# A column with fewer filled cells is not judged by its content.
 FEWEST = 3
 TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
 MOST = 200
 
 _FITS: dict[str, Callable[[str], bool]] = {
-    # Wrong check digits are mistakes in a column of numbers, not another kind of column.
+    # A wrong check digit is a typing error, not a sign of another kind of column.
     "gtin": lambda text: read_gtin(text).value is not None or is_wrong_gtin(text),
     "price": lambda text: read_price(text).value is not None,
     "per_unit": lambda text: read_price(text).value is not None,
@@ -47,7 +47,7 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "boolean": lambda text: read_boolean(text).value is not None,
     "availability": lambda text: read_availability(text).value is not None,
     "count": lambda text: read_count(text).value is not None,
-    # Words of stock are for the column of them, where there is one; a number is for this one.
+    # Availability words belong to the status column; this field takes numbers.
     "quantity": lambda text: read_quantity(text).rule in QUANTITY_RULES,
     "lead_time": lambda text: any(c.isdecimal() for c in text),
     "date": lambda text: read_datetime(text).value is not None,
@@ -56,7 +56,7 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "weight": lambda text: read_measure(text, "mass", "kg").value is not None,
     "length": lambda text: read_measure(text, "length", "cm").value is not None,
     "dimensions": lambda text: read_dimensions(text, "cm").value is not None,
-    # Cut off after so many characters, a sample may be no list any more.
+    # A sample is cut after some characters and may no longer parse as a list.
     "variants": lambda text: text.startswith("[{"),
     "url": lambda text: read_url(text).value is not None,
     "images": lambda text: (
@@ -76,7 +76,7 @@ def filled(samples: Sequence[str]) -> list[str]:
 
 
 def are_codes(samples: Sequence[str]) -> bool:
-    """`A-100`, `000123`: nobody calls a product like that."""
+    """`A-100`, `000123`: codes, not product names."""
     cells = filled(samples)
     return len(cells) >= FEWEST and all(map(_CODE.fullmatch, cells))
 
@@ -90,25 +90,25 @@ _PRODUCT = words("product products item items offer offers article articles prod
 
 
 def say_only_product(samples: Sequence[str]) -> bool:
-    """`products` in every row says what the rows are, not which of them."""
+    """Every cell contains a word like `product`, which does not distinguish the rows."""
     said = {text.strip().casefold() for text in filled(samples)}
     return bool(said) and said <= _PRODUCT
 
 
 def fit(kind: str, samples: Sequence[str]) -> float | None:
-    """Which share of the filled cells a field of this kind could take; None if too few are."""
+    """The share of filled cells that a field of this kind accepts; None if too few are filled."""
     check = _FITS.get(kind)
     cells = filled(samples)
     if check is None or not cells:
         return None
     share = sum(check(text) for text in cells) / len(cells)
     if len(cells) < FEWEST:
-        # So few may all be mistakes; they still say against a name that is none of the best.
+        # Few cells can all be typing errors, but they still lower the score of a weak name.
         return None if share else TOO_FEW
     return share
 
 
-# What the cells look like, the field they then fill, how sure one can be at most.
+# What the cells look like, the field they suggest, and the highest confidence.
 _LOOKS: tuple[tuple[str, str, float, Callable[[str], bool]], ...] = (
     ("gtin", "identifiers.gtin", 0.85, lambda text: is_valid(text.strip())),
     ("image_url", "images", 0.8, lambda text: text.startswith("http") and looks_like_image(text)),
@@ -136,7 +136,7 @@ _MONEY = re.compile(
 
 
 def _is_price(text: str) -> bool:
-    """A number with the sign or code of a currency, and nothing else."""
+    """A number with a currency symbol or code, and nothing else."""
     if len(text) >= 40 or TOKEN.search(text) is None or not _MONEY.fullmatch(to_ascii(text)):
         return False
     return read_price(text).value is not None
@@ -152,7 +152,7 @@ def _is_date(text: str) -> bool:
 
 
 def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
-    """(what the column looks like, the field that suggests, how surely), or None."""
+    """What the column looks like, the field this suggests and its confidence, or None."""
     cells = filled(samples)
     if cells and all(text.strip() in CODES for text in cells):
         return "currency", "price.currency", 0.8
@@ -170,7 +170,7 @@ _WITH_CENTS = re.compile(r"[0-9]{1,3}(?:[.,' ]?[0-9]{3})*[.,][0-9]{2}")
 
 
 def guess(samples: Sequence[str]) -> str | None:
-    """The field that cells may fill which nobody named: codes, amounts with cents, names."""
+    """The likely field of a column without a name: codes, amounts with cents, or names."""
     cells = [text.strip() for text in filled(samples)]
     if len(cells) < FEWEST:
         return None

@@ -1,4 +1,4 @@
-"""From the counts of all columns to one decision per column, with what stays unsure said aloud."""
+"""Turn column statistics into one decision per column, with notes about what is ambiguous."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from penstock.catalog.values.numbers import DecimalStyle
 
 @dataclass(frozen=True, slots=True)
 class ColumnDecision:
-    """How the cells of one column are read. ``notes`` are for people; ``said`` is what the file has
-    beside its table, where the currency is from there."""
+    """How the cells of one column are read. ``notes`` are for people; ``said`` quotes the text
+    outside the table that the currency was taken from."""
 
     decimal: DecimalStyle | None = None
     dates: DateOrder | None = None
@@ -52,14 +52,14 @@ UNDECIDED = ColumnDecision()
 
 
 def decide(stats: Sequence[ColumnStats], currency: str | None = None) -> list[ColumnDecision]:
-    """One decision per column. A column that shows nothing itself follows the rest of the file;
-    ``currency`` settles symbols that several currencies share."""
+    """One decision per column. A column without evidence of its own follows the rest of the file;
+    ``currency`` decides symbols that several currencies share."""
     totals: Counter[str] = Counter()
     for column in stats:
         style, how = decimal_style(column.marks)
         if style is not None and how == "clear" and not _is_dates(column):
             totals[style] += 1
-    # Only a file of one mind speaks for its silent columns.
+    # The rest of the file decides only if all its columns agree.
     whole: DecimalStyle | None = None
     if len(totals) == 1:
         whole = "comma" if "comma" in totals else "point"
@@ -109,12 +109,12 @@ def _order(column: ColumnStats, notes: list[str]) -> DateOrder | None:
 
 
 def _of_signs(token: str, column: ColumnStats) -> str | None:
-    """Yen have no cents: where there are any, the sign is the other one's."""
+    """Yen have no decimals: with decimals, `¥` means yuan."""
     return "CNY" if token in ("¥", "￥") and column.marks["point"] else None
 
 
 def _currency(column: ColumnStats, default: str | None, notes: list[str]) -> str | None:
-    """The one currency the column's cells name; cells that name none then mean it too."""
+    """The only currency named in the column, which then applies to cells that name none."""
     named: set[str] = set()
     for token in column.currencies:
         found = currency_of(token, default or _of_signs(token, column))

@@ -1,7 +1,7 @@
-"""What a column as a whole says of its cells, gathered while they are read, in bounded memory.
+"""Statistics of one column, collected while its cells are read, in bounded memory.
 
-`3.350` alone can be three thousand or three; beside `12,50` in the same column it can not. So the
-marks, orders and currencies of all cells are counted, and `decide` reads the counts once.
+`3.350` alone can be three thousand or three; next to `12,50` in the same column it cannot. So the
+decimal marks, date orders and currencies of all cells are counted, and `decide` reads the counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from penstock.catalog.values.numbers import DecimalStyle
 
 MOST_SAMPLES = 50
 MOST_WORDS = 16
-# Smallest hashes kept for the estimate of distinct values: about 6 % off at worst.
+# Number of smallest hashes kept to estimate distinct values, with an error of about 6 %.
 SKETCH = 256
 LONGEST_LOOKED_AT = 24
 MOST_LOOKED_AT = 5_000
@@ -41,7 +41,7 @@ Evidence = Literal[
 
 
 def number_evidence(text: str) -> Evidence | None:
-    """What the first number of a cell shows of its decimal mark; `?` where it could be either."""
+    """The decimal mark that the first number of a cell shows; `?` if it could be either."""
     match = _MARK.search(text)
     if match is None:
         return None
@@ -64,7 +64,7 @@ def number_evidence(text: str) -> Evidence | None:
 
 
 def _is_code(cell: str) -> bool:
-    """`A-12.5` is no number: letters in front of one are a currency or make it something else."""
+    """`A-12.5` is a code: letters before a number are a currency or make it something else."""
     if not cell[0].isalpha():
         return False
     word = _LETTERS.match(cell)
@@ -84,18 +84,18 @@ def date_evidence(text: str) -> Evidence | None:
 
 
 def _hashes(cells: Iterable[str], longest: int) -> set[int]:
-    """Of each its own, whichever process asks. The usual ones at the speed of C: there are many."""
+    """A hash per cell, equal in every process. Written for speed, since there are many cells."""
     if longest <= _MOST_HASHED:
         try:
             return set(map(crc32, map(str.encode, cells)))
         except UnicodeEncodeError:
-            pass  # half of a surrogate pair somewhere
+            pass  # a lone surrogate
     return {crc32(cell[:_MOST_HASHED].encode("utf-8", "surrogatepass")) for cell in cells}
 
 
 @dataclass(slots=True)
 class ColumnStats:
-    """Counts of one column. Two of them merge; the order of merging makes no difference."""
+    """Counts of one column. Two can be merged, in any order."""
 
     cells: int = 0
     filled: int = 0
@@ -105,13 +105,13 @@ class ColumnStats:
     currencies: Counter[str] = field(default_factory=Counter)
     booleans: Counter[str] = field(default_factory=Counter)
     hashes: set[int] = field(default_factory=set)
-    # Above it, the sketch has no use for a hash; 0: for all of them.
+    # Hashes above this are not kept; 0: no limit.
     edge: int = 0
-    # Known without the hashes, once no more cells come.
+    # Set when no more cells follow and the hashes were dropped.
     counted: int | None = None
 
     def add(self, cells: Sequence[str]) -> None:
-        """Take in more cells of the column; equal ones of a batch are looked at once."""
+        """Add cells of the column; equal cells of a batch are inspected once."""
         distinct = dict.fromkeys(cells)
         blank = [cell for cell in distinct if not cell or cell.isspace()]
         self.cells += len(cells)
@@ -129,11 +129,11 @@ class ColumnStats:
             ]
             self.samples += fresh[: MOST_SAMPLES - len(self.samples)]
         hashes = _hashes(distinct, longest)
-        # Those above the smallest are thrown away; most are, once there are many.
+        # Only the smallest hashes are kept; after many cells most new ones are dropped.
         self.hashes |= {one for one in hashes if one < self.edge} if self.edge else hashes
         if len(self.hashes) > SKETCH * 4:
             self._trim()
-        # The first cells are all looked at, of the many after them every eighth.
+        # All of the first cells are inspected, then every eighth.
         looked_at = list(distinct)
         if self.filled > MOST_LOOKED_AT:
             looked_at = looked_at[self.filled % 8 :: 8]
@@ -195,7 +195,7 @@ class ColumnStats:
 
     @property
     def distinct(self) -> int:
-        """How many different values there are, nearly: exact while they are few."""
+        """Estimated number of distinct values; exact while there are few."""
         if self.counted is not None:
             return self.counted
         if len(self.hashes) < SKETCH:
@@ -204,7 +204,7 @@ class ColumnStats:
         return min(self.filled, int((SKETCH - 1) * 2**32 / (kth + 1)))
 
     def as_json(self) -> dict[str, Any]:
-        """For whoever will add no more cells: the sketch is left out, its result is not."""
+        """The final statistics, with the distinct count instead of the hashes."""
         return {
             "cells": self.cells,
             "filled": self.filled,
@@ -235,17 +235,17 @@ def gather(width: int) -> list[ColumnStats]:
 
 
 def add_rows(stats: Sequence[ColumnStats], rows: Sequence[Sequence[str]]) -> None:
-    """Take in a batch of rows, whatever their lengths."""
+    """Add a batch of rows of any length."""
     columns = list(zip_longest(*rows, fillvalue=""))[: len(stats)]
     for index, column in enumerate(stats):
         column.add(columns[index] if index < len(columns) else ("",) * len(rows))
 
 
 def decimal_style(marks: Mapping[str, int]) -> tuple[DecimalStyle | None, str]:
-    """The column's decimal mark, and whether that is clear, leaning, mixed, ambiguous or none."""
+    """The column's decimal mark, and how certain: clear, leaning, mixed, ambiguous or none."""
     comma, point = marks.get("comma", 0), marks.get("point", 0)
     if comma and point:
-        # A few cells that break the habit of thousands do not unmake it.
+        # A few exceptions among thousands of cells do not change the decision.
         if comma >= 20 * point:
             return "comma", "leaning"
         return ("point", "leaning") if point >= 20 * comma else (None, "mixed")

@@ -1,7 +1,7 @@
-"""Headers in fewer words: abbreviations written out, words of one meaning as one, paths cut short.
+"""Simplify headers: expand abbreviations, unify synonyms, shorten paths.
 
-`Mfr Part #`, `Hersteller-Teilenr.` and `ARTICLE_DETAILS.MANUFACTURER_AID` are no names anybody
-listed, but they are made of words that were.
+`Mfr Part #`, `Hersteller-Teilenr.` and `ARTICLE_DETAILS.MANUFACTURER_AID` are in no list of
+column names, but they consist of known words.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from functools import cache
 
 from penstock.catalog.word_lists import by_word, load, words
 
-# What comes first is what all that follows mean. A word is here only if it means one thing alone
-# in any name of a column.
 _LISTS = load("header_words")
 _MEANT = by_word(_LISTS["same meaning"])
-# Alone, words this short mean too much: `Art` is a kind, `No` an answer.
+# Shorter words are ambiguous alone: `Art` means kind in German, `No` can be an answer.
 _SHORTEST_ALONE = 4
 _CLEAR_ALONE = words(_LISTS["clear alone"])
 _JOINING = words(_LISTS["joining"])
@@ -28,8 +26,8 @@ _BRACKETED = re.compile(r"[(\[{][^()\[\]{}]{0,60}[)\]}]")
 
 @cache
 def canonical(key: str) -> str:
-    """A key with its words written out, joining words and spaces left out; empty where too little
-    is there to be sure of."""
+    """A key with abbreviations expanded, without joining words and spaces; empty if too little
+    is left to be certain."""
     key = _SINGLES.sub(lambda run: run.group().replace(" ", ""), key)
     if len(key) < _SHORTEST_ALONE and key in _MEANT and key not in _CLEAR_ALONE:
         return ""
@@ -37,18 +35,18 @@ def canonical(key: str) -> str:
 
 
 def without_brackets(header: str) -> str | None:
-    """What is left of `Levertijd (dagen)`; None where nothing is, or nothing stood in brackets."""
+    """`Levertijd (dagen)` without its brackets; None if it has none or nothing else."""
     rest = _BRACKETED.sub(" ", header).strip()
     return rest if rest and rest != header.strip() else None
 
 
 def with_number_signs(header: str) -> str:
-    """`Item #` is an item's number."""
+    """`Item #` as `Item no`."""
     return header.replace("#", " no ")
 
 
 def members(header: str) -> list[str]:
-    """The last members of a path, where those before only say that the product is meant."""
+    """The ends of a path whose first members only say that the product is meant."""
     path = [part for part in _MEMBER.split(header) if part.strip()]
     if len(path) < 2 or len(path) > 8 or " " in header.strip():
         return []

@@ -1,5 +1,5 @@
-"""What a file says of its prices outside of the cells: in the lines above and below, as the name of
-the sheet, or in how a workbook shows its numbers. `Alle Preise in EUR zzgl. MwSt.` holds for every
+"""What a file says about its prices outside the cells: in the lines above and below, in the name of
+the sheet, or in number formats. `Alle Preise in EUR zzgl. MwSt.` applies to every
 price that does not say otherwise."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OF_PRICES = re.compile(
     r"валюта|para birimi|通貨|货币|tarif|listin|\bvalues? in\b|\bamounts? (?:are )?in\b",
     re.IGNORECASE,
 )
-# Codes that are no words, so that they may stand anywhere. The others only count where a currency
+# Codes that are not words, so they count anywhere. The others only count where a currency
 # is expected: in brackets, after `in` or a colon.
 _CLEAR = words(load("currencies")["unmistakable codes"])
 _EXPECTED = r"(?:\bin |[(\[/:=] ?|: )"
@@ -40,14 +40,14 @@ _TOKEN = re.compile(
     + r"))(?![^\W\d_])|(?P<dollar>(?<![A-Za-z])\$)"
 )  # fmt: skip
 _BEFORE = re.compile(_EXPECTED + r"$")
-# An amount is no word on the currency of all others; a year is no amount.
+# The currency of a single amount does not apply to the whole file; a year is not an amount.
 LONGEST_AMOUNT = 60
 _AMOUNT_BEFORE = re.compile(r"(?<![0-9])(?!(?:19|20)[0-9]{2}\s?$)[0-9][0-9.,' ]*\s?$")
 _AMOUNT_AFTER = re.compile(r"^\s?[0-9]")
 
 
 class Said(NamedTuple):
-    """``words`` are the file's own, for who wonders where it is from."""
+    """``words`` quotes the file."""
 
     currency: str | None = None
     tax_included: bool | None = None
@@ -58,7 +58,7 @@ NOTHING = Said()
 
 
 def said_of_prices(reading: Mapping[str, Any]) -> Said:
-    """By the report of a reading. What is said in two ways is not said."""
+    """From the report of a reading. Contradicting statements are ignored."""
     currencies: dict[str, str] = {}
     taxes: dict[bool, str] = {}
     for line, is_name in _lines(reading):
@@ -104,8 +104,8 @@ def _tax(line: str) -> bool | None:
 def with_what_is_said(
     decisions: Sequence[ColumnDecision], said: Said, currency: str | None
 ) -> list[ColumnDecision]:
-    """Decisions with it, where neither the cells of a column nor the profile's ``currency`` say
-    another."""
+    """Decisions completed by the context, where neither a column's cells nor the profile's
+    ``currency`` say otherwise."""
     money = None if currency else said.currency
     if money is None and said.tax_included is None:
         return list(decisions)
@@ -120,7 +120,7 @@ def _with(decision: ColumnDecision, currency: str | None, said: Said) -> ColumnD
 
 
 def _in(decision: ColumnDecision, currency: str, note: str, words: str) -> ColumnDecision:
-    """A column of several currencies has none of its own."""
+    """A column with several currencies gets no default currency."""
     if decision.currency is not None or any("Several" in one for one in decision.notes):
         return decision
     return replace(decision, currency=currency, notes=(*decision.notes, note), said=words)
@@ -130,7 +130,7 @@ def with_what_is_shown(
     decisions: Sequence[ColumnDecision], header: Sequence[str], shown: Mapping[str, str],
     currency: str | None,
 ) -> list[ColumnDecision]:  # fmt: skip
-    """Decisions with what a workbook shows beside the numbers of a column: `€`, `kg`."""
+    """Decisions completed by the number formats of a workbook: `€`, `kg`."""
     found = list(decisions)
     for index, name in enumerate(header[: len(found)]):
         words = shown.get(name)

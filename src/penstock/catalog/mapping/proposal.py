@@ -1,4 +1,4 @@
-"""Which column is what: by exact name, then by similar name, then by what the cells hold."""
+"""Propose a field per column: by exact name, then by similar name, then by content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from penstock.catalog.word_lists import load, words
 
 How = Literal["exact", "fuzzy", "content", "custom"]
 
-# Under this a column stays a custom field; what was thought of is still listed.
+# Below this a column stays a custom field; the alternatives are still listed.
 LEAST_CONFIDENCE = 0.5
 LEAST_SIMILARITY = 88
 MOST_ALTERNATIVES = 4
@@ -30,7 +30,7 @@ LEAST_ALIKE = 85
 GUESSED = 0.5
 FEWEST_BREAKS = 3
 
-# As readers name the columns of a file without a header.
+# The names that readers give to columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
 _BREAK = re.compile(
     r"\s*(?P<price>(?:preis|price|prix|precio|prezzo|prijs|preço|cena|vk|ek)\s{0,2}"
@@ -41,16 +41,16 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
-# Words that are no misspelt names, though they look it.
+# Words that resemble known names but are not misspelt ones.
 _NO_MISTAKES = words(load("header_words")["not misspelt"])
 
-# One exact name outweighs any number of resemblances, and they any number of looks.
+# One exact name outweighs any number of similar names, and they any number of content guesses.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnProposal:
-    """What one column is proposed to be; ``target`` None keeps it as a custom field."""
+    """The proposal for one column; ``target`` None keeps it as a custom field."""
 
     index: int
     header: str
@@ -85,12 +85,12 @@ class Proposal:
     platform: str | None
 
     def targets(self) -> dict[str, str]:
-        """Column by header to target, mapped ones only."""
+        """Target by header, for mapped columns only."""
         return {c.header: c.target for c in self.columns if c.target is not None}
 
 
 def fingerprint(header: Sequence[str]) -> str:
-    """Equal for files with the same columns in any order, case and spelling of spaces."""
+    """Equal for files with the same columns; order, case and spaces do not matter."""
     names = sorted(header_key(name) for name in header)
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
 
@@ -103,7 +103,7 @@ class _Thought:
 
 
 def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Proposal:
-    """A target for each column, none twice. ``samples`` holds some cells of each column."""
+    """A target for each column, no target twice. ``samples`` holds some cells of each column."""
     platform = synonyms.platform_of(header)
     thoughts = [
         _think(name, samples[index] if index < len(samples) else (), platform)
@@ -115,7 +115,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     _find_price_steps(header, thoughts, samples)
     scores = []
     for index, thought in enumerate(thoughts):
-        # Of two equally good columns the first one wins.
+        # Of two equally good columns the first wins.
         first = 1 - index * 1e-7
         scores.append(
             {
@@ -155,7 +155,7 @@ def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
 
 
 def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
-    """Where there is no header, the cells are all there is to go by."""
+    """Guess by content where the file has no header."""
     for thought, cells in zip(thoughts, samples, strict=False):
         guessed = None if thought.options else column_content.guess(cells)
         if guessed is not None:
@@ -165,8 +165,8 @@ def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
 def _find_price_breaks(
     header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
 ) -> None:
-    """Columns called `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
-    hold amounts are prices from that quantity up."""
+    """Columns named `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
+    contain amounts are prices from that quantity up."""
     matches = ((index, _BREAK.fullmatch(name[:80])) for index, name in enumerate(header))
     found = [(index, step) for index, step in matches if step is not None]
     numbers = [int(step["low"]) for _, step in found]
@@ -184,7 +184,7 @@ def _find_price_breaks(
 def _find_price_steps(
     header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
 ) -> None:
-    """`Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`: quantities and what holds from each up."""
+    """`Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`: quantities and the prices from each up."""
     steps = find_steps(header)
     cells = {index: samples[index] if index < len(samples) else () for index in steps}
     if any(
@@ -195,7 +195,7 @@ def _find_price_steps(
         thoughts[index].options.clear()
         thoughts[index].options[target] = (0.95, "exact")
     for index, thought in enumerate(thoughts):
-        # A column of prices from a quantity up that holds percent says what comes off.
+        # A tier column that contains percentages is a discount.
         priced = next((one for one in thought.options if TIER_PRICE.fullmatch(one)), None)
         given = column_content.filled(samples[index]) if priced and index < len(samples) else []
         if priced and given and all(text.rstrip().endswith("%") for text in given):
@@ -204,7 +204,7 @@ def _find_price_steps(
 
 
 def _with_stock_words(named: list[Candidate]) -> list[Candidate]:
-    """A column called `Stock` may hold `yes` and `sold out` as well as numbers."""
+    """A column named `Stock` may contain `yes` and `sold out` as well as numbers."""
     quantity = next((one for one in named if one.target == "availability.quantity"), None)
     if quantity is None or any(one.target == "availability.status" for one in named):
         return named
@@ -227,7 +227,7 @@ def _similar(name: str) -> list[Candidate]:
 
 
 def _with_further_columns(chosen: list[str | None], thoughts: list[_Thought]) -> None:
-    """Columns that lost a field which takes many add to it: `additional_image_link`."""
+    """Further columns of a field that takes several: `additional_image_link`."""
     taken = {target for target in chosen if target is not None}
     for index, thought in enumerate(thoughts):
         if chosen[index] is not None:
@@ -247,11 +247,11 @@ def _numbers_in(key: str) -> list[str]:
 
 
 def _is_misspelt(key: str, known: str) -> bool:
-    """A word more or less makes another name (`type id`); letters more or less make a mistake."""
+    """An extra or missing word makes another name (`type id`); extra or missing letters a typo."""
     if _numbers_in(key) != _numbers_in(known):
         return False
     if key.count(" ") == known.count(" "):
-        # A short word that differs is another word: `supplier aid` is no `supplier id`.
+        # A short word that differs is another word: `supplier aid` is not `supplier id`.
         mine, theirs = set(key.split()), set(known.split())
         return all(
             len(word) >= SHORTEST_MISSPELT
@@ -264,8 +264,8 @@ def _is_misspelt(key: str, known: str) -> bool:
 def _with_a_title(
     chosen: list[str | None], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
 ) -> None:
-    """Where no column is the title, a column of short descriptions is: many price lists call the
-    name of a product its description."""
+    """Without a title column, use a column of short descriptions: many price lists call the
+    product name description."""
     if "title" in chosen or "description" not in chosen:
         return
     index = chosen.index("description")
@@ -277,11 +277,11 @@ def _with_a_title(
 
 
 def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
-    """A name promises; the cells keep the promise or not."""
+    """The confidence of a name, corrected by how well the cells fit the field."""
     if target in ("title", "specifications.material") and column_content.are_codes(samples):
         confidence *= 0.6
     elif target == "category" and column_content.are_numbers(samples):
-        # Numbers name categories only to who has the list of them.
+        # Numeric category codes mean nothing without their list.
         confidence *= 0.5
     elif target == "category" and column_content.say_only_product(samples):
         confidence *= 0.3

@@ -1,4 +1,4 @@
-"""From a header to the fields it may mean, with what else the header says: unit, currency, tax."""
+"""Fields that a header may mean, and what else the header says: unit, currency, tax."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SKIPPED_WORDS = words(_LISTS["tax"])
 
 
 _MONEY_WORDS = by_word(_LISTS["currencies"])
-# Prices that say to be for one piece.
+# Headers with these words are prices for one piece.
 _EACH = words(_LISTS["price of one piece"])
 
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
@@ -52,18 +52,18 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 
-# `Preis je 100 St.`, `€/100`: prices of small things are for many of them.
+# `Preis je 100 St.`, `€/100`: a price for many pieces.
 _PER_COUNT = re.compile(
     r"(?:(?<!\s)\s++)?(?:/|\b(?:je|pro|per|par|por|für|for|à)\b)"
     r"\s*+(?P<count>10|50|100|200|250|500|1000|1\.000)"
     r"\s*+(?:st|stk|stck|stück|pcs|pc|pieces?|ea|units?|uds?|pz|szt|ks)?\.?\s*+\)?\s*+$",
     re.IGNORECASE,
 )
-# Marks behind a name in the word lists.
+# The confidence of a name by its mark in the word lists.
 _STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
 
 
-# How much a name counts that is one only in part.
+# Confidence factors of partial matches.
 _WRITTEN_OUT, _LAST_MEMBER, _WITHOUT_BRACKETS = 0.93, 0.9, 0.9
 
 
@@ -74,14 +74,14 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a header says beside its field: `Preis netto (EUR)`, `Weight [g]`."""
+    """What a header says besides its field: `Preis netto (EUR)`, `Weight [g]`."""
 
     currency: str | None = None
     unit: str | None = None
     tax_included: bool | None = None
 
     def for_kind(self, kind: str) -> Hints:
-        """What of it a field of this kind has use for."""
+        """The hints that apply to a field of this kind."""
         of_money = kind in _MONEY
         measures = KINDS.get((self.unit or "").rpartition(" ")[2])
         return Hints(
@@ -92,7 +92,7 @@ class Hints:
 
 
 _MONEY = ("price", "per_unit", "tiers")
-# Which units a header may give to which kind of field; prices may be per anything.
+# Kinds of units that a header can give to a kind of field; a price can be per any unit.
 _UNITS = {
     "weight": ("mass",), "length": ("length",), "dimensions": ("length",), "lead_time": ("time",),
     "pack": ("mass", "volume", "length", "area"),
@@ -100,7 +100,7 @@ _UNITS = {
 
 
 def header_key(header: str) -> str:
-    """Equal for headers that differ only in case, accents, marks and camel case."""
+    """Equal for headers that differ only in case, accents, punctuation and camel case."""
     text = _NAMESPACE.sub("", unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
     text = unicodedata.normalize("NFD", _CAMEL.sub(" ", text).casefold())
     text = "".join(c for c in text if not unicodedata.combining(c))
@@ -114,7 +114,7 @@ def _index() -> dict[str, dict[str, float]]:
         if BY_TARGET[target].mapped:
             index.setdefault(header_key(target), {})[target] = 1.0
             last = header_key(target.rsplit(".", 1)[-1])
-            if " " in last:  # "minOrder" is clear alone, "name" and "id" are not
+            if " " in last:  # "minOrder" is clear without its parent, "name" and "id" are not
                 index.setdefault(last, {}).setdefault(target, 0.9)
     lists = (load("synonyms"), load("synonyms_extra_languages"))
     for target, names in (pair for one in lists for pair in one.items()):
@@ -122,7 +122,7 @@ def _index() -> dict[str, dict[str, float]]:
             strength = _STRENGTHS.get(name[-1], 1.0)
             found = index.setdefault(header_key(name), {})
             found[target] = max(found.get(target, 0.0), strength)
-    # What a word means to everyone goes before what one system means by it, unless it is its file.
+    # The common meaning of a word wins over its meaning on one platform.
     common = frozenset(index)
     for platform in _PLATFORMS:
         for key, target in _platform_names(platform):
@@ -133,7 +133,7 @@ def _index() -> dict[str, dict[str, float]]:
 
 @cache
 def _canonical_index() -> dict[str, dict[str, float]]:
-    """The same by what its names come to when their words are written out."""
+    """The same index by canonical keys."""
     index: dict[str, dict[str, float]] = {}
     for key, targets in _index().items():
         found = index.setdefault(canonical(key), {})
@@ -145,7 +145,7 @@ def _canonical_index() -> dict[str, dict[str, float]]:
 
 @cache
 def keys() -> tuple[str, ...]:
-    """All known names that are long enough to be compared fuzzily."""
+    """All known names that are long enough for fuzzy comparison."""
     return tuple(key for key in _index() if len(key) >= 5)
 
 
@@ -161,7 +161,7 @@ def _platform_names(platform: str) -> Iterator[tuple[str, str]]:
 
 
 def platform_of(headers: Sequence[str]) -> str | None:
-    """The system whose headers most of these are, if any clearly is."""
+    """The platform that most of these headers come from, if it is clear."""
     found = {header_key(header) for header in headers}
     best, most = None, 5
     for platform in _PLATFORMS:
@@ -172,7 +172,7 @@ def platform_of(headers: Sequence[str]) -> str | None:
 
 
 def exact(key: str) -> dict[str, float]:
-    """Fields that go by exactly this name, with how surely."""
+    """Fields with exactly this name, with their confidence."""
     found = _index().get(key)
     if found is None and ("ae" in key or "oe" in key or "ue" in key):
         found = _index().get(key.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
@@ -180,12 +180,12 @@ def exact(key: str) -> dict[str, float]:
 
 
 def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate], Hints]:
-    """Fields the header names, surest first, and what else it says."""
+    """Fields that the header may mean, the most likely first, and its hints."""
     hints, bare = read_hints(header)
     best = _named(header_key(header), bare)
     alone = currency_of(header.strip(" ()[]")) if len(header) < 8 else None
     if alone is not None and not best:
-        # A column called `EUR` holds what things cost in it, unless its cells say otherwise.
+        # A column named `EUR` contains prices in that currency.
         best, hints = {"price.amount": 0.8}, Hints(alone.currency)
     if (step := _step_of_tiers(header)) is not None:
         best = {step.target: step.confidence}
@@ -193,7 +193,7 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
         best = _named_in_part(header)
     if platform is not None:
         own = _platform_keys(platform).get(header_key(header))
-        # In a file of a known system its own names come before everyone else's.
+        # In a file of a known platform its own names come first.
         best = {target: value * 0.95 for target, value in best.items()}
         if own is not None:
             best[own] = 1.0
@@ -202,7 +202,7 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
 
 
 def _named(key: str, bare: str) -> dict[str, float]:
-    """Targets by each way to read a key; what its words come to only where nothing is nearer."""
+    """Targets for each reading of a key; canonical keys only if nothing else matches."""
     best: dict[str, float] = {}
     ways = _ways_to_read(key, bare)
     for one, factor in ways:
@@ -221,7 +221,7 @@ def _named(key: str, bare: str) -> dict[str, float]:
 
 
 def _step_of_tiers(header: str) -> Candidate | None:
-    """`Preis ab 10 Stk.`, `100+`, `Price (from 50)`: what it costs from a quantity up."""
+    """`Preis ab 10 Stk.`, `100+`, `Price (from 50)`: the price from a quantity up."""
     match = _STEP.fullmatch(unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
     if match is None or not (match["from"] or match["plus"]):
         return None
@@ -232,14 +232,14 @@ def _step_of_tiers(header: str) -> Candidate | None:
 
 
 def _named_in_part(header: str) -> dict[str, float]:
-    """`Levertijd (dagen)`, `ARTICLE_DETAILS.EAN`, `Item #`: less of it, or more, is a name."""
+    """`Levertijd (dagen)`, `ARTICLE_DETAILS.EAN`, `Item #`: a shorter or longer form is known."""
     parts = [(end, _LAST_MEMBER) for end in members(header)]
     if (rest := without_brackets(header)) is not None:
         parts.append((rest, _WITHOUT_BRACKETS))
     if "#" in header:
         parts.append((with_number_signs(header), 1.0))
     if "- " in header or "-\n" in header:
-        # A word that was parted at the end of a line.
+        # A word that was hyphenated at the end of a line.
         parts.append((_PARTED.sub("", header), 1.0))
     for part, factor in parts:
         if best := _named(header_key(part), read_hints(part)[1]):
@@ -259,7 +259,7 @@ def _ways_to_read(key: str, bare: str) -> list[tuple[str, float]]:
 
 
 def _numbered(key: str) -> Candidate | None:
-    """`image 2`, `additional image 3 url`: further columns of a field that takes many."""
+    """`image 2`, `additional image 3 url`: further columns of a field that takes several."""
     words = key.split()
     places = [i for i, word in enumerate(words) if word.isdecimal() and len(word) < 3]
     if len(places) != 1 or len(words) < 2:
@@ -273,7 +273,7 @@ def _numbered(key: str) -> Candidate | None:
 
 
 def read_hints(header: str) -> tuple[Hints, str]:
-    """Unit, currency and tax said by a header, and its key without them."""
+    """Unit, currency and tax in a header, and its key without them."""
     text = unicodedata.normalize("NFKC", header[:LONGEST_HEADER])
     many = _PER_COUNT.search(text)
     if many is not None:
@@ -298,7 +298,7 @@ def read_hints(header: str) -> tuple[Hints, str]:
     said = {currency, *(word for word, code in _MONEY_WORDS.items() if code == currency)}
     kept = [w for i, w in enumerate(kept) if i == 0 or (w.upper() not in said and w not in said)]
     if words[-1:] == ["in"] and len(words) > 1:
-        # Not "in" what, so it is inches.
+        # "in" at the end means inches.
         unit = unit or "in"
     unit = _cut_unit(kept, unit)
     if unit is None and (_EACH.intersection(words) or words[:2] == ["unit", "price"]):
@@ -309,8 +309,8 @@ def read_hints(header: str) -> tuple[Hints, str]:
 
 
 def _cut_unit(kept: list[str], unit: str | None) -> str | None:
-    """The unit that a header ends in, cut off with the words before it: `Gewicht in g`, `je 100 g`.
-    A header of single letters is no name with a unit."""
+    """Remove the unit at the end of a header with its preposition: `Gewicht in g`, `je 100 g`.
+    A header of single letters is left as it is."""
     if len(kept) == 1:
         return unit or _measuring(kept[0])
     while len(kept) > 1 and (len(kept) > 2 or len(kept[0]) > 1):
@@ -326,6 +326,6 @@ def _cut_unit(kept: list[str], unit: str | None) -> str | None:
 
 
 def _measuring(word: str) -> str | None:
-    """A unit of measure; `St` and `pack` in a header are part of its name."""
+    """The unit of measure; `St` and `pack` in a header are part of its name."""
     unit = unit_of(word)
     return unit if unit is not None and KINDS[unit] not in ("count", "package") else None

@@ -1,4 +1,4 @@
-"""Tiers in columns of their own: which columns are a quantity, its price or its discount."""
+"""Price tiers in separate columns: which columns are a quantity, its price or its discount."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from penstock.catalog.word_lists import load, words
 
 QUANTITY, AMOUNT, DISCOUNT = "quantity", "amount", "discount"
 
-# Words that say that there are steps, but not which part of one a column holds.
 _LISTS = load("tier_columns")
 _STEPS = words(_LISTS["tier"])
 _PARTS = {part: words(_LISTS[part]) for part in (QUANTITY, AMOUNT, DISCOUNT)}
@@ -37,8 +36,8 @@ class _Column(NamedTuple):
 
 
 def find_steps(header: Sequence[str]) -> dict[int, str]:
-    """Targets by column for pairs such as `Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`. Two steps at
-    least, or one whose names speak of steps."""
+    """Targets by column for pairs such as `Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`. At least two
+    steps, or one whose names contain a word for tiers."""
     named = [one for index, name in enumerate(header) if (one := _named(index, name)) is not None]
     pairs = [pair for step in {one.step for one in named} if (pair := _pair(named, step))]
     of_steps = any(one.of_steps for pair in pairs for one in pair)
@@ -53,7 +52,7 @@ def find_steps(header: Sequence[str]) -> dict[int, str]:
 
 
 def _named(index: int, header: str) -> _Column | None:
-    """A column that may be part of a step, with the number of it."""
+    """A column that may be part of a step, with the number of the step."""
     percent = " percent" if "%" in header else ""
     whole = header_key(header)
     key = re.sub(r"\bstaffel(?=\w)", "staffel ", read_hints(header)[1] or whole)
@@ -79,11 +78,11 @@ def _part(said: str, rest: Sequence[str]) -> str | None:
 
 
 def _pair(named: Iterable[_Column], step: int) -> tuple[_Column, _Column] | None:
-    """The quantity and what holds from it up. `Price Break 1` beside `Unit Price 1` is the
+    """The quantity and its price or discount. `Price Break 1` beside `Unit Price 1` is the
     quantity."""
     here = [one for one in named if one.step == step]
     if not step and any(one.of_steps for one in here):
-        # `Menge` and `Preis` beside `Staffelmenge` and `Staffelpreis` are the product's own.
+        # `Menge` and `Preis` beside `Staffelmenge` and `Staffelpreis` are not part of a tier.
         here = [one for one in here if one.of_steps]
     if len(here) != 2:
         return None
@@ -97,14 +96,14 @@ def _pair(named: Iterable[_Column], step: int) -> tuple[_Column, _Column] | None
 
 
 class Step(NamedTuple):
-    """Where a row holds one step: its quantity is known, or stands in a column."""
+    """The columns of one step; ``quantity`` is None if it is in a column too."""
 
     quantity: int | None
     parts: Mapping[str, str]
 
 
 def steps_of(targets: Iterable[str]) -> tuple[Step, ...]:
-    """The steps that columns of these targets hold, those of known quantities first."""
+    """The steps in columns with these targets, those with a known quantity first."""
     known: dict[int, dict[str, str]] = {}
     told: dict[int, dict[str, str]] = {}
     for target in targets:
@@ -123,8 +122,8 @@ def steps_of(targets: Iterable[str]) -> tuple[Step, ...]:
 
 
 def tiers_in(steps: Sequence[Step], parts: Mapping[str, Any]) -> TierList | None:
-    """The tiers of one row, least quantity first; None where no step is filled. Of two steps from
-    one quantity up the first counts; a price of nothing is a place nobody filled."""
+    """The tiers of one row by quantity; None if no step is filled. Of two steps with the same
+    quantity the first wins; a price of 0 counts as empty."""
     found: dict[int, Tier | Discount] = {}
     currency: str | None = None
     for step in steps:

@@ -1,4 +1,4 @@
-"""Values that only make sense together: price with currency and pack, stock with status, sides."""
+"""Combine values of several columns: price with currency and pack, stock with status, sides."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from penstock.catalog.values.unit_names import FACTORS, KINDS
 from penstock.catalog.values.units import Pack
 from penstock.catalog.word_lists import load, words
 
-# The rule of a base price that is empty because there are no rates at all.
+# The lineage rule of a base price that is empty because no rates were imported.
 NO_RATES = "rate_missing"
-# A cell with a letter or a sign of money says itself what currency it is in.
+# A cell with a letter or a currency symbol names its own currency.
 _NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
 _SIDES = ("length", "width", "height", "depth")
 
@@ -35,14 +35,14 @@ Finisher = Callable[[Plan, NormalisedRow, dict[str, Any]], None]
 
 
 def assemble(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    """Put ``parts`` into the row's product."""
+    """Add ``parts``, values by target, to the row's product."""
     for finish in _finishers(plan.targets):
         finish(plan, row, parts)
 
 
 @lru_cache(maxsize=256)
 def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
-    """Only what the mapped fields can need."""
+    """The functions that the mapped fields need."""
     wanted: tuple[tuple[str, Finisher], ...] = (
         ("category", _add_category),
         ("price.", partial(_add_price, steps_of(targets))),
@@ -84,8 +84,8 @@ def _add_pack(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
 
 
 def _priced(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ...]:
-    """Tiers as amounts, after the price of one. What comes off a price that the row does not have
-    is left out, and said."""
+    """Tiers as amounts, based on the price of one. A discount on a price that the row does not have
+    is left out and reported."""
     steps, currency = listed
     amount = read.amount
     discounts = any(isinstance(step, Discount) for step in steps)
@@ -124,7 +124,7 @@ def _add_price(
         _add_base(plan, row, price, currency)
         said = _with_content(row, parts, _unit(parts, read))
         price["unit"] = said or "piece"
-        # Prices by quantity are for one each.
+        # Tier prices are for one piece each.
         per_unit = _per_unit(parts, amount, said or ("piece" if tiers else None), currency)
         if per_unit is not None:
             price["perUnit"] = per_unit
@@ -140,7 +140,7 @@ def _add_price(
 
 
 def _unit(parts: dict[str, Any], read: Price) -> str | None:
-    """What the price is for: `100` in a column of its own beside `ST` means a hundred of them."""
+    """The unit of the price: `100` in its own column beside `ST` means 100 pieces."""
     unit: str | None = parts.get("price.unit") or read.unit
     count: int = parts.get("price.unit.count") or 1
     if count == 1 or (unit is not None and unit[0].isdigit()):
@@ -149,7 +149,7 @@ def _unit(parts: dict[str, Any], read: Price) -> str | None:
 
 
 def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -> str | None:
-    """`Inhalt` 500 beside `Einheit` g: the price is for 500 g, and so much is in the pack."""
+    """`Inhalt` 500 beside `Einheit` g: the price is for 500 g, the content of the pack."""
     pack: Pack | None = parts.get("specifications.pack")
     if pack is None or pack.size is not None or pack.unit != "piece" or unit is None:
         return unit
@@ -181,7 +181,7 @@ def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: s
     elif plan.rates.per:
         row.say("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
     elif "price.amount" in row.lineage:
-        # Without any rates it is no row's own problem: the job says it once, the row remembers.
+        # Without any rates the job warns once; the row only records it in its lineage.
         header, raw, *_ = row.lineage["price.amount"]
         row.lineage["price.base"] = (header, raw, NO_RATES, 0.0)
 
@@ -189,7 +189,7 @@ def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: s
 def _currency(
     plan: Plan, row: NormalisedRow, parts: dict[str, Any], in_cell: str | None
 ) -> str | None:
-    """The cell's own mark first, then the currency column, then what the file says."""
+    """The currency in the cell first, then the currency column, then the file's default."""
     column: str | None = parts.get("price.currency")
     if column is None:
         return in_cell or plan.currency
@@ -205,8 +205,8 @@ def _currency(
 def _per_unit(
     parts: dict[str, Any], amount: str, unit: str | None, currency: str | None
 ) -> dict[str, str] | None:
-    """As the file gives it, else worked out from the pack or the unit the price is for. ``unit``
-    is None where nothing says that; a price that is said to be for one is not for the pack."""
+    """As the file gives it, or computed from the pack or the unit of the price. ``unit``
+    is None if unknown; a price for one piece is not a price for the pack."""
     given: Price | None = parts.get("price.perUnit")
     if given is not None and given.amount is not None:
         return {"amount": given.amount, "unit": given.unit or "piece"}
@@ -222,7 +222,7 @@ def _per_unit(
 
 @lru_cache(maxsize=1_024)
 def _pack_of(unit: str) -> Pack | None:
-    """`100 g` as the unit of a price is a pack of one; `piece` and `box` compare with nothing."""
+    """`100 g` as the unit of a price is a pack of one; `piece` and `box` are not comparable."""
     size, _, name = unit.rpartition(" ")
     if size and KINDS.get(name) == "count" and size.isdecimal() and int(size):
         return Pack(int(size), None, name)
@@ -236,7 +236,7 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
     counted: int | Availability | None = parts.get("availability.quantity")
     quantity = counted if isinstance(counted, int) else None
     if isinstance(counted, Availability):
-        # Words in a column of numbers; a column of words says it better.
+        # The quantity column contains words; the status column has priority.
         read = read or counted
     found: dict[str, Any] = {}
     if read is not None:
@@ -274,7 +274,7 @@ def _add_weight(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
 
 
 def _take_back(row: NormalisedRow, start: str, code: str) -> None:
-    """A cell lacked what another column has."""
+    """Remove a problem of a cell that another column resolves."""
     row.problems[:] = [
         one for one in row.problems
         if one.code != code or not (one.target or "").startswith(start)
@@ -290,7 +290,7 @@ def _weight(parts: dict[str, Any]) -> dict[str, Any]:
     if own is None:
         weight["unit"] = unit
     elif own != unit:
-        # Shopify gives grams and beside them the unit people want to see.
+        # Shopify exports grams and, beside them, the unit to display.
         exact = Decimal(str(weight["value"])) * FACTORS[own] / FACTORS[unit]
         return {"value": plain(format(exact.normalize(), "f")), "unit": unit}
     return weight
@@ -331,7 +331,7 @@ def _columns_of(target: str, targets: frozenset[str]) -> tuple[str, ...]:
 
 
 def _joined(columns: tuple[str, ...], parts: dict[str, Any]) -> list[str]:
-    """Each value once. Always a new list: what was read may be remembered for other rows."""
+    """Each value once. Always a new list, since values are cached for other rows."""
     joined: dict[str, None] = {}
     for column in columns:
         joined.update(dict.fromkeys(parts.get(column, ())))
@@ -362,8 +362,8 @@ def _add_list(
 
 
 def _add_nested(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    """Variants of the record itself; what the product does not say of its own is the first one's,
-    as where each variant has a row."""
+    """Variants inside the record; fields that the product lacks are taken from the first variant,
+    as for variants in rows of their own."""
     variants: list[dict[str, Any]] | None = parts.get("variants")
     if not variants:
         return

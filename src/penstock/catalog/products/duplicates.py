@@ -1,4 +1,4 @@
-"""Duplicates within a file, and how a product differs from the one already known."""
+"""Duplicates within a file, and the difference between a product and the known one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from penstock.catalog.values.result import Problem, problem
 
 State = Literal["new", "changed", "unchanged"]
 
-# By these the catalog knows a product; a row of another source that means it does not rename it.
+# The identity of a catalog product; a matching row of another source does not change it.
 _IDENTITY = ("id", "source", "sourceId")
-# Differ from run to run without the product having changed.
+# Fields that differ between runs without a change of the product.
 _UNTOLD = frozenset(("metadata.confidence", "metadata.lastUpdated", "price.base", *_IDENTITY))
 
 
 def key_of(product: Mapping[str, Any], key: Key) -> str | None:
-    """What makes two rows the same: case and outer spaces do not, nor a GTIN's leading zeros."""
+    """Equal for duplicates: case, outer spaces and a GTIN's leading zeros are ignored."""
     if key == "sourceId":
         found = product.get("sourceId")
     else:
@@ -34,7 +34,7 @@ def same_key(name: str | None, key: Key) -> str | None:
 
 
 def completeness(product: Mapping[str, Any]) -> int:
-    """How many values a product has, at any depth."""
+    """The number of values of a product, at any depth."""
     count = 0
     for value in product.values():
         if isinstance(value, Mapping):
@@ -47,7 +47,7 @@ def completeness(product: Mapping[str, Any]) -> int:
 
 
 class Duplicate(NamedTuple):
-    """``row`` loses to ``kept``."""
+    """``row`` is dropped in favour of ``kept``."""
 
     row: int
     kept: int
@@ -64,7 +64,7 @@ class _Best:
 
 
 class Duplicates:
-    """Rows go in one by one; losers come out once all are in. Holds keys and row numbers only."""
+    """Collects rows and returns those to drop. Keeps keys and row numbers only."""
 
     def __init__(self, key: Key = "sku", winner: Winner = "first") -> None:
         self._key: Key = key
@@ -87,7 +87,7 @@ class Duplicates:
             self._losers.append((row, key))
 
     def _beats(self, row: int, score: int, best: _Best) -> bool:
-        """By row number, not by arrival: rows may come in any order."""
+        """Decided by row number, since rows may be added in any order."""
         if self._winner == "most_complete":
             return score > best.score or (score == best.score and row < best.row)
         return row < best.row if self._winner == "first" else row > best.row
@@ -106,7 +106,7 @@ def find_duplicates(
 
 
 class Change(NamedTuple):
-    """One field that differs; None where one side does not have it."""
+    """One field that differs; a side is None if it lacks the field."""
 
     field: str
     before: Any
@@ -116,8 +116,8 @@ class Change(NamedTuple):
 def diff(
     existing: Mapping[str, Any] | None, product: Mapping[str, Any], *, blanks_count: bool = False
 ) -> tuple[State, list[Change]]:
-    """How ``product`` differs from ``existing``. Fields the new one lacks are left as they are,
-    unless ``blanks_count``: then they are changes to nothing."""
+    """How ``product`` differs from ``existing``. Fields that the new one lacks stay unchanged,
+    unless ``blanks_count``: then they count as removed."""
     if existing is None:
         return "new", []
     changes: list[Change] = []
@@ -138,7 +138,7 @@ def _compare(
             continue
         old, new = before.get(name), after.get(name)
         if isinstance(old, Mapping | None) and isinstance(new, Mapping | None):
-            # A part that one of them lacks altogether differs by what is in it.
+            # A section that one side lacks differs in all of its fields.
             _compare(old or {}, new or {}, field + ".", blanks_count, changes)
         elif old != new and (new is not None or blanks_count):
             changes.append(Change(field, old, new))

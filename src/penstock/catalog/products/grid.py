@@ -1,4 +1,4 @@
-"""A product as one line of the grid, and two products as one."""
+"""Products as rows of the grid, and merging a product into an existing one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from penstock.catalog.fields import FIELDS, full_target
 CUSTOM = "specifications.customFields"
 _OWN = tuple(CUSTOM.split("."))
 MATCH = "match"
-# How many products of other sources may be the same; shown with the match.
+# Number of products of other sources that may be the same; shown with the match.
 LINKS = "links"
-# What is shown once any field of the section is: nobody maps a column to these, or not always.
+# Derived fields that are shown as soon as any field of their section is.
 _COMPANIONS = {
     "price": ("price.amount", "price.currency"),
     "availability": ("availability.status",),
@@ -27,7 +27,7 @@ _OUTPUT = tuple(field.target for field in FIELDS if field.output)
 
 
 def short_name(target: str) -> str:
-    """What people call a field: `sku`, `price`; the whole path where that would be ambiguous."""
+    """The short name of a field: `sku`, `price`; the whole path if that is ambiguous."""
     for name in (target.partition(".")[0], target.rpartition(".")[2]):
         if full_target(name) == target:
             return name
@@ -37,7 +37,7 @@ def short_name(target: str) -> str:
 TARGETS = {short_name(target): target for target in _OUTPUT}
 
 
-# Of a whole catalog, in which each product may have any of them: as cells, and as documents.
+# Columns for the whole catalog, where a product may have any field: as cells and as documents.
 ALL_COLUMNS = [
     *("id", "source"),
     *(short_name(target) for target in _FIRST),
@@ -49,15 +49,15 @@ SECTIONS = list(dict.fromkeys(target.partition(".")[0] for target in _OUTPUT))
 def grid_columns(
     targets: Sequence[str], custom: Sequence[str], *, converts: bool = False
 ) -> list[str]:
-    """The columns of a job's results: identity first, then the mapped fields in their usual order,
-    then the supplier's own columns, then how it compares with the catalog."""
+    """The columns of a job's results: identity first, then the mapped fields in the standard order,
+    then custom columns, then the comparison with the catalog."""
     wanted = set()
     for target in targets:
         wanted.add(_shown(target))
         wanted.update(_COMPANIONS.get(target.partition(".")[0], ()))
     if converts and "price.amount" in wanted:
         wanted.update(("price.base.amount", "price.base.currency"))
-    # Where rows are no variants of each other, what makes one is a column like any other.
+    # Without grouping, variant options are ordinary columns.
     told = [target.rpartition(".")[2] for target in _OPTIONS if target in targets]
     custom = [*told, *custom]
     ordered = [*_FIRST, *(target for target in _OUTPUT if target not in _FIRST)]
@@ -68,19 +68,19 @@ def grid_columns(
 
 
 def _shown(target: str) -> str:
-    """The field whose value a column becomes part of: `images.2` of `images`."""
+    """The field that a column adds to: `images` for `images.2`."""
     while target not in _OUTPUT and "." in target:
         target = target.rpartition(".")[0]
     return target
 
 
 def shown_name(target: str | None) -> str | None:
-    """The column of the grid in which a field is shown."""
+    """The grid column that shows a field."""
     return None if target is None else short_name(_shown(target))
 
 
 def flatten(product: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """The cells of the grid, in no order; what is empty is left out."""
+    """The cells of the grid by column; empty ones are left out."""
     flat: dict[str, Any] = {}
     for parents, wanted in _places(tuple(columns)):
         place: Any = product
@@ -101,8 +101,8 @@ _Place = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
 @lru_cache(maxsize=64)
 def _places(columns: tuple[str, ...]) -> tuple[_Place, ...]:
-    """Where in a product the values of columns are: the way to a part of it, and what is wanted of
-    that part."""
+    """Where the values of columns are in a product: the path of a section, and the columns that
+    show its fields."""
     by_parents: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for column in columns:
         target = TARGETS.get(column)
@@ -127,7 +127,7 @@ def _cell(value: Any) -> Any:
 
 
 def merged(existing: Mapping[str, Any], product: Mapping[str, Any]) -> dict[str, Any]:
-    """The existing product with the file's fields over it; what the file leaves blank stays."""
+    """The existing product updated with the file's fields; blank fields keep their old value."""
     result = dict(existing)
     for name, value in product.items():
         old = result.get(name)

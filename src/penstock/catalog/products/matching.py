@@ -1,8 +1,8 @@
-"""Which product of the catalog a row means, and which products of other sources may be the same.
+"""Find the catalog product of a row, and products of other sources that may be the same.
 
-A row matches inside its own source only: by its source id, then by its SKU, then by its GTIN. A
-product of another source is written only by an org's shared catalog key; otherwise it is proposed
-as a link. Products with different GTINs are never the same. Pure: preview and job decide alike.
+A row matches within its own source only: by source id, then by SKU, then by GTIN. A
+product of another source matches only by the org's shared catalog key; otherwise it is proposed
+as a link. Products with different GTINs are never the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.model.transfer import transferable
 MatchedBy = Literal["sourceId", "sku", "gtin"]
 LinkedBy = Literal["gtin", "mpn"]
 MOST_LINKS = 5
-# Longer keys would not fit into the index; `store/sql/catalog/products.sql` cuts at the same place.
+# Longer keys do not fit into the index; `store/sql/catalog/products.sql` cuts at the same length.
 _LONGEST_MAKER = 200
 _SEPARATOR = "\x1f"
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
@@ -26,12 +26,12 @@ _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @transferable
 class Names(NamedTuple):
-    """What a product is known by, each part as it is compared."""
+    """The identifiers of a product, normalised for comparison."""
 
     id: str | None = None
     sku: str | None = None
     gtin: str | None = None
-    # Brand and the maker's part number, joined.
+    # Brand and manufacturer part number, joined.
     maker: str | None = None
 
     def brief(self) -> dict[str, str]:
@@ -54,19 +54,19 @@ def names_of(product: Mapping[str, Any]) -> Names:
 
 
 def maker_key(brand: str | None, mpn: str | None) -> str | None:
-    """As the database's index has it: the case of ASCII letters does not count."""
+    """As in the database index: the case of ASCII letters is ignored."""
     if not brand or not mpn:
         return None
     return f"{brand}{_SEPARATOR}{mpn}".translate(_LOWER)[:_LONGEST_MAKER]
 
 
 def contradict(gtin: str | None, other: str | None) -> bool:
-    """Both are known and differ: not the same product."""
+    """Both GTINs are known and differ, so the products differ."""
     return gtin is not None and other is not None and gtin != other
 
 
 class Match(NamedTuple):
-    """``contradicts``: the source gives its own id to another GTIN than before."""
+    """``contradicts``: the source id matches, but the GTIN is another than before."""
 
     product: KnownProduct | None = None
     by: MatchedBy | None = None
@@ -74,7 +74,7 @@ class Match(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A product of another source that may be the same. Nothing of it is written."""
+    """A product of another source that may be the same. It is proposed, never written."""
 
     product: LinkCandidate
     by: LinkedBy
@@ -88,7 +88,7 @@ class Link(NamedTuple):
 
 
 class Candidates:
-    """Products that rows of one source may mean."""
+    """Known products that rows of one source can match."""
 
     def __init__(
         self, source: str, products: Sequence[KnownProduct], catalog_key: str | None = None,
@@ -96,7 +96,7 @@ class Candidates:
     ) -> None:  # fmt: skip
         self._source = source
         self._catalog_key = catalog_key
-        # Those of the own source first, then the oldest: ids are in the order of their making.
+        # Products of the same source first, then the oldest: ids are in the order of creation.
         ordered = sorted(products, key=lambda one: (one.source != source, one.id))
         self._by_id = {one.source_id: one for one in ordered if one.source == source}
         self._by_sku = _grouped(ordered, lambda one: one.sku)
@@ -127,7 +127,7 @@ class Candidates:
         return None
 
     def links(self, names: Names, match: Match) -> list[Link]:
-        """At most so many, those with the same GTIN first."""
+        """At most `MOST_LINKS`, those with the same GTIN first."""
         written = None if match.product is None else match.product.id
         found: dict[Any, Link] = {}
         by_gtin: Sequence[LinkCandidate] = ()

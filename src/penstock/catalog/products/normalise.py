@@ -1,4 +1,4 @@
-"""One row of cells to one product, with where each value came from and what was wrong."""
+"""Turn one row of cells into a product, with the lineage of each value and its problems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.catalog.values.result import problem
 
 
 def normalise(plan: Plan, cells: Sequence[str]) -> NormalisedRow:
-    """Never raises for any cells: what cannot be read is a problem of the row."""
+    """Never raises: a cell that cannot be read becomes a problem of the row."""
     product: dict[str, Any] = {}
     lineage: dict[str, Source] = {}
     row = NormalisedRow(product, lineage, [])

@@ -1,4 +1,4 @@
-"""A plan: mapping, profile and column decisions, compiled once per job into steps over cells."""
+"""Compile mapping, profile and column decisions into a plan of steps, once per job."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from penstock.catalog.values.units import read_unit, unit_of
 from penstock.catalog.word_lists import words
 from penstock.model.errors import BadInput
 
-# What is remembered per column: enough for the values that repeat, bounded for those that do not.
+# Cached values per column.
 MOST_REMEMBERED = 4_096
 
-# Fields that go into the product as they are read; all others are put together afterwards.
+# Fields whose value goes into the product unchanged; `assemble` handles all others.
 _DIRECT = words(
     """
     title description brand sourceId supplier.id supplier.name supplier.rating supplier.location
@@ -34,7 +34,7 @@ _DIRECT = words(
 
 
 class Memory(dict[str, Normalised]):
-    """Reads a cell once and remembers it; full, it reads every new one again."""
+    """A bounded cache of cells that were read; when full, new cells are read each time."""
 
     def __init__(self, read: Reader) -> None:
         self._read = read
@@ -47,8 +47,8 @@ class Memory(dict[str, Normalised]):
 
 
 class Step(NamedTuple):
-    """One column: which cell, which field, how it is read. ``section`` is None at the top of the
-    product and empty for a value that is put together with others later."""
+    """One column: cell, field and reader. ``section`` is None at the top level of the
+    product and empty for a value that `assemble` combines with others."""
 
     column: int
     header: str
@@ -74,7 +74,7 @@ class Plan:
     currency: str | None
     targets: frozenset[str]
     notes: tuple[str, ...]
-    # Where the currency is from, if it is from beside the table.
+    # The quoted text that names the currency, if it is outside the table.
     said: Source | None = None
 
     @property
@@ -88,7 +88,7 @@ def compile_plan(
     decisions: Sequence[ColumnDecision] = (),
     rates: Rates | None = None,
 ) -> Plan:
-    """All look-ups done once. A file the profile's contract does not allow is refused here."""
+    """Raises BadInput for a file that the profile's contract does not allow."""
     steps: list[Step] = []
     custom: list[Custom] = []
     unknown: list[Custom] = []
@@ -155,7 +155,7 @@ def _step(index: int, header: str, target: str, style: Style) -> Step:
 
 
 def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header: str) -> Style:
-    """What people set goes before what was found; the column before the whole file."""
+    """Explicit settings win over detected ones, and the column over the whole file."""
     target = rule.target or ""
     unit = rule.unit or decision.unit
     if unit is None and target.startswith("specifications.weight"):
@@ -174,22 +174,22 @@ def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header:
 
 
 def _unit(unit: str | None, target: str) -> str | None:
-    """Prices may be for `100 g`; anything else is measured in one of something."""
+    """Prices may be for `100 g`; other fields use the plain unit."""
     if not unit:
         return None
     return str(read_unit(unit).value) if target.startswith("price.") else unit_of(unit)
 
 
 def _cell_currency(profile: Profile, decision: ColumnDecision) -> str | None:
-    """For cells that name none: what the others of the column name, else the profile's."""
+    """The default for cells without a currency: that of the column, else the profile's."""
     return decision.currency or profile.currency
 
 
 def _only_currency(
     header: Sequence[str], profile: Profile, decisions: Sequence[ColumnDecision]
 ) -> str | None:
-    """The currency of a currency column that holds but one; else the one that the headers of other
-    prices name."""
+    """The currency of a currency column with a single value, else the one named in the headers of
+    other price columns."""
     for index, column in enumerate(header):
         rule = profile.columns.get(column)
         if rule is not None and rule.target == "price.currency" and index < len(decisions):
@@ -222,7 +222,7 @@ def _matters(note: str, rule: ColumnRule) -> bool:
 
 
 def _custom_names(header: Sequence[str]) -> list[str]:
-    """Names of custom fields: the headers, tidied, made different where they are equal."""
+    """Names of custom fields: the cleaned headers, numbered where they are equal."""
     names: list[str] = []
     taken: set[str] = set()
     for index, column in enumerate(header):

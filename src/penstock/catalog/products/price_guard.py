@@ -1,4 +1,4 @@
-"""Prices that changed so much that a person should look first."""
+"""Detect price changes that a person should confirm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-# A misread decimal separator, cents for euros, a price per thousand.
+# Typical errors: a misread decimal separator, cents instead of euros, a price per thousand.
 _FACTORS = tuple(map(Decimal, (10, 100, 1000)))
 _NEAR = Decimal("0.05")
 
@@ -67,8 +67,8 @@ _Pair = tuple[str, Decimal, Decimal, str | None]
 
 
 def _comparable(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[_Pair]:
-    """Like with like: amounts in the same currency for the same unit. Where those differ, prices
-    per unit or in the base currency still compare."""
+    """Comparable pairs: amounts in the same currency for the same unit. Where those differ, prices
+    per unit or in the base currency."""
     currency = after.get("currency")
     same_money = _alike(before.get("currency"), currency)
     same_unit = _alike(before.get("unit"), after.get("unit"))
@@ -100,7 +100,7 @@ def _part(price: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _alike(before: Any, after: Any) -> bool:
-    """What one side does not say is taken to be as the other says: rather ask once too often."""
+    """A missing value counts as equal, so that doubtful changes are confirmed."""
     return before is None or after is None or before == after
 
 

@@ -1,4 +1,4 @@
-"""A row while it becomes a product."""
+"""The state of a row while it is normalised."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from penstock.catalog.problem_codes import Severity
 from penstock.catalog.values.result import Problem, problem
 
-# Longer cells are quoted in part: the whole one is kept with the row.
+# Longer cells are quoted in part; the row keeps the whole cell.
 LONGEST_RAW = 300
 
 
-# Where a value came from: column, raw text, rule, and how sure the rule is. A plain tuple, because
+# The lineage of a value: column, raw text, rule and confidence. A plain tuple, because
 # there is one for every value of every row.
 Source = tuple[str, str, str, float]
 
@@ -33,8 +33,8 @@ class RowProblem(NamedTuple):
 
 @dataclass(slots=True)
 class NormalisedRow:
-    """``group`` is the handle or parent that variants share. ``continues``: the row only adds to
-    another one of its group, as Shopify's further variants and pictures do."""
+    """``group`` is the handle or parent that variants share. ``continues``: the row only extends
+    another row of its group, as Shopify's further variants and images do."""
 
     product: dict[str, Any]
     lineage: dict[str, Source]
@@ -49,7 +49,7 @@ class NormalisedRow:
             )
 
     def say(self, target: str, code: str, **words: object) -> None:
-        """A problem of a field as a whole, shown at the cell it came from."""
+        """Add a problem of a field, shown at the cell of its value."""
         source = self.lineage.get(target)
         header, raw = source[:2] if source else (target, "")
         self.add(header, raw, target, (problem(code, **words),))

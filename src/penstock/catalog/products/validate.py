@@ -1,4 +1,4 @@
-"""Whether a row may go on: contract, required fields, and the profile's own rules."""
+"""Validate a row: contract, required fields and the profile's rules."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MOST_VIOLATIONS = 20
 DEEPEST = 30
 MOST_EXPANDED = 20_000
 
-# A product is known by the first of these that it has.
+# A product is identified by the first of these that it has.
 _NAMES = ("sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn")
 _CALLED = {"sourceId": "id (SKU, GTIN or MPN would do)"}
 
-# Amounts are text in a product and numbers to a rule, so that `minimum` means what it says.
+# Amounts are strings in a product; rules see numbers, so that `minimum` works.
 _AMOUNTS = ("amount", "maxAmount")
 
 
@@ -39,7 +39,7 @@ class Validator:
     rules: Any
 
     def check(self, row: NormalisedRow, cells: Sequence[str] = ()) -> Verdict:
-        """The verdict; new problems are added to the row, discarded values leave its product."""
+        """The verdict. Adds problems to the row and removes discarded values from its product."""
         contract = self.plan.profile.contract
         if self.plan.unknown and contract == "discard_row" and self._holds_unknown(row, cells):
             return "discarded"
@@ -69,7 +69,7 @@ class Validator:
                 row.problems.append(RowProblem(self._column_of(target), None, *found, target))
 
     def _column_of(self, target: str) -> str | None:
-        """Where the field would be filled, so that it can be."""
+        """The column that fills the field."""
         places = _NAMES if target == "sourceId" else (target,)
         return next(
             (step.header for one in places for step in self.plan.steps if step.target == one), None
@@ -94,7 +94,7 @@ class Validator:
 
 
 def compile_validator(plan: Plan) -> Validator:
-    """Refuses rules that are no JSON Schema, or that would fetch another one."""
+    """Raises BadInput for rules that are not a JSON Schema or that refer to another document."""
     names = REQUIRED if plan.profile.required is None else plan.profile.required
     required = tuple(
         (target, tuple(target.split("."))) for name in names if (target := full_target(name))
@@ -112,7 +112,7 @@ def _compile(rules: Mapping[str, Any] | None) -> Any:
             f"The rules grow beyond {MOST_EXPANDED:,} parts when their references are followed",
         )
     try:
-        # Patterns run in time linear in the text, whoever wrote them.
+        # Untrusted patterns: this engine takes time linear in the text.
         return jsonschema_rs.validator_for(
             dict(rules),
             validate_formats=True,
@@ -141,9 +141,9 @@ def _refuse_references(schema: Any, depth: int) -> None:
 
 
 def expanded_size(rules: Mapping[str, Any]) -> int:
-    """How many parts the rules have with each reference replaced by what it leads to. References
-    to references can double with each step, and validation visits each part. One that leads back
-    to itself counts once: the depth of a product bounds it."""
+    """The size of the rules with each reference replaced by its target. References
+    to references can double with each step, and validation visits every part. A reference
+    to itself counts once, since the depth of a product bounds it."""
     anchors = dict(_anchors(rules))
     known: dict[str, int] = {}
 
@@ -180,7 +180,7 @@ def _anchors(schema: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _target(rules: Mapping[str, Any], reference: str, anchors: Mapping[str, Any]) -> Any:
-    """What a reference inside of the rules leads to; None where the compiler will refuse it."""
+    """The target of a reference inside the rules; None if the compiler will refuse it."""
     if reference in anchors:
         return anchors[reference]
     place: Any = rules
@@ -196,7 +196,7 @@ def _target(rules: Mapping[str, Any], reference: str, anchors: Mapping[str, Any]
 
 
 def as_rules_see(product: Mapping[str, Any]) -> dict[str, Any]:
-    """The product with its amounts as exact numbers."""
+    """The product with amounts as exact numbers."""
     price = product.get("price")
     if price is None:
         return dict(product)
@@ -222,14 +222,14 @@ def _at(product: Mapping[str, Any], path: Sequence[str]) -> Any:
 
 
 def _explained(row: NormalisedRow, target: str) -> bool:
-    """A field already named as unreadable, or a price on request, is not named again as missing."""
+    """A field that is reported as unreadable, or a price on request, is not reported as missing."""
     if target == "price.amount" and row.product.get("price", {}).get("onRequest"):
         return True
     return any(p.target == target and p.severity == "error" for p in row.problems)
 
 
 def _discard_values(row: NormalisedRow) -> None:
-    """Values with errors leave the product; the row goes on with a warning."""
+    """Remove values with errors from the product and turn the errors into warnings."""
     kept: list[RowProblem] = []
     for found in row.problems:
         if found.severity != "error" or found.target is None:

@@ -1,4 +1,4 @@
-"""Rows that are variants of one product, grouped by handle or parent SKU."""
+"""Group rows that are variants of one product, by handle or parent SKU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow
 from penstock.catalog.values.result import Problem, problem
 
-# What a variant has of its own; all else belongs to the product.
+# Fields of a variant; all others belong to the product.
 _OWN = ("identifiers", "price", "availability", "sourceId")
 _IMAGES = 50
 _OPTIONS = (
@@ -20,10 +20,10 @@ _OPTIONS = (
 
 
 def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    """The row's group, and the one variant it is, if it says what it differs in."""
+    """Set the row's group and, if the row has options, its variant."""
     group = parts.get("variants.group")
     options = _options(parts)
-    # Shops write the number of no product where there is no parent.
+    # Some shops write 0 where there is no parent.
     if group is None or group == "0":
         if options:
             specifications = row.product.setdefault("specifications", {})
@@ -53,7 +53,7 @@ def _variant(product: dict[str, Any], options: dict[str, str]) -> dict[str, Any]
 
 
 class Member(NamedTuple):
-    """A row as it enters grouping."""
+    """A row to be grouped."""
 
     row: int
     product: dict[str, Any]
@@ -62,7 +62,7 @@ class Member(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """A product made of ``rows``, the first of which is its parent."""
+    """A product made of ``rows``; the first is the parent."""
 
     rows: tuple[int, ...]
     product: dict[str, Any]
@@ -70,9 +70,9 @@ class Grouped(NamedTuple):
 
 
 def group(members: Iterable[Member]) -> list[Grouped]:
-    """One product per group, in the order of first rows; rows without a group stay alone.
+    """One product per group, in the order of first rows; a row without a group is a product itself.
 
-    A row that has no group itself but whose SKU or id others name as theirs is their parent.
+    A row without a group whose SKU or id others name as their group is their parent.
     """
     taken = list(members)
     named = {member.group for member in taken if member.group is not None}

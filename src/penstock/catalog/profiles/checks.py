@@ -1,7 +1,7 @@
-"""Profiles as callers send them: strict types and bounded sizes, before anything is made of them.
+"""Check profiles that callers send: strict types and bounded sizes.
 
-check_types   what every profile must fit, also one that is stored
-check_bounds  what a caller may send
+check_types   types of any profile, also of a stored one
+check_bounds  sizes of a profile that a caller sends
 parse_toml    TOML within the same bounds
 """
 
@@ -33,7 +33,7 @@ LONGEST_TEXT = 100
 DEEPEST = 40
 
 Text = Annotated[str, StringConstraints(strict=True)]
-# A table, an array, a key in several parts: each nests the next.
+# Tables, arrays and dotted keys nest.
 _TOML_TEXT = re.compile(
     r'"""(?:[^\\]|\\.)*?"""' r"|'''.*?'''" r'|"(?:[^"\\\n]|\\.)*+"' r"|'[^'\n]*+'|#[^\n]*+",
     re.DOTALL,
@@ -47,7 +47,7 @@ class _Strict(BaseModel):
 
 
 class ColumnRuleInput(_Strict):
-    """What one column of the file fills."""
+    """The rule of one column of the file."""
 
     target: Text | None = Field(
         None, description="The field; null keeps it as a custom field, `ignore` leaves it out."
@@ -60,7 +60,7 @@ class ColumnRuleInput(_Strict):
 
 
 class ProfileInput(_Strict):
-    """A profile; the name is that of the address, and the version the next one."""
+    """A profile; its name is part of the URL, and its version is assigned."""
 
     name: Text = Field("", max_length=LONGEST_TEXT)
     version: int = Field(1, ge=1, le=2**31 - 1)
@@ -87,12 +87,12 @@ def unusable(what: str) -> BadInput:
 
 
 def check_types(given: Mapping[str, Any]) -> None:
-    """Unknown settings and wrong types, by the first of them."""
+    """Raise BadInput for the first unknown setting or wrong type."""
     try:
         ProfileInput.model_validate(given)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
-        # A column may be a text or a table; what it lacks to be a text helps no reader.
+        # A column may be a string or a table; the error about the string is not helpful.
         first = next(one for one in problems if one["loc"][-1:] != ("str",))
         place = [str(part)[:LONGEST_TEXT] for part in first["loc"] if part != "ColumnRuleInput"]
         if first["type"] == "extra_forbidden":
@@ -101,7 +101,7 @@ def check_types(given: Mapping[str, Any]) -> None:
 
 
 def check_bounds(given: Mapping[str, Any]) -> None:
-    """Sizes, nesting, and values that JSON cannot hold. Cheap, whatever was sent."""
+    """Refuse large or deeply nested profiles and values that JSON cannot hold."""
     _check_value(given, DEEPEST)
     columns, required, rules = (given.get(name) for name in ("columns", "required", "rules"))
     if isinstance(columns, Mapping):
@@ -119,7 +119,7 @@ def check_bounds(given: Mapping[str, Any]) -> None:
 
 
 def _check_texts(value: Any) -> None:
-    """All texts but the columns' names and the rules' are names of something."""
+    """All texts except column names and rules are short names."""
     if isinstance(value, str) and len(value) > LONGEST_TEXT:
         raise unusable(f"{value[:20]!r}… is longer than {LONGEST_TEXT} characters")
     for part in _parts_of(value):
@@ -127,7 +127,7 @@ def _check_texts(value: Any) -> None:
 
 
 def _check_value(value: Any, room: int) -> None:
-    """TOML has dates, infinities and integers of any size, which are refused here."""
+    """Refuse the dates, infinities and large integers that TOML allows."""
     if room == 0:
         raise unusable(f"it is nested more than {DEEPEST} deep")
     if isinstance(value, str):
@@ -165,7 +165,7 @@ def _check_text(text: str) -> None:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document; refused before it is parsed where parsing would take long or much memory."""
+    """Parse TOML; input that would take much time or memory is refused before."""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise unusable(f"it is larger than {MOST_BYTES:,} bytes")
     bare = _TOML_TEXT.sub("s", text)
@@ -174,7 +174,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         depth += 1 if bracket in "[{" else -1
         if depth > DEEPEST:
             raise unusable(f"it is nested more than {DEEPEST} deep")
-    # The parser's time grows with the square of the number of a key's parts.
+    # The parser takes time quadratic in the number of parts of a dotted key.
     if _LONG_KEY.search(bare):
         raise unusable(f"a key has more than {DEEPEST} parts")
     try:

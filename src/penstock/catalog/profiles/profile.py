@@ -1,4 +1,4 @@
-"""A profile: what was learnt about a supplier's files, kept under a name and a version."""
+"""A profile: how the files of a supplier are read, with a name and a version."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ DEFAULT_PRICE_GUARD = 50.0
 
 @dataclass(frozen=True, slots=True)
 class ColumnRule:
-    """One column. ``target`` None keeps it as a custom field, `ignore` leaves it out. The rest is
-    for files whose cells do not say it themselves."""
+    """The rule of one column. ``target`` None keeps it as a custom field, `ignore` drops it. The
+    rest are defaults for cells that do not say it themselves."""
 
     target: str | None = None
     decimal: DecimalStyle | None = None
@@ -62,7 +62,7 @@ class Profile:
     contract: Contract = "evolve"
     winner: Winner = "first"
     key: Key = "sku"
-    # Percent by which a known product's price may change unasked; 0: any change.
+    # Price changes of a known product above this percentage are held back; 0: none are.
     price_guard: float = DEFAULT_PRICE_GUARD
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Profile:
         return replace(self, version=self.version + 1, **changes)
 
     def to_toml(self) -> str:
-        """As `from_toml` reads it. Rules are JSON, which TOML has no null for."""
+        """The TOML that `from_toml` reads. Rules are a JSON string, since TOML has no null."""
         shown: dict[str, Any] = {"name": self.name, "version": self.version}
         for name in _PLAIN:
             value = getattr(self, name)
@@ -99,12 +99,12 @@ def _rule_json(rule: ColumnRule) -> dict[str, Any]:
 
 
 def from_toml(text: str) -> Profile:
-    """A profile from its TOML; unknown settings, wrong types and too large ones are refused."""
+    """A profile from TOML. Raises BadInput for unknown settings, wrong types and large input."""
     return from_input(parse_toml(text))
 
 
 def from_input(given: Mapping[str, Any]) -> Profile:
-    """A profile from a caller's mapping, held to the bounds of what a caller may send."""
+    """A profile from a caller's mapping, checked for types and sizes."""
     values = _with_parsed_rules(given)
     check_bounds(values)
     if not isinstance(values.get("name"), str) or not values["name"]:
@@ -113,7 +113,7 @@ def from_input(given: Mapping[str, Any]) -> Profile:
 
 
 def from_json(read: Mapping[str, Any]) -> Profile:
-    """The same from a mapping that is stored. Files may have longer headers than callers may send,
+    """A profile from a stored mapping. Files may have longer headers than callers may send,
     so only types are checked."""
     values = _with_parsed_rules(read)
     check_types(values)
@@ -127,7 +127,7 @@ def from_json(read: Mapping[str, Any]) -> Profile:
 
 
 def _with_parsed_rules(read: Mapping[str, Any]) -> dict[str, Any]:
-    """Rules may be JSON in a text, as `to_toml` writes them."""
+    """Rules may be a JSON string, as `to_toml` writes them."""
     values = dict(read)
     if isinstance(values.get("rules"), str):
         try:
@@ -143,13 +143,13 @@ def to_json(profile: Profile) -> dict[str, Any]:
     shown["rules"] = None if profile.rules is None else dict(profile.rules)
     shown["columns"] = {header: _rule_json(rule) for header, rule in profile.columns.items()}
     if profile.price_guard == DEFAULT_PRICE_GUARD:
-        # A worker of the version before does not know it.
+        # A worker of the previous version does not know the field.
         del shown["price_guard"]
     return shown
 
 
 def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
-    """What was proposed, as a profile that can be changed and saved."""
+    """The proposal as a profile that can be changed and saved."""
     columns: dict[str, ColumnRule] = {}
     for column in proposal.columns:
         columns.setdefault(column.header, rule_for(column.target, column.hints))
@@ -158,7 +158,7 @@ def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
 
 
 def likely_key(columns: Mapping[str, ColumnRule]) -> Key:
-    """Rows are told apart by what they have."""
+    """The identifier by which rows of these columns are distinguished."""
     filled = {rule.target for rule in columns.values()}
     if "identifiers.sku" not in filled:
         if "sourceId" in filled:
@@ -169,7 +169,7 @@ def likely_key(columns: Mapping[str, ColumnRule]) -> Key:
 
 
 def rule_for(target: str | None, hints: Hints) -> ColumnRule:
-    """A column's rule with what its header says, as far as the field has use for it."""
+    """A column's rule with the hints of its header that apply to the field."""
     if target is None or target == IGNORED:
         return ColumnRule(target)
     own = hints.for_kind(kind_of(target))
