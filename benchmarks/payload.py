@@ -11,7 +11,7 @@ from pydantic import Field
 from benchmarks.peers.marks import mark
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import (
-    MOST_INLINE_ROWS,
+    MAX_INLINE_ROWS,
     Config,
     Item,
     Job,
@@ -72,7 +72,7 @@ class Payload(Pipeline):
         return (Stage("work", run=_work),)
 
     def inline(self, config: PayloadConfig) -> Sequence[Row] | None:
-        if config.items > MOST_INLINE_ROWS:
+        if config.items > MAX_INLINE_ROWS:
             return None
         return [Row(make_input(number)) for number in range(config.items)]
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog.products.matching import MOST_LINKS, Candidates, Names, maker_key, names_of
+from penstock.catalog.products.matching import MAX_LINKS, Candidates, Names, maker_key, names_of
 from penstock.catalog.values.gtin import check_digit
 from penstock.model.products import KnownProduct, LinkCandidate
 
@@ -85,7 +85,7 @@ def test_links_are_of_other_sources_and_never_contradict(
     candidates = Candidates(source, known, key, links_of(known, makers))
     match = candidates.match(row)
     links = candidates.links(row, match)
-    assert len(links) <= MOST_LINKS
+    assert len(links) <= MAX_LINKS
     assert len({link.product.id for link in links}) == len(links)
     for link in links:
         assert link.product.source != source

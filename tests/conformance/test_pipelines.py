@@ -28,7 +28,7 @@ from tests.pipelines.context import (
 )
 
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
-from penstock.model.pipeline import MOST_INLINE_ROWS, Item, Job, Pipeline, Row
+from penstock.model.pipeline import MAX_INLINE_ROWS, Item, Job, Pipeline, Row
 from penstock.model.text.json_text import JsonText
 from penstock.pipelines import PIPELINES
 
@@ -121,7 +121,7 @@ def test_stages_have_names_and_shares(pipeline: Pipeline) -> None:
 @every_pipeline
 def test_inline_rows_are_few(pipeline: Pipeline) -> None:
     config = pipeline.Config.model_validate(SAMPLES[pipeline.name].config)
-    assert len(pipeline.inline(config) or ()) <= MOST_INLINE_ROWS
+    assert len(pipeline.inline(config) or ()) <= MAX_INLINE_ROWS
 
 
 @every_pipeline

@@ -9,7 +9,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from penstock.formats.pictures import MOST_PIXELS, shrink
+from penstock.formats.pictures import MAX_PIXELS, shrink
 from penstock.model.errors import BadInput
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_picture_is_refused(content: bytes) -> None:
 
 @pytest.mark.parametrize("side", [6500, 13_000, 60_000])
 def test_more_pixels_than_fit_are_never_decoded(side: int) -> None:
-    assert side * side > MOST_PIXELS
+    assert side * side > MAX_PIXELS
     with pytest.raises(BadInput) as caught:
         shrink(huge_png(side, side), [96])
     assert caught.value.code == "PICTURE_UNREADABLE"

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import penstock
-from penstock.catalog.mapping.price_context import LONGEST_AMOUNT
+from penstock.catalog.mapping.price_context import MAX_AMOUNT_LENGTH
 
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 # Patterns in a container, which are called by another name.
@@ -23,7 +23,7 @@ KNOWN_USES = {
     ("penstock.formats.records.blocks", "_LINE"): {"fullmatch"},
 }
 # The most characters that are given to a pattern which cannot be made linear.
-CAPS = {"penstock.catalog.mapping.price_context._AMOUNT_BEFORE": LONGEST_AMOUNT}
+CAPS = {"penstock.catalog.mapping.price_context._AMOUNT_BEFORE": MAX_AMOUNT_LENGTH}
 _SOURCE = Path(penstock.__file__).parent
 
 

@@ -21,7 +21,7 @@ from tests.guards.servers import answering, serving
 
 from penstock.api.catalog.pictures import Pictures
 from penstock.engine.runtime import Runtime
-from penstock.formats.pictures import MOST_SCANS, count_scans, shrink
+from penstock.formats.pictures import MAX_SCANS, count_scans, shrink
 from penstock.guards.children import ChildPool
 from penstock.guards.fair_slots import FairSlots
 from penstock.model.errors import BadInput, PermanentError
@@ -151,7 +151,7 @@ def test_scans_of_a_jpeg_are_counted_before_it_is_decoded() -> None:
     with pytest.raises(BadInput, match="scans") as refused:
         shrink(jpeg_of_scans(2000), [96])
     assert refused.value.code == "PICTURE_UNREADABLE"
-    assert count_scans(jpeg_of_scans(2000)) == MOST_SCANS + 1
+    assert count_scans(jpeg_of_scans(2000)) == MAX_SCANS + 1
     assert time.process_time() - start < 3
 
 

@@ -15,11 +15,11 @@ from penstock.blobs.disk import named_errors
 _NAME = re.compile(r"[0-9a-f]{64}\.[a-z]+")
 _KEPT_S = 30 * 24 * 3600
 # There are 256 folders: a gibibyte at most.
-_MOST_BYTES_IN_FOLDER = 4 * 1024 * 1024
+_MAX_BYTES_IN_FOLDER = 4 * 1024 * 1024
 
 
 class LocalPictures:
-    def __init__(self, folder: Path, most_bytes_in_folder: int = _MOST_BYTES_IN_FOLDER) -> None:
+    def __init__(self, folder: Path, most_bytes_in_folder: int = _MAX_BYTES_IN_FOLDER) -> None:
         self._folder = folder
         self._most = most_bytes_in_folder
 

@@ -18,7 +18,7 @@ from penstock.model.backpressure import Admission, admission, retry_after_ms
 from penstock.model.errors import BadInput, NotThere, Unavailable
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
 from penstock.model.ids import new_id
-from penstock.model.pipeline import MOST_INLINE_ROWS, Pipeline, Row, Traits
+from penstock.model.pipeline import MAX_INLINE_ROWS, Pipeline, Row, Traits
 from penstock.model.progress import shares_before
 from penstock.store.accounts.accounts import Principal
 from penstock.store.catalog import profiles
@@ -87,7 +87,7 @@ async def submit(
         order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
     file = await file_of_order(runtime, conn, who, pipeline, order)
     rows = None if traits.learns else pipeline.inline(config)
-    if rows is not None and not 0 < len(rows) <= MOST_INLINE_ROWS:
+    if rows is not None and not 0 < len(rows) <= MAX_INLINE_ROWS:
         rows = None
     job = _new_job(who, order, pipeline, config, file, rows, delay)
     await jobs.add_job(conn, job)

@@ -13,7 +13,7 @@ from typing import NamedTuple, TextIO
 
 _READ_CHARS = 128 * 1024
 # A mark that is not closed within so many characters opens nothing.
-_LONGEST_TAG = 64 * 1024
+_MAX_TAG_LENGTH = 64 * 1024
 _NAME = re.compile(r"</?([A-Za-z][\w:.-]{0,60})")
 _ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 # What these hold is no text of the page.
@@ -28,7 +28,7 @@ class Tag(NamedTuple):
     source: str
 
     def attributes(self) -> dict[str, str]:
-        found = _ATTRIBUTE.findall(self.source[:_LONGEST_TAG])
+        found = _ATTRIBUTE.findall(self.source[:_MAX_TAG_LENGTH])
         return {name.lower(): unescape(value.strip("\"'")) for name, value in found[:64]}
 
 
@@ -50,7 +50,7 @@ def tags_and_texts(file: TextIO) -> Iterator[Tag | str]:
 def _pieces(file: TextIO) -> Iterator[Tag | str]:
     held, at, final = "", 0, False
     while not final or at < len(held):
-        if not final and len(held) - at < _LONGEST_TAG:
+        if not final and len(held) - at < _MAX_TAG_LENGTH:
             more = file.read(_READ_CHARS)
             final = not more
             held, at = held[at:] + more, 0
@@ -70,7 +70,7 @@ def _pieces(file: TextIO) -> Iterator[Tag | str]:
 
 def _at_mark(text: str, at: int) -> tuple[Tag | str | None, int]:
     """What the ``<`` at this place begins, and where that ends."""
-    most = at + _LONGEST_TAG
+    most = at + _MAX_TAG_LENGTH
     if text.startswith("<!--", at):
         end = text.find("-->", at + 4, most)
         return None, (end + 3 if end >= 0 else at + 4)

@@ -20,9 +20,9 @@ MEDIA_TYPE = "image/webp"
 # Rasters that browsers know. An SVG is a program, and is none of them.
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
 # Decoded they take four bytes each; a file of some kilobytes can claim billions of them.
-MOST_PIXELS = 40_000_000
+MAX_PIXELS = 40_000_000
 # Cameras and programs write about ten; each scan of a progressive JPEG decodes all of its pixels.
-MOST_SCANS = 100
+MAX_SCANS = 100
 _QUALITY = 82
 _SCAN, _END, _STANDALONE = 0xDA, 0xD9, {0x01, *range(0xD0, 0xD9)}
 # Behind a scan's header: what is neither a stuffed byte nor a restart marker is the next marker.
@@ -35,14 +35,14 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
     # Whoever only names this function need not load a decoder.
     from PIL import Image, ImageOps
 
-    if count_scans(content) > MOST_SCANS:
-        raise _unreadable(f"has more than {MOST_SCANS} scans")
+    if count_scans(content) > MAX_SCANS:
+        raise _unreadable(f"has more than {MAX_SCANS} scans")
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
-                if image.width * image.height > MOST_PIXELS:
-                    raise _unreadable(f"has more than {MOST_PIXELS:,} pixels")
+                if image.width * image.height > MAX_PIXELS:
+                    raise _unreadable(f"has more than {MAX_PIXELS:,} pixels")
                 image.draft("RGB", (2 * max(boxes), 2 * max(boxes)))
                 upright = ImageOps.exif_transpose(image)
                 plain = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
@@ -62,7 +62,7 @@ def count_scans(content: bytes) -> int:
     if not content.startswith(b"\xff\xd8"):
         return 0
     scans, at = 0, 2
-    while scans <= MOST_SCANS:
+    while scans <= MAX_SCANS:
         found = _NEXT_MARKER.search(content, at)
         if found is None:
             break

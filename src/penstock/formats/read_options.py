@@ -17,8 +17,8 @@ FORMATS: tuple[Format, ...] = (
     "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
 )  # fmt: skip
 # Of preamble, footer, problems and the like a report shows the first few; it counts them all.
-MOST_SHOWN = 50
-_LONGEST_SHOWN = 200
+MAX_SHOWN = 50
+_MAX_SHOWN_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Detected:
 
 
 def shown_line(number: int, text: str) -> dict[str, Any]:
-    return {"line": number, "text": text.strip()[:_LONGEST_SHOWN]}
+    return {"line": number, "text": text.strip()[:_MAX_SHOWN_LENGTH]}
 
 
 def check_options(options: ReadOptions) -> None:

@@ -16,12 +16,12 @@ from penstock.model.errors import BadInput
 BLOCK_BYTES = 1024 * 1024
 # What programs put into archives beside what people do.
 _JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
-_MOST_ENTRIES = 10_000
+_MAX_ENTRIES = 10_000
 # Real tables shrink to a twentieth; beyond this, and this size, only a bomb does.
-_MOST_RATIO = 150
+_MAX_RATIO = 150
 _RATIO_FROM_BYTES = 32 * 1024 * 1024
 _ENCRYPTED = 0x1
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-")
 
 
@@ -126,7 +126,7 @@ def _chosen(
 ) -> zipfile.ZipInfo:
     """The file asked for, by name or number; else the only one there is beside pictures."""
     names = [entry.filename for entry in files]
-    shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    shown = ", ".join(names[:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
     if member is not None:
         wanted = str(member).strip()
         for entry in files:
@@ -146,7 +146,7 @@ def _chosen(
             f"The ZIP archive holds {len(names):,} files ({shown or 'none'}): "
             "name the one to read as `member`, or send each",
             files=len(names),
-            names=names[:_MOST_NAMED],
+            names=names[:_MAX_NAMED],
         )
     return files[0]
 
@@ -169,7 +169,7 @@ def open_zip(file: Path | IO[bytes]) -> zipfile.ZipFile:
 def check_zip(archive: zipfile.ZipFile, size: int, limits: Mapping[str, int]) -> None:
     """Before anything is inflated: entries say how large they are, and cannot give more."""
     entries = archive.infolist()
-    if len(entries) > _MOST_ENTRIES:
+    if len(entries) > _MAX_ENTRIES:
         raise BadInput("ARCHIVE_BOMB", f"The archive holds {len(entries):,} files")
     check_inflated(sum(entry.file_size for entry in entries), size, limits)
     for entry in entries:
@@ -185,7 +185,7 @@ def check_zip(archive: zipfile.ZipFile, size: int, limits: Mapping[str, int]) ->
 def check_inflated(inflated: int, packed: int, limits: Mapping[str, int]) -> None:
     most = limits["inflated_bytes"]
     ratio = inflated / max(packed, 1)
-    if inflated > most or (inflated > _RATIO_FROM_BYTES and ratio > _MOST_RATIO):
+    if inflated > most or (inflated > _RATIO_FROM_BYTES and ratio > _MAX_RATIO):
         raise bomb(inflated)
 
 

@@ -83,7 +83,7 @@ class Problems:
     """The first few in full, all of them counted. For whoever places them in their rows, those
     since the last `taken` are kept as well."""
 
-    MOST = 100
+    MAX_SHOWN = 100
 
     def __init__(self, *, by_row: bool = False) -> None:
         self.first: list[Problem] = []
@@ -93,7 +93,7 @@ class Problems:
 
     def add(self, *found: Problem) -> None:
         self.total += len(found)
-        self.first += found[: self.MOST - len(self.first)]
+        self.first += found[: self.MAX_SHOWN - len(self.first)]
         self.note(*found)
 
     def note(self, *found: Problem) -> None:

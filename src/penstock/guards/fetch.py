@@ -37,10 +37,10 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Never carried on to another server than they were meant for.
 _PERSONAL = frozenset({"authorization", "cookie", "proxy-authorization"})
-_MOST_HEADER_BYTES = 64 * 1024
+_MAX_HEADER_BYTES = 64 * 1024
 _CONNECTIONS = 100
 _KEPT_OPEN_S = 5.0
-_MOST_TRIED = 4
+_MAX_ADDRESSES_TRIED = 4
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
@@ -89,7 +89,7 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        addresses = (await self.vetted(host, port))[:_MOST_TRIED]
+        addresses = (await self.vetted(host, port))[:_MAX_ADDRESSES_TRIED]
         share = None if timeout is None else timeout / len(addresses)
         failure: Exception | None = None
         for address in addresses:
@@ -245,8 +245,8 @@ def _said(error: Exception) -> str:
 
 
 def _headers(raw: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    if sum(len(name) + len(value) for name, value in raw) > _MOST_HEADER_BYTES:
-        raise _too_large(_MOST_HEADER_BYTES)
+    if sum(len(name) + len(value) for name, value in raw) > _MAX_HEADER_BYTES:
+        raise _too_large(_MAX_HEADER_BYTES)
     return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]
 
 

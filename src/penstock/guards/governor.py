@@ -13,7 +13,7 @@ from penstock.model.errors import PenstockError, RateLimited, TransientError, Wa
 from penstock.model.network.governor import CallBounds, CallLimit
 
 # Domains come and go by the thousand; those nobody calls are forgotten, oldest first.
-_MOST_KNOWN = 2000
+_MAX_KNOWN = 2000
 # How often the first in line looks whether its slice was lost meanwhile, and how often the others.
 _LOOK_SECONDS = 0.25
 _GLANCE_SECONDS = 1.0
@@ -126,10 +126,10 @@ class Governor:
         return line
 
     def _forget_idle(self) -> None:
-        if len(self._lines) < _MOST_KNOWN:
+        if len(self._lines) < _MAX_KNOWN:
             return
         idle = [key for key, line in self._lines.items() if line.idle]
-        for key in idle[: max(1, len(self._lines) - _MOST_KNOWN + 1)]:
+        for key in idle[: max(1, len(self._lines) - _MAX_KNOWN + 1)]:
             del self._lines[key]
 
 

@@ -14,7 +14,7 @@ import idna
 from penstock.model.errors import BadInput
 from penstock.model.network.addresses import Address
 
-LONGEST = 4096
+MAX_LENGTH = 4096
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 # The last label of a name is never a number, so whatever ends in one is meant as an address.
@@ -54,8 +54,8 @@ def refuse(why: str) -> NoReturn:
 
 def parse_url(url: str) -> Target:
     """Take it apart, or refuse what different readers would read differently."""
-    if len(url) > LONGEST:
-        refuse(f"it is longer than {LONGEST} characters")
+    if len(url) > MAX_LENGTH:
+        refuse(f"it is longer than {MAX_LENGTH} characters")
     if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
         refuse("it holds a space, a control character or a backslash")
     try:
@@ -83,8 +83,8 @@ def parse_url(url: str) -> Target:
 
 def follow(target: Target, location: str) -> Target:
     """Where a redirect leads."""
-    if len(location) > LONGEST:
-        refuse(f"a redirect is longer than {LONGEST} characters")
+    if len(location) > MAX_LENGTH:
+        refuse(f"a redirect is longer than {MAX_LENGTH} characters")
     try:
         joined = urljoin(target.url, location)
     except ValueError:

@@ -10,7 +10,7 @@ from uuid import UUID
 from penstock.model.transfer import transferable
 
 # Longer names of rows and products would not fit into the index that keeps them.
-LONGEST_NAME = 500
+MAX_NAME_LENGTH = 500
 
 
 @transferable

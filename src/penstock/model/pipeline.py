@@ -18,7 +18,7 @@ from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
 
 # Items that submit may write itself, in the job's own transaction.
-MOST_INLINE_ROWS = 100
+MAX_INLINE_ROWS = 100
 # In a job's context what holds for its rows as they were read, until one of them is changed.
 AS_READ = "asRead"
 

@@ -35,7 +35,7 @@ EVENTS: Final = (
 CHATTY: Final = "job.progress"
 DEFAULT_EVENTS: Final = ("job.completed", "job.failed", "job.cancelled", "job.dead_lettered")
 _PATTERNS: Final = ("*", "job.*")
-MOST_FILTERS: Final = 50
+MAX_FILTERS: Final = 50
 
 # Runs after the first: 5 s, 25 s, 2 min, 10 min and 15 min later.
 TRIES: Final = RetryRule(5, base_ms=5000, factor=5.0, cap_ms=15 * 60_000)
@@ -66,8 +66,8 @@ class Receiver:
 
 def checked_filters(filters: Sequence[str]) -> list[str]:
     """Event names and patterns, each once; what matches nothing is refused."""
-    if not 0 < len(filters) <= MOST_FILTERS:
-        raise BadInput("INVALID_PARAMETERS", f"events: name from 1 to {MOST_FILTERS} of them.")
+    if not 0 < len(filters) <= MAX_FILTERS:
+        raise BadInput("INVALID_PARAMETERS", f"events: name from 1 to {MAX_FILTERS} of them.")
     for one in filters:
         if one not in EVENTS and one not in _PATTERNS:
             known = ", ".join((*_PATTERNS, *EVENTS))

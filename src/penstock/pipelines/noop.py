@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from penstock.model.errors import ItemError, RateLimited
 from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import (
-    MOST_INLINE_ROWS,
+    MAX_INLINE_ROWS,
     Config,
     Item,
     Job,
@@ -32,8 +32,8 @@ from penstock.model.pipeline import (
 from penstock.model.ports import Context
 
 ALLOW_CRASH = "PENSTOCK_ALLOW_CRASH"
-MOST_ITEMS = 10_000_000
-MOST_PAYLOAD_BYTES = 256 * 1024 * 1024
+MAX_ITEMS = 10_000_000
+MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
 
 
 class NoopConfig(Config):
@@ -65,10 +65,10 @@ class NoopConfig(Config):
 
     @model_validator(mode="after")
     def _is_bounded(self) -> NoopConfig:
-        if self.items * (1 + self.children_per) > MOST_ITEMS:
-            raise ValueError(f"at most {MOST_ITEMS:,} items, with their children")
-        if self.items * (1 + self.children_per) * self.payload_bytes > MOST_PAYLOAD_BYTES:
-            raise ValueError(f"at most {MOST_PAYLOAD_BYTES:,} bytes of payload in all")
+        if self.items * (1 + self.children_per) > MAX_ITEMS:
+            raise ValueError(f"at most {MAX_ITEMS:,} items, with their children")
+        if self.items * (1 + self.children_per) * self.payload_bytes > MAX_PAYLOAD_BYTES:
+            raise ValueError(f"at most {MAX_PAYLOAD_BYTES:,} bytes of payload in all")
         return self
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class Noop(Pipeline):
         )
 
     def inline(self, config: NoopConfig) -> Sequence[Row] | None:
-        if config.inline and config.items <= MOST_INLINE_ROWS:
+        if config.inline and config.items <= MAX_INLINE_ROWS:
             return _rows(config, 0, config.items)
         return None
 

@@ -28,10 +28,10 @@ from penstock.catalog.values.units import read_measure, read_pack, unit_of
 from penstock.catalog.word_lists import words
 
 # A column with fewer filled cells is not judged by its content.
-FEWEST = 3
+MIN_FILLED_CELLS = 3
 TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
-MOST = 200
+MAX_INSPECTED = 200
 
 _FITS: dict[str, Callable[[str], bool]] = {
     # A wrong check digit is a typing error, not a sign of another kind of column.
@@ -72,13 +72,13 @@ def is_wrong_gtin(text: str) -> bool:
 
 
 def filled(samples: Sequence[str]) -> list[str]:
-    return [text for text in samples if not is_nothing(text)][:MOST]
+    return [text for text in samples if not is_nothing(text)][:MAX_INSPECTED]
 
 
 def are_codes(samples: Sequence[str]) -> bool:
     """`A-100`, `000123`: codes, not product names."""
     cells = filled(samples)
-    return len(cells) >= FEWEST and all(map(_CODE.fullmatch, cells))
+    return len(cells) >= MIN_FILLED_CELLS and all(map(_CODE.fullmatch, cells))
 
 
 def are_numbers(samples: Sequence[str]) -> bool:
@@ -102,7 +102,7 @@ def fit(kind: str, samples: Sequence[str]) -> float | None:
     if check is None or not cells:
         return None
     share = sum(check(text) for text in cells) / len(cells)
-    if len(cells) < FEWEST:
+    if len(cells) < MIN_FILLED_CELLS:
         # Few cells can all be typing errors, but they still lower the score of a weak name.
         return None if share else TOO_FEW
     return share
@@ -156,7 +156,7 @@ def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
     cells = filled(samples)
     if cells and all(text.strip() in CODES for text in cells):
         return "currency", "price.currency", 0.8
-    if len(cells) < FEWEST:
+    if len(cells) < MIN_FILLED_CELLS:
         return None
     for kind, target, most, check in _LOOKS:
         share = sum(check(text) for text in cells) / len(cells)
@@ -172,7 +172,7 @@ _WITH_CENTS = re.compile(r"[0-9]{1,3}(?:[.,' ]?[0-9]{3})*[.,][0-9]{2}")
 def guess(samples: Sequence[str]) -> str | None:
     """The likely field of a column without a name: codes, amounts with cents, or names."""
     cells = [text.strip() for text in filled(samples)]
-    if len(cells) < FEWEST:
+    if len(cells) < MIN_FILLED_CELLS:
         return None
     if all(map(_NUMBERED.fullmatch, cells)):
         return "identifiers.sku"

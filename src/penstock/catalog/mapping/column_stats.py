@@ -18,12 +18,12 @@ from penstock.catalog.values.booleans import WORDS as BOOLEAN_WORDS
 from penstock.catalog.values.currencies import TOKEN, currency_of
 from penstock.catalog.values.numbers import DecimalStyle
 
-MOST_SAMPLES = 50
-MOST_WORDS = 16
+MAX_SAMPLES = 50
+MAX_WORDS = 16
 # Number of smallest hashes kept to estimate distinct values, with an error of about 6 %.
 SKETCH = 256
-LONGEST_LOOKED_AT = 24
-MOST_LOOKED_AT = 5_000
+MAX_INSPECTED_LENGTH = 24
+MAX_INSPECTED_CELLS = 5_000
 
 _MARK = re.compile(
     r"(?<![0-9.,])([0-9]{1,15})"
@@ -32,7 +32,7 @@ _MARK = re.compile(
 _ORDER = re.compile(r"([0-9]{1,2})[./ -]([0-9]{1,2})[./ -](?:[0-9]{4}|[0-9]{2})(?![0-9])")
 
 _LETTERS = re.compile(r"[^\W\d_]{1,20}")
-_MOST_HASHED = 1_000
+_MAX_HASHED = 1_000
 _COULD_NAME = re.compile(r"[^\W\d_]{1,4}|[^\w\s.,:;/+'()-]")
 
 Evidence = Literal[
@@ -85,12 +85,12 @@ def date_evidence(text: str) -> Evidence | None:
 
 def _hashes(cells: Iterable[str], longest: int) -> set[int]:
     """A hash per cell, equal in every process. Written for speed, since there are many cells."""
-    if longest <= _MOST_HASHED:
+    if longest <= _MAX_HASHED:
         try:
             return set(map(crc32, map(str.encode, cells)))
         except UnicodeEncodeError:
             pass  # a lone surrogate
-    return {crc32(cell[:_MOST_HASHED].encode("utf-8", "surrogatepass")) for cell in cells}
+    return {crc32(cell[:_MAX_HASHED].encode("utf-8", "surrogatepass")) for cell in cells}
 
 
 @dataclass(slots=True)
@@ -122,12 +122,10 @@ class ColumnStats:
             return
         longest = max(map(len, distinct))
         self.longest = max(self.longest, longest)
-        if len(self.samples) < MOST_SAMPLES:
+        if len(self.samples) < MAX_SAMPLES:
             known = set(self.samples)
-            fresh = [
-                cell[:200] for cell in list(distinct)[:MOST_SAMPLES] if cell[:200] not in known
-            ]
-            self.samples += fresh[: MOST_SAMPLES - len(self.samples)]
+            fresh = [cell[:200] for cell in list(distinct)[:MAX_SAMPLES] if cell[:200] not in known]
+            self.samples += fresh[: MAX_SAMPLES - len(self.samples)]
         hashes = _hashes(distinct, longest)
         # Only the smallest hashes are kept; after many cells most new ones are dropped.
         self.hashes |= {one for one in hashes if one < self.edge} if self.edge else hashes
@@ -135,14 +133,14 @@ class ColumnStats:
             self._trim()
         # All of the first cells are inspected, then every eighth.
         looked_at = list(distinct)
-        if self.filled > MOST_LOOKED_AT:
+        if self.filled > MAX_INSPECTED_CELLS:
             looked_at = looked_at[self.filled % 8 :: 8]
         self._look(looked_at)
 
     def _look(self, cells: Iterable[str]) -> None:
         marks, currencies = self.marks, self.currencies
         for cell in cells:
-            if len(cell) > LONGEST_LOOKED_AT:
+            if len(cell) > MAX_INSPECTED_LENGTH:
                 continue
             if cell.isdecimal():
                 marks["whole"] += 1
@@ -167,7 +165,7 @@ class ColumnStats:
 
     @staticmethod
     def _count(counter: Counter[str], word: str) -> None:
-        if word in counter or len(counter) < MOST_WORDS:
+        if word in counter or len(counter) < MAX_WORDS:
             counter[word] += 1
 
     def _trim(self) -> None:
@@ -180,11 +178,11 @@ class ColumnStats:
         self.cells += other.cells
         self.filled += other.filled
         self.longest = max(self.longest, other.longest)
-        self.samples = list(dict.fromkeys([*self.samples, *other.samples]))[:MOST_SAMPLES]
+        self.samples = list(dict.fromkeys([*self.samples, *other.samples]))[:MAX_SAMPLES]
         self.marks.update(other.marks)
         for mine, theirs in ((self.currencies, other.currencies), (self.booleans, other.booleans)):
             mine.update(theirs)
-            for word, _ in mine.most_common()[MOST_WORDS:]:
+            for word, _ in mine.most_common()[MAX_WORDS:]:
                 del mine[word]
         self.hashes |= other.hashes
         self._trim()

@@ -15,7 +15,7 @@ from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import entries, load, phrases, words
 
-LONGEST_QUOTED = 80
+MAX_QUOTED_LENGTH = 80
 
 _OF_PRICES = re.compile(
     r"pri(?:ce|x\b|js)|prei[sß]|precio|prezz|pre[çc]o|\bcen[ay]\b|cenn[íi]k|cenik|цен|прайс|fiyat|"
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 )  # fmt: skip
 _BEFORE = re.compile(_EXPECTED + r"$")
 # The currency of a single amount does not apply to the whole file; a year is not an amount.
-LONGEST_AMOUNT = 60
+MAX_AMOUNT_LENGTH = 60
 _AMOUNT_BEFORE = re.compile(r"(?<![0-9])(?!(?:19|20)[0-9]{2}\s?$)[0-9][0-9.,' ]*\s?$")
 _AMOUNT_AFTER = re.compile(r"^\s?[0-9]")
 
@@ -71,7 +71,7 @@ def said_of_prices(reading: Mapping[str, Any]) -> Said:
     currency = next(iter(currencies)) if len(currencies) == 1 else None
     tax = next(iter(taxes)) if len(taxes) == 1 else None
     quoted = currencies[currency] if currency else taxes[tax] if tax is not None else ""
-    return Said(currency, tax, quoted.strip(" ;,|\t")[:LONGEST_QUOTED])
+    return Said(currency, tax, quoted.strip(" ;,|\t")[:MAX_QUOTED_LENGTH])
 
 
 def _lines(reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -85,7 +85,7 @@ def _lines(reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
 def _named(line: str) -> Iterator[str]:
     for match in _TOKEN.finditer(line):
         before, after = line[: match.start()], line[match.end() :]
-        if _AMOUNT_BEFORE.search(before[-LONGEST_AMOUNT:]) or _AMOUNT_AFTER.search(after):
+        if _AMOUNT_BEFORE.search(before[-MAX_AMOUNT_LENGTH:]) or _AMOUNT_AFTER.search(after):
             continue
         if match["code"] and not _BEFORE.search(before):
             continue

@@ -21,14 +21,14 @@ from penstock.catalog.word_lists import load, words
 How = Literal["exact", "fuzzy", "content", "custom"]
 
 # Below this a column stays a custom field; the alternatives are still listed.
-LEAST_CONFIDENCE = 0.5
-LEAST_SIMILARITY = 88
-MOST_ALTERNATIVES = 4
-LONGEST_TITLE = 120
-SHORTEST_MISSPELT = 4
-LEAST_ALIKE = 85
+MIN_CONFIDENCE = 0.5
+MIN_SIMILARITY = 88
+MAX_ALTERNATIVES = 4
+MAX_TITLE_LENGTH = 120
+MIN_MISSPELT_LENGTH = 4
+MIN_WORD_SIMILARITY = 85
 GUESSED = 0.5
-FEWEST_BREAKS = 3
+MIN_BREAKS = 3
 
 # The names that readers give to columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
@@ -121,7 +121,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
             {
                 target: _TIERS[how] * confidence * first
                 for target, (confidence, how) in thought.options.items()
-                if confidence >= LEAST_CONFIDENCE
+                if confidence >= MIN_CONFIDENCE
             }
         )
     chosen = assign(scores)
@@ -171,7 +171,7 @@ def _find_price_breaks(
     found = [(index, step) for index, step in matches if step is not None]
     numbers = [int(step["low"]) for _, step in found]
     grow = all(b > a for a, b in pairwise(numbers))
-    fewest = 2 if any(step["high"] or step["price"] for _, step in found) else FEWEST_BREAKS
+    fewest = 2 if any(step["high"] or step["price"] for _, step in found) else MIN_BREAKS
     if len(found) < fewest or numbers[0] != 1 or not grow or numbers[1] == 2:
         return
     for (index, _), quantity in zip(found, numbers, strict=True):
@@ -217,7 +217,7 @@ def _similar(name: str) -> list[Candidate]:
         return []
     best: dict[str, float] = {}
     for known, score, _ in process.extract(
-        key, synonyms.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=LEAST_SIMILARITY, limit=5
+        key, synonyms.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=MIN_SIMILARITY, limit=5
     ):
         if not _is_misspelt(key, known):
             continue
@@ -254,8 +254,8 @@ def _is_misspelt(key: str, known: str) -> bool:
         # A short word that differs is another word: `supplier aid` is not `supplier id`.
         mine, theirs = set(key.split()), set(known.split())
         return all(
-            len(word) >= SHORTEST_MISSPELT
-            and any(fuzz.ratio(word, other) >= LEAST_ALIKE for other in theirs - mine)
+            len(word) >= MIN_MISSPELT_LENGTH
+            and any(fuzz.ratio(word, other) >= MIN_WORD_SIMILARITY for other in theirs - mine)
             for word in mine - theirs
         )
     return fuzz.ratio(key.replace(" ", ""), known.replace(" ", "")) >= 94
@@ -270,7 +270,7 @@ def _with_a_title(
         return
     index = chosen.index("description")
     cells = column_content.filled(samples[index]) if index < len(samples) else []
-    if sorted(map(len, cells))[len(cells) // 2 :][:1] <= [LONGEST_TITLE]:
+    if sorted(map(len, cells))[len(cells) // 2 :][:1] <= [MAX_TITLE_LENGTH]:
         confidence, how = thoughts[index].options["description"]
         thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
         chosen[index] = "title"
@@ -305,6 +305,6 @@ def _proposal(index: int, header: str, thought: _Thought, target: str | None) ->
         thought.looks_like,
         thought.hints if target is None else thought.hints.for_kind(kind_of(target)),
         tuple(Candidate(other, value) for other, (value, _) in others if other != target)[
-            :MOST_ALTERNATIVES
+            :MAX_ALTERNATIVES
         ],
     )

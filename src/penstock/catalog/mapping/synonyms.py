@@ -22,7 +22,7 @@ from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import by_word, entries, load, phrases, words
 
-LONGEST_HEADER = 200
+MAX_HEADER_LENGTH = 200
 
 _NAMESPACE = re.compile(r"^(?:g|c|s|pim|product|attributes?|meta)[:.](?=[a-zA-Z])")
 _CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
@@ -101,7 +101,7 @@ _UNITS = {
 
 def header_key(header: str) -> str:
     """Equal for headers that differ only in case, accents, punctuation and camel case."""
-    text = _NAMESPACE.sub("", unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
+    text = _NAMESPACE.sub("", unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH]).strip())
     text = unicodedata.normalize("NFD", _CAMEL.sub(" ", text).casefold())
     text = "".join(c for c in text if not unicodedata.combining(c))
     return " ".join(_DIGIT_EDGE.sub(" ", _NOT_WORDS.sub(" ", text)).split())
@@ -222,7 +222,7 @@ def _named(key: str, bare: str) -> dict[str, float]:
 
 def _step_of_tiers(header: str) -> Candidate | None:
     """`Preis ab 10 Stk.`, `100+`, `Price (from 50)`: the price from a quantity up."""
-    match = _STEP.fullmatch(unicodedata.normalize("NFKC", header[:LONGEST_HEADER]).strip())
+    match = _STEP.fullmatch(unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH]).strip())
     if match is None or not (match["from"] or match["plus"]):
         return None
     quantity = int(match["quantity"])
@@ -274,7 +274,7 @@ def _numbered(key: str) -> Candidate | None:
 
 def read_hints(header: str) -> tuple[Hints, str]:
     """Unit, currency and tax in a header, and its key without them."""
-    text = unicodedata.normalize("NFKC", header[:LONGEST_HEADER])
+    text = unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH])
     many = _PER_COUNT.search(text)
     if many is not None:
         text = re.sub(r"\b(?:in|je)\s*+([€$£(]?)\s*+$", r"\1", text[: many.start()])

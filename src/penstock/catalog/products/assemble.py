@@ -16,7 +16,7 @@ from penstock.catalog.products.row import NormalisedRow
 from penstock.catalog.products.variants import add_variant
 from penstock.catalog.values.availability import Availability
 from penstock.catalog.values.currencies import money, places, rounded
-from penstock.catalog.values.images import MOST_IMAGES
+from penstock.catalog.values.images import MAX_IMAGES
 from penstock.catalog.values.numbers import plain
 from penstock.catalog.values.price_tiers import Discount, Tier, TierList, priced
 from penstock.catalog.values.prices import Price
@@ -341,7 +341,7 @@ def _joined(columns: tuple[str, ...], parts: dict[str, Any]) -> list[str]:
 def _add_images(
     columns: tuple[str, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
 ) -> None:
-    urls = _joined(columns, parts)[:MOST_IMAGES]
+    urls = _joined(columns, parts)[:MAX_IMAGES]
     if not urls:
         return
     images = [{"url": url, "type": "secondary"} for url in urls]

@@ -17,9 +17,9 @@ from penstock.model.transfer import transferable
 
 MatchedBy = Literal["sourceId", "sku", "gtin"]
 LinkedBy = Literal["gtin", "mpn"]
-MOST_LINKS = 5
+MAX_LINKS = 5
 # Longer keys do not fit into the index; `store/sql/catalog/products.sql` cuts at the same length.
-_LONGEST_MAKER = 200
+_MAX_MAKER_LENGTH = 200
 _SEPARATOR = "\x1f"
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -57,7 +57,7 @@ def maker_key(brand: str | None, mpn: str | None) -> str | None:
     """As in the database index: the case of ASCII letters is ignored."""
     if not brand or not mpn:
         return None
-    return f"{brand}{_SEPARATOR}{mpn}".translate(_LOWER)[:_LONGEST_MAKER]
+    return f"{brand}{_SEPARATOR}{mpn}".translate(_LOWER)[:_MAX_MAKER_LENGTH]
 
 
 def contradict(gtin: str | None, other: str | None) -> bool:
@@ -127,7 +127,7 @@ class Candidates:
         return None
 
     def links(self, names: Names, match: Match) -> list[Link]:
-        """At most `MOST_LINKS`, those with the same GTIN first."""
+        """At most `MAX_LINKS`, those with the same GTIN first."""
         written = None if match.product is None else match.product.id
         found: dict[Any, Link] = {}
         by_gtin: Sequence[LinkCandidate] = ()
@@ -139,7 +139,7 @@ class Candidates:
         for one in by_maker:
             if not contradict(names.gtin, one.gtin):
                 found.setdefault(one.id, Link(one, "mpn"))
-        return [link for place, link in found.items() if place != written][:MOST_LINKS]
+        return [link for place, link in found.items() if place != written][:MAX_LINKS]
 
 
 _Known = TypeVar("_Known")

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.catalog.products.assemble import assemble
 from penstock.catalog.products.plan import Plan
-from penstock.catalog.products.row import LONGEST_RAW, NormalisedRow, RowProblem, Source
+from penstock.catalog.products.row import MAX_RAW_LENGTH, NormalisedRow, RowProblem, Source
 from penstock.catalog.values.readers import read_custom
 from penstock.catalog.values.result import problem
 
@@ -31,7 +31,7 @@ def normalise(plan: Plan, cells: Sequence[str]) -> NormalisedRow:
             row.add(header, raw, target, wrong)
         if value is None:
             continue
-        shown = raw if len(raw) <= LONGEST_RAW else raw[:LONGEST_RAW] + "…"
+        shown = raw if len(raw) <= MAX_RAW_LENGTH else raw[:MAX_RAW_LENGTH] + "…"
         lineage[target] = (header, shown, rule, confidence)
         sure += confidence
         if section is None:

@@ -22,7 +22,7 @@ from penstock.catalog.word_lists import words
 from penstock.model.errors import BadInput
 
 # Cached values per column.
-MOST_REMEMBERED = 4_096
+MAX_CACHED_CELLS = 4_096
 
 # Fields whose value goes into the product unchanged; `assemble` handles all others.
 _DIRECT = words(
@@ -41,7 +41,7 @@ class Memory(dict[str, Normalised]):
 
     def __missing__(self, raw: str) -> Normalised:
         found = self._read(raw)
-        if len(self) < MOST_REMEMBERED:
+        if len(self) < MAX_CACHED_CELLS:
             self[raw] = found
         return found
 

@@ -10,7 +10,7 @@ from penstock.catalog.problem_codes import Severity
 from penstock.catalog.values.result import Problem, problem
 
 # Longer cells are quoted in part; the row keeps the whole cell.
-LONGEST_RAW = 300
+MAX_RAW_LENGTH = 300
 
 
 # The lineage of a value: column, raw text, rule and confidence. A plain tuple, because
@@ -56,4 +56,4 @@ class NormalisedRow:
 
 
 def shortened(raw: str) -> str:
-    return raw if len(raw) <= LONGEST_RAW else raw[:LONGEST_RAW] + "…"
+    return raw if len(raw) <= MAX_RAW_LENGTH else raw[:MAX_RAW_LENGTH] + "…"

@@ -18,9 +18,9 @@ from penstock.model.errors import BadInput
 
 Verdict = Literal["valid", "invalid", "discarded"]
 
-MOST_VIOLATIONS = 20
+MAX_VIOLATIONS = 20
 DEEPEST = 30
-MOST_EXPANDED = 20_000
+MAX_EXPANDED_SIZE = 20_000
 
 # A product is identified by the first of these that it has.
 _NAMES = ("sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn")
@@ -80,7 +80,7 @@ class Validator:
         if self.rules.is_valid(shown):
             return
         for count, error in enumerate(self.rules.iter_errors(shown)):
-            if count == MOST_VIOLATIONS:
+            if count == MAX_VIOLATIONS:
                 break
             path = [str(part) for part in error.instance_path]
             target = ".".join(part for part in path if not part.isdecimal()) or None
@@ -106,10 +106,10 @@ def _compile(rules: Mapping[str, Any] | None) -> Any:
     if not rules:
         return None
     _refuse_references(rules, DEEPEST)
-    if expanded_size(rules) > MOST_EXPANDED:
+    if expanded_size(rules) > MAX_EXPANDED_SIZE:
         raise BadInput(
             "INVALID_CONFIG",
-            f"The rules grow beyond {MOST_EXPANDED:,} parts when their references are followed",
+            f"The rules grow beyond {MAX_EXPANDED_SIZE:,} parts when their references are followed",
         )
     try:
         # Untrusted patterns: this engine takes time linear in the text.
@@ -163,7 +163,7 @@ def expanded_size(rules: Mapping[str, Any]) -> int:
     def target_size(reference: str) -> int:
         if reference not in known:
             known[reference] = 1
-            known[reference] = min(size(_target(rules, reference, anchors)), MOST_EXPANDED + 1)
+            known[reference] = min(size(_target(rules, reference, anchors)), MAX_EXPANDED_SIZE + 1)
         return known[reference]
 
     return size(rules)

@@ -24,12 +24,12 @@ Contract = Literal["evolve", "freeze", "discard_row", "discard_value"]
 Winner = Literal["first", "last", "most_complete"]
 Key = Literal["sku", "gtin", "sourceId"]
 
-MOST_BYTES = 512 * 1024
-MOST_RULE_BYTES = 128 * 1024
-MOST_COLUMNS = 2_000
-MOST_REQUIRED = 200
-LONGEST_HEADER = 1_000
-LONGEST_TEXT = 100
+MAX_BYTES = 512 * 1024
+MAX_RULE_BYTES = 128 * 1024
+MAX_COLUMNS = 2_000
+MAX_REQUIRED = 200
+MAX_HEADER_LENGTH = 1_000
+MAX_TEXT_LENGTH = 100
 DEEPEST = 40
 
 Text = Annotated[str, StringConstraints(strict=True)]
@@ -62,7 +62,7 @@ class ColumnRuleInput(_Strict):
 class ProfileInput(_Strict):
     """A profile; its name is part of the URL, and its version is assigned."""
 
-    name: Text = Field("", max_length=LONGEST_TEXT)
+    name: Text = Field("", max_length=MAX_TEXT_LENGTH)
     version: int = Field(1, ge=1, le=2**31 - 1)
     source: Text = ""
     fingerprint: Text | None = None
@@ -94,7 +94,7 @@ def check_types(given: Mapping[str, Any]) -> None:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
         # A column may be a string or a table; the error about the string is not helpful.
         first = next(one for one in problems if one["loc"][-1:] != ("str",))
-        place = [str(part)[:LONGEST_TEXT] for part in first["loc"] if part != "ColumnRuleInput"]
+        place = [str(part)[:MAX_TEXT_LENGTH] for part in first["loc"] if part != "ColumnRuleInput"]
         if first["type"] == "extra_forbidden":
             raise unusable(f"unknown setting {'.'.join(place)!r}") from error
         raise unusable(f"{'.'.join(place)}: {first['msg']}") from error
@@ -105,23 +105,23 @@ def check_bounds(given: Mapping[str, Any]) -> None:
     _check_value(given, DEEPEST)
     columns, required, rules = (given.get(name) for name in ("columns", "required", "rules"))
     if isinstance(columns, Mapping):
-        if len(columns) > MOST_COLUMNS:
-            raise unusable(f"more than {MOST_COLUMNS:,} columns")
-        if any(len(header) > LONGEST_HEADER for header in columns):
-            raise unusable(f"a column's name is longer than {LONGEST_HEADER:,} characters")
-    if isinstance(required, list) and len(required) > MOST_REQUIRED:
-        raise unusable(f"`required` names more than {MOST_REQUIRED} fields")
-    if len(orjson.dumps(rules)) > MOST_RULE_BYTES:
-        raise unusable(f"the rules are larger than {MOST_RULE_BYTES:,} bytes")
-    if len(orjson.dumps(given)) > MOST_BYTES:
-        raise unusable(f"it is larger than {MOST_BYTES:,} bytes")
+        if len(columns) > MAX_COLUMNS:
+            raise unusable(f"more than {MAX_COLUMNS:,} columns")
+        if any(len(header) > MAX_HEADER_LENGTH for header in columns):
+            raise unusable(f"a column's name is longer than {MAX_HEADER_LENGTH:,} characters")
+    if isinstance(required, list) and len(required) > MAX_REQUIRED:
+        raise unusable(f"`required` names more than {MAX_REQUIRED} fields")
+    if len(orjson.dumps(rules)) > MAX_RULE_BYTES:
+        raise unusable(f"the rules are larger than {MAX_RULE_BYTES:,} bytes")
+    if len(orjson.dumps(given)) > MAX_BYTES:
+        raise unusable(f"it is larger than {MAX_BYTES:,} bytes")
     _check_texts({name: value for name, value in given.items() if name != "rules"})
 
 
 def _check_texts(value: Any) -> None:
     """All texts except column names and rules are short names."""
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        raise unusable(f"{value[:20]!r}… is longer than {LONGEST_TEXT} characters")
+    if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH:
+        raise unusable(f"{value[:20]!r}… is longer than {MAX_TEXT_LENGTH} characters")
     for part in _parts_of(value):
         _check_texts(part)
 
@@ -166,8 +166,8 @@ def _check_text(text: str) -> None:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML; input that would take much time or memory is refused before."""
-    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
-        raise unusable(f"it is larger than {MOST_BYTES:,} bytes")
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise unusable(f"it is larger than {MAX_BYTES:,} bytes")
     bare = _TOML_TEXT.sub("s", text)
     depth = 0
     for bracket in _BRACKETS.findall(bare):

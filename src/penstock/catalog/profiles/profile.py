@@ -13,7 +13,7 @@ from penstock.catalog.fields import full_target, kind_of
 from penstock.catalog.mapping.proposal import Proposal
 from penstock.catalog.mapping.synonyms import Hints
 from penstock.catalog.profiles.checks import (
-    MOST_COLUMNS,
+    MAX_COLUMNS,
     Contract,
     Key,
     Winner,
@@ -189,8 +189,8 @@ def _rule(header: str, read: str | Mapping[str, Any]) -> ColumnRule:
 
 def _check(profile: Profile) -> None:
     seen: dict[str, str] = {}
-    if len(profile.columns) > MOST_COLUMNS:
-        raise unusable(f"more than {MOST_COLUMNS} columns")
+    if len(profile.columns) > MAX_COLUMNS:
+        raise unusable(f"more than {MAX_COLUMNS} columns")
     for header, rule in profile.columns.items():
         if rule.target is None or rule.target == IGNORED:
             continue

@@ -27,7 +27,7 @@ from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import words
 
-LONGEST = 120
+MAX_LENGTH = 120
 AT_ONCE_DAYS = 7
 
 _COUNT = re.compile(
@@ -67,7 +67,7 @@ class Availability(NamedTuple):
 
 def read_availability(text: str, style: DecimalStyle | None = None) -> Normalised:
     """Status, and whatever else the cell says: `12 in stock`, `> 10`, `lieferbar in 2-3 Tagen`."""
-    word = _SPACE.sub(" ", text.strip().casefold()) if len(text) <= LONGEST else ""
+    word = _SPACE.sub(" ", text.strip().casefold()) if len(text) <= MAX_LENGTH else ""
     status = WORDS.get(word) or WORDS.get(word.strip(_EDGES))
     if status is not None:
         return Normalised(Availability(status), "availability_word")
@@ -215,7 +215,7 @@ def read_lead_time(text: str, unit: str | None = None) -> Normalised:
         return Normalised(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")
     if is_nothing(text):
         return EMPTY
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return unreadable("LEAD_TIME_UNREADABLE", text)
     word = _SPACE.sub(" ", to_ascii(text).strip().casefold())
     days = _lead_in(word)

@@ -10,9 +10,9 @@ from penstock.catalog.values.result import EMPTY, Normalised
 from penstock.catalog.values.text import read_line
 
 JOINED_BY = " > "
-MOST_LEVELS = 12
-MOST_PATHS = 20
-LONGEST_JSON = 5_000
+MAX_LEVELS = 12
+MAX_PATHS = 20
+MAX_JSON_LENGTH = 5_000
 
 # The strongest mark that occurs parts the path; a slash inside "TV/HiFi > Cables" parts nothing.
 _MARKS = (
@@ -55,7 +55,7 @@ def _read_paths(text: str, number: int) -> Normalised:
     if not paths:
         return read_line(text.strip("".join(signs) + " "))._replace(value=None)
     rule = "category_paths" if len(paths) > 1 else "category_path"
-    return Normalised(paths[:MOST_PATHS], rule, _CONFIDENCE[number])
+    return Normalised(paths[:MAX_PATHS], rule, _CONFIDENCE[number])
 
 
 def _path(text: str, number: int) -> str:
@@ -64,7 +64,7 @@ def _path(text: str, number: int) -> str:
         line = read_line(part.strip())
         if line.value and (not levels or levels[-1] != line.value):
             levels.append(line.value)
-    return JOINED_BY.join(levels[:MOST_LEVELS])
+    return JOINED_BY.join(levels[:MAX_LEVELS])
 
 
 def read_tags(text: str) -> Normalised:
@@ -83,7 +83,7 @@ def read_tags(text: str) -> Normalised:
 
 def _from_json(text: str) -> list[str] | None:
     """`["a", "b"]` and `[{"name": "a"}]`, as shops' exports hold them; None if it is no list."""
-    if not text.startswith("[") or not text.endswith("]") or len(text) > LONGEST_JSON:
+    if not text.startswith("[") or not text.endswith("]") or len(text) > MAX_JSON_LENGTH:
         return None
     try:
         read = orjson.loads(text)

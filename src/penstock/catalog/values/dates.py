@@ -12,7 +12,7 @@ from penstock.catalog.word_lists import by_word, load, words
 
 DateOrder = Literal["dmy", "mdy"]
 
-LONGEST = 60
+MAX_LENGTH = 60
 
 _ISO = re.compile(r"((?:19|20)[0-9]{2})-([0-9]{2})-([0-9]{2})")
 _COMPACT = re.compile(r"((?:19|20)[0-9]{2})([01][0-9])([0-3][0-9])")
@@ -52,7 +52,7 @@ def read_date(text: str, order: DateOrder | None = None) -> Normalised:
         return _day(match[1], match[2], match[3], text, "date_iso")
     if is_nothing(text) or text.strip() in ("0", "0000-00-00", "0000-00-00 00:00:00"):
         return EMPTY
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return unreadable("DATE_UNREADABLE", text)
     clock = _CLOCK.search(whole := to_ascii(text).strip())
     if clock is not None and clock[4] and order is None:
@@ -63,7 +63,7 @@ def read_date(text: str, order: DateOrder | None = None) -> Normalised:
 
 def read_datetime(text: str, order: DateOrder | None = None) -> Normalised:
     """The same with the time of day, where there is one."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return unreadable("DATE_UNREADABLE", text)
     if is_nothing(text):
         return EMPTY

@@ -20,7 +20,7 @@ from penstock.catalog.values.unit_names import FACTORS, KINDS
 from penstock.catalog.values.units import unit_of, with_fractions
 from penstock.catalog.word_lists import load
 
-LONGEST = 160
+MAX_LENGTH = 160
 
 # What the letter before or after a number means.
 _LABELS = {label: side for side, labels in load("dimensions").items() for label in labels.split()}
@@ -61,7 +61,7 @@ def read_dimensions(
     width, height."""
     if is_nothing(text):
         return EMPTY
-    sides = _sides(_plainer(text), style) if len(text) <= LONGEST else None
+    sides = _sides(_plainer(text), style) if len(text) <= MAX_LENGTH else None
     if sides is None or not 1 <= len(sides.amounts) <= 3 or _PAPER.fullmatch(text.strip()):
         return unreadable("DIMENSIONS_UNREADABLE", text)
     given = [unit for unit in sides.units if unit]

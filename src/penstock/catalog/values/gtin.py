@@ -9,7 +9,7 @@ from penstock.catalog.values.result import EMPTY, Normalised, Problem, build, pr
 from penstock.catalog.values.text import PLACEHOLDERS, tidy_line
 from penstock.catalog.word_lists import load, words
 
-LONGEST = 400
+MAX_LENGTH = 400
 
 _DIGITS = re.compile(r"[0-9]{13}|[0-9]{12}|[0-9]{14}|[0-9]{8}")
 _FLOAT = re.compile(r"([0-9]{6,14})[.,]0{1,3}")
@@ -59,7 +59,7 @@ def read_gtin(text: str) -> Normalised:
         return build(Normalised, (text, "gtin", 1.0, ()))
     if is_nothing(text):
         return EMPTY
-    cleaned = to_ascii(text[:LONGEST]).strip().lstrip("='\"").rstrip("\"'").strip()
+    cleaned = to_ascii(text[:MAX_LENGTH]).strip().lstrip("='\"").rstrip("\"'").strip()
     cleaned = _LABEL.sub("", cleaned).removeprefix("(01)")
     if cleaned.strip("0") == "":
         return Normalised(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))

@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 from penstock.catalog.values.numbers import is_nothing
 from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
 
-LONGEST = 2_000
-MOST_IMAGES = 50
+MAX_LENGTH = 2_000
+MAX_IMAGES = 50
 
 _PLAIN = re.compile(
     r"https?://[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?(?:[/?#][!-~]{0,1900})?"
@@ -38,7 +38,7 @@ def read_url(text: str) -> Normalised:
     if is_nothing(text):
         return EMPTY
     address = "".join(c for c in text.strip() if c.isprintable()).strip("<>\"' ")
-    if len(address) > LONGEST:
+    if len(address) > MAX_LENGTH:
         return unreadable("URL_UNREADABLE", text)
     rule, confidence = "url", 1.0
     if address.startswith("//"):
@@ -85,7 +85,7 @@ def read_images(text: str) -> Normalised:
         return EMPTY
     urls: list[str] = []
     problems: list[Problem] = []
-    for part in _parts(text[: LONGEST * MOST_IMAGES].strip()):
+    for part in _parts(text[: MAX_LENGTH * MAX_IMAGES].strip()):
         found = read_url(part)
         if found.value is None and not _SCHEME.match(part) and found.problems:
             problems.append(problem("IMAGE_NOT_URL", value=part))
@@ -93,18 +93,18 @@ def read_images(text: str) -> Normalised:
             problems += found.problems
         if found.value is not None and found.value not in urls:
             urls.append(found.value)
-    if len(urls) > MOST_IMAGES:
-        problems.append(problem("IMAGES_TOO_MANY", limit=MOST_IMAGES))
+    if len(urls) > MAX_IMAGES:
+        problems.append(problem("IMAGES_TOO_MANY", limit=MAX_IMAGES))
     confidence = 1.0 if not problems else 0.8
-    return Normalised(urls[:MOST_IMAGES] or None, "images", confidence, tuple(problems[:5]))
+    return Normalised(urls[:MAX_IMAGES] or None, "images", confidence, tuple(problems[:5]))
 
 
 def _parts(text: str) -> list[str]:
     if "<" in text or text.startswith(("[", "{")):
         # Markup or JSON: whatever stands around the addresses, quotes end them.
-        return _ADDRESS.findall(text)[: MOST_IMAGES * 2]
+        return _ADDRESS.findall(text)[: MAX_IMAGES * 2]
     text = " ".join(text.split(" ")) if "\n" in text else " ".join(text.split())
     parts = [part.strip(" ,;|") for part in _LIST.split(text)]
     if len(parts) == 1 and "://" not in text:
         parts = [part.strip() for part in _NAMES.split(text)]
-    return [part for part in parts if part][: MOST_IMAGES * 2]
+    return [part for part in parts if part][: MAX_IMAGES * 2]

@@ -14,8 +14,8 @@ from penstock.catalog.values.prices import PriceStyle, read_price
 from penstock.catalog.values.result import EMPTY, Normalised
 from penstock.catalog.word_lists import words
 
-MOST_VARIANTS = 1_000
-LONGEST = 1_000_000
+MAX_VARIANTS = 1_000
+MAX_LENGTH = 1_000_000
 
 _PRICES = ("price", "regular_price", "amount", "prices")
 _STOCKS = words("inventory_quantity stock_quantity stock quantity qty inventory")
@@ -26,13 +26,13 @@ _GTINS = words("barcode gtin ean upc global_unique_id")
 def read_variants(raw: str) -> Normalised:
     """A list of records, each with a SKU or a price; anything else is no value of this kind."""
     text = raw.strip()
-    if not text.startswith("[{") or not text.endswith("}]") or len(text) > LONGEST:
+    if not text.startswith("[{") or not text.endswith("}]") or len(text) > MAX_LENGTH:
         return EMPTY
     try:
         records = orjson.loads(text)
     except orjson.JSONDecodeError:
         return EMPTY
-    found = [_variant(_bare(one)) for one in records[:MOST_VARIANTS] if isinstance(one, dict)]
+    found = [_variant(_bare(one)) for one in records[:MAX_VARIANTS] if isinstance(one, dict)]
     kept = [one for one in found if "identifiers" in one or "price" in one]
     return Normalised(kept, "variants_json") if kept else EMPTY
 

@@ -17,9 +17,9 @@ from penstock.catalog.word_lists import load, words
 
 DecimalStyle = Literal["comma", "point"]
 
-LONGEST = 40
+MAX_LENGTH = 40
 # More of them than this are the noise of binary fractions.
-MOST_DECIMALS = 9
+MAX_DECIMALS = 9
 
 _PLAIN = re.compile(r"[0-9]{1,15}(?:\.(?:[0-9]{1,2}|[0-9]{4,9}))?")
 _GROUPED = re.compile(
@@ -80,7 +80,7 @@ def read_number(
         against = style is not None and _CHARACTER[style] != text[-3]
         plain_text = f"{head.replace('.', '').replace(',', '')}.{tail}"
         return Number(plain_text, confidence=0.8 if against else 1.0)
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return None
     body, negative = _unsigned(to_ascii(text).strip())
     read = _read_body(body, style, three_are_decimals)
@@ -129,7 +129,7 @@ def _read_body(body: str, style: DecimalStyle | None, three_are_decimals: bool) 
     head, tail = grouped.split(mark)
     spaced = grouped is not body
     if len(tail) != 3 or len(head) > 3 or head.startswith("0") or not head or spaced:
-        if len(tail) > MOST_DECIMALS:
+        if len(tail) > MAX_DECIMALS:
             return Number(_without_noise(head, tail), rule="number_float_noise", confidence=0.9)
         against = style is not None and _CHARACTER[style] != mark and tail != ""
         return Number(_joined(head, tail), confidence=0.8 if against else 1.0)

@@ -19,8 +19,8 @@ from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import load, words
 
-LONGEST = 1_000
-MOST_TIERS = 50
+MAX_LENGTH = 1_000
+MAX_TIERS = 50
 
 _SEGMENTS = re.compile(r"\s{0,3}[;|\n]\s{0,3}|,\s(?=(?:ab |from |>=? ?)?[0-9]{1,6}\s{0,2}[+:@=])")
 _STEP = re.compile(
@@ -63,12 +63,12 @@ def priced(step: Tier | Discount, amount: str, currency: str | None) -> Tier:
 
 def read_tiers(text: str, style: DecimalStyle | None, currency: str | None) -> TierList | None:
     """The steps by quantity, and the currency they name; None if the text is no list of tiers."""
-    if len(text) > LONGEST or not any(mark in text for mark in "+:@=;|>-b≥àdfv"):
+    if len(text) > MAX_LENGTH or not any(mark in text for mark in "+:@=;|>-b≥àdfv"):
         return None
     steps: dict[int, Tier | Discount] = {}
     named: str | None = None
     segments = [part for part in _SEGMENTS.split(text.strip(" ;|")) if part]
-    for segment in segments[: MOST_TIERS + 1]:
+    for segment in segments[: MAX_TIERS + 1]:
         match = _STEP.fullmatch(segment.strip())
         if match is None or not _is_step(match, len(segments)):
             return None
@@ -84,7 +84,7 @@ def read_tiers(text: str, style: DecimalStyle | None, currency: str | None) -> T
         if step is None:
             return None
         steps[quantity] = step
-    if not steps or len(segments) > MOST_TIERS:
+    if not steps or len(segments) > MAX_TIERS:
         return None
     return tuple(steps[quantity] for quantity in sorted(steps)), named
 
@@ -124,7 +124,7 @@ def read_tier_cell(
     if named is not None:
         tiers = _from_members(named, style, currency)
     else:
-        tiers = read_tiers(to_ascii(text[: LONGEST + 1]), style, currency)
+        tiers = read_tiers(to_ascii(text[: MAX_LENGTH + 1]), style, currency)
     if tiers is None or (off and any(isinstance(step, Tier) for step in tiers[0])):
         return unreadable("TIERS_UNREADABLE", text)
     return Normalised(tiers, "price_tiers")
@@ -139,7 +139,7 @@ def read_step(text: str) -> Normalised:
     """The quantity from which a price holds, in a column of its own: `10`, `ab 10`, `10-49`."""
     if is_nothing(text):
         return EMPTY
-    match = _LOW.match(to_ascii(text[:LONGEST]).strip())
+    match = _LOW.match(to_ascii(text[:MAX_LENGTH]).strip())
     if match is None:
         return unreadable("TIERS_UNREADABLE", text)
     return Normalised(int(re.sub(r"\D", "", match[1])), "tier_quantity")
@@ -167,7 +167,7 @@ _TYPE_NAMES = words(_LISTS["type members"])
 
 def _members(text: str) -> list[dict[str, str]] | None:
     """`[{"qty": 10, "price": "8.50"}]` or `qty=10,price=8.50|qty=…`: each tier by its names."""
-    if text.startswith("[") and text.endswith("]") and len(text) <= LONGEST * MOST_TIERS:
+    if text.startswith("[") and text.endswith("]") and len(text) <= MAX_LENGTH * MAX_TIERS:
         try:
             read = orjson.loads(text)
         except orjson.JSONDecodeError:
@@ -175,7 +175,7 @@ def _members(text: str) -> list[dict[str, str]] | None:
         found = [one for one in read if isinstance(one, dict)]
         return [{_name(k): str(v) for k, v in one.items()} for one in found] or None
     pairs = [dict(_pair(part) for part in re.split("[,&]", step) if "=" in part)
-             for step in re.split(r"[|;\n]", text[:LONGEST])]  # fmt: skip
+             for step in re.split(r"[|;\n]", text[:MAX_LENGTH])]  # fmt: skip
     return pairs if pairs and all(len(one) > 1 for one in pairs) else None
 
 
@@ -197,7 +197,7 @@ def _from_members(
     """None as soon as one step is neither a price from a quantity up nor percent off it."""
     found: dict[int, Tier | Discount] = {}
     named: str | None = None
-    for step in steps[: MOST_TIERS + 1]:
+    for step in steps[: MAX_TIERS + 1]:
         token = next((step[name] for name in step if name in _CURRENCY_NAMES), "")
         own = currency_of(token, currency)
         named = own.currency if own else named
@@ -212,6 +212,6 @@ def _from_members(
         if one is None:
             return None
         found.setdefault(one.quantity, one)
-    if not found or len(steps) > MOST_TIERS:
+    if not found or len(steps) > MAX_TIERS:
         return None
     return tuple(found[quantity] for quantity in sorted(found)), named

@@ -22,7 +22,7 @@ from penstock.catalog.values.price_tiers import Discount, Tier, read_tiers
 from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
 from penstock.catalog.values.units import unit_of
 
-LONGEST = 300
+MAX_LENGTH = 300
 
 _PLAIN = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,2}))?")
 _SIMPLE = re.compile(
@@ -143,7 +143,7 @@ def _number(text: str, style: PriceStyle, currency: str | None) -> Number | None
 def _read_any(text: str, style: PriceStyle) -> Normalised:
     if text.strip().casefold() in CELL_ERRORS:
         return unreadable("CELL_ERROR", text)
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return unreadable("PRICE_UNREADABLE", text)
     body = _GAP.sub("", " ".join(to_ascii(text).split()))
     if not any(c.isdecimal() for c in body):

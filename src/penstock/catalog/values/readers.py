@@ -92,6 +92,6 @@ def reader(kind: str, style: Style) -> Reader:
 def read_custom(raw: str) -> Normalised:
     """A cell no field is meant for: its text, tidied and nothing more."""
     if raw.isascii() and raw.isprintable() and raw[0] != " " and raw[-1] != " ":
-        return Normalised(raw[: text.LONGEST_TEXT], "custom")
-    tidied = text.tidy_lines(raw[: text.LONGEST_TEXT])
+        return Normalised(raw[: text.MAX_TEXT_LENGTH], "custom")
+    tidied = text.tidy_lines(raw[: text.MAX_TEXT_LENGTH])
     return Normalised(tidied, "custom") if tidied else EMPTY

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from penstock.catalog.problem_codes import CODES, Severity, describe
 
 # A quoted value in a message; the whole one is in the row's own cells.
-MOST_SHOWN = 80
+MAX_SHOWN = 80
 
 
 class Problem(NamedTuple):
@@ -39,8 +39,8 @@ build = tuple.__new__
 
 def problem(code: str, **words: object) -> Problem:
     value = words.get("value")
-    if isinstance(value, str) and len(value) > MOST_SHOWN:
-        words["value"] = value[:MOST_SHOWN] + "…"
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
+        words["value"] = value[:MAX_SHOWN] + "…"
     return Problem(code, describe(code, **words), CODES[code].severity)
 
 

@@ -9,8 +9,8 @@ import unicodedata
 from penstock.catalog.values.result import EMPTY, Normalised, build, problem
 from penstock.catalog.word_lists import load, phrases, words
 
-LONGEST_LINE = 1_000
-LONGEST_TEXT = 50_000
+MAX_LINE_LENGTH = 1_000
+MAX_TEXT_LENGTH = 50_000
 
 _SPACES = re.compile(r"[^\S\n]+")
 _AROUND_LINES = re.compile(r" ?\n ?")
@@ -39,16 +39,16 @@ _CELL_ERRORS = words(load("placeholders")["errors in texts"])
 
 def read_line(text: str) -> Normalised:
     """A title, a name, a material: one line."""
-    if text.isprintable() and 2 < len(text) <= LONGEST_LINE and _is_clean(text):
+    if text.isprintable() and 2 < len(text) <= MAX_LINE_LENGTH and _is_clean(text):
         return build(Normalised, (text, "text", 1.0, ()))
-    return _read(text, LONGEST_LINE, one_line=True)
+    return _read(text, MAX_LINE_LENGTH, one_line=True)
 
 
 def read_text(text: str) -> Normalised:
     """A description: lines are kept, markup becomes lines."""
-    if text.isprintable() and 2 < len(text) <= LONGEST_TEXT and _is_clean(text):
+    if text.isprintable() and 2 < len(text) <= MAX_TEXT_LENGTH and _is_clean(text):
         return build(Normalised, (text, "text", 1.0, ()))
-    return _read(text, LONGEST_TEXT, one_line=False)
+    return _read(text, MAX_TEXT_LENGTH, one_line=False)
 
 
 def _is_clean(text: str) -> bool:

@@ -19,7 +19,7 @@ from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, 
 from penstock.catalog.values.text import tidy_line
 from penstock.catalog.values.unit_names import FACTORS, KINDS, WORDS
 
-LONGEST = 120
+MAX_LENGTH = 120
 
 # Nothing in it can be read in two ways.
 _BARE = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|0[.,][0-9]{3}")
@@ -167,7 +167,7 @@ def _read_compound(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None
 ) -> Normalised | None:
     """`1 lb 4 oz` is one weight, `500 g (1.1 lb)` says it twice; fractions are numbers."""
-    body = with_fractions(_AROUND.sub(" ", to_ascii(text[:LONGEST]))).strip()
+    body = with_fractions(_AROUND.sub(" ", to_ascii(text[:MAX_LENGTH]))).strip()
     parts = list(_PART.finditer(body))
     between = _PART.sub("", body).strip()
     if not parts or between.strip("/=|(),;~ ").casefold() not in _AND:
@@ -221,7 +221,7 @@ def _as_decimal(fraction: re.Match[str]) -> str:
 
 def split_measure(text: str) -> tuple[str, str] | None:
     """`1 234,5 kg` into number and unit; no unit gives an empty word."""
-    cleaned = _APPROXIMATELY.sub("", to_ascii(text[:LONGEST].strip()))
+    cleaned = _APPROXIMATELY.sub("", to_ascii(text[:MAX_LENGTH].strip()))
     cut = len(cleaned)
     while cut and not (cleaned[cut - 1].isdecimal() or cleaned[cut - 1] in ".,"):
         cut -= 1
@@ -245,7 +245,7 @@ def read_pack(
         number = read_number(to_ascii(text.strip()), style, three_are_decimals=True)
         if number is not None and number.decimal > 0:
             return Normalised(Pack(1, number.text, default_unit), "pack_default_unit")
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return unreadable("PACK_UNREADABLE", text)
     cleaned = " ".join(to_ascii(text).split())
     pack = _multiple(cleaned, style) or _single(cleaned, style) or _counted(cleaned)

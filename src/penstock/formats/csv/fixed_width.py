@@ -15,10 +15,10 @@ from penstock.formats.structure.cell_kinds import CODE, EMPTY, TYPED, kind_of
 # From and up to which character a line is blank between two columns.
 Gap = tuple[int, int]
 
-_FEWEST_LINES = 3
-_LONGEST_LINE = 4_000
-_MOST_WIDTHS = 500
-_SHORTEST_RECORD = 20
+_MIN_LINES = 3
+_MAX_LINE_LENGTH = 4_000
+_MAX_WIDTHS = 500
+_MIN_RECORD_LENGTH = 20
 # A line that only underlines the names: each run of dashes is a column.
 _UNDERLINE = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{1,})+\s*")
 
@@ -57,7 +57,7 @@ def gaps_of_widths(text: str) -> tuple[Gap, ...]:
         widths = [int(width) for width in text.split(",")]
     except ValueError:
         widths = []
-    if not widths or min(widths) < 1 or len(widths) > _MOST_WIDTHS:
+    if not widths or min(widths) < 1 or len(widths) > _MAX_WIDTHS:
         raise wrong_option("widths", text, "write the widths of the columns, as in 10,25,3")
     ends = [sum(widths[: n + 1]) for n in range(len(widths))]
     return tuple((end, end) for end in ends[:-1])
@@ -71,7 +71,7 @@ def find_positions(lines: Sequence[str]) -> Positions | None:
             runs = [match.span() for match in re.finditer(r"[-=]+", line)]
             return Positions(tuple((a[1], b[0]) for a, b in pairwise(runs)), sure=True)
     body = _body([line for line in plain if line.strip()])
-    if len(body) < _FEWEST_LINES or max(map(len, body)) > _LONGEST_LINE:
+    if len(body) < _MIN_LINES or max(map(len, body)) > _MAX_LINE_LENGTH:
         return None
     blanks = _shared_blanks(body)
     gaps = _meant(blanks, body)
@@ -91,7 +91,7 @@ def _body(lines: Sequence[str]) -> list[str]:
     if _are_equally_long(lines):
         return list(lines)
     gapped = [n for n, line in enumerate(lines) if "  " in line.strip()]
-    if len(gapped) < _FEWEST_LINES:
+    if len(gapped) < _MIN_LINES:
         return []
     inside = list(lines[gapped[0] : gapped[-1] + 1])
     return inside if len(gapped) >= 0.7 * len(inside) else []
@@ -100,7 +100,7 @@ def _body(lines: Sequence[str]) -> list[str]:
 def _are_equally_long(lines: Sequence[str]) -> bool:
     """As long as each other, and too long for one value: records of a fixed length."""
     filled = [len(line) for line in lines if line.strip()]
-    return len(filled) >= _FEWEST_LINES and len(set(filled)) == 1 and filled[0] >= _SHORTEST_RECORD
+    return len(filled) >= _MIN_LINES and len(set(filled)) == 1 and filled[0] >= _MIN_RECORD_LENGTH
 
 
 def _is_delimited(lines: Sequence[str]) -> bool:

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 Gap = tuple[int, int]
 
-_SHORTEST_CODE = 4
-_SHORTEST_NUMBER = 4
-_LONGEST_NUMBER = 14
-_FEWEST_LINES = 3
+_MIN_CODE_LENGTH = 4
+_MIN_NUMBER_LENGTH = 4
+_MAX_NUMBER_LENGTH = 14
+_MIN_LINES = 3
 _MARKS = frozenset({
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "PLN", "CZK", "HUF", "SEK", "NOK", "DKK", "RUB",
     "TRY", "AUD", "CAD", "INR", "BRL", "MXN", "ZAR", "ST", "STK", "PCE", "PCS", "PC", "EA", "KG",
@@ -34,7 +34,7 @@ def more_cuts(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
     found: list[Gap] = list(gaps)
     for (_, begin), (end, _) in pairwise(edges):
         for rows in (lines, lines[1:]):
-            if len(rows) < _FEWEST_LINES:
+            if len(rows) < _MIN_LINES:
                 continue
             cells = [line.ljust(width)[begin:end] for line in rows]
             cuts = list(_cut(cells))
@@ -116,7 +116,7 @@ def _before_number(cells: Sequence[str]) -> list[Gap]:
     if sum(any(map(str.isalpha, text)) for text in texts) < 0.8 * len(texts):
         return []
     first = max(starts)
-    padded = len(bare[0]) - first >= _SHORTEST_NUMBER and all(cell[first] == "0" for cell in bare)
+    padded = len(bare[0]) - first >= _MIN_NUMBER_LENGTH and all(cell[first] == "0" for cell in bare)
     if padded and any(cell[first - 1] == " " for cell in bare):
         return [(first, first)]
     if all(start and cell[start - 1] == " " for cell, start in zip(bare, starts, strict=True)):
@@ -126,7 +126,7 @@ def _before_number(cells: Sequence[str]) -> list[Gap]:
 
 def _after_code(cells: Sequence[str]) -> list[Gap]:
     """`AB-1234Widget small`: a code of the same length in every line, then words."""
-    for place in range(_SHORTEST_CODE, len(cells[0]) - 1):
+    for place in range(_MIN_CODE_LENGTH, len(cells[0]) - 1):
         if any(" " in cell[:place] for cell in cells):
             return []
         meets = _at(cells, place - 1, str.isdigit) and _at(cells, place, str.isalpha)
@@ -172,7 +172,7 @@ def has_glued_digits(rows: Sequence[Sequence[str]]) -> bool:
     """Whether a column holds digits of one length that are too many for a number."""
     for column in zip(*rows, strict=False):
         sizes = {len(cell) for cell in column}
-        long = len(sizes) == 1 and max(sizes) > _LONGEST_NUMBER and len(column) >= _FEWEST_LINES
+        long = len(sizes) == 1 and max(sizes) > _MAX_NUMBER_LENGTH and len(column) >= _MIN_LINES
         if long and all(cell.isdigit() for cell in column):
             return True
     return False
@@ -182,7 +182,7 @@ def has_padded_numbers(rows: Sequence[Sequence[str]]) -> bool:
     """Whether a column after the first holds whole numbers of one length with zeros in front."""
     for column in list(zip(*rows, strict=False))[1:]:
         sizes = {len(cell) for cell in column}
-        even = len(sizes) == 1 and max(sizes) >= _SHORTEST_NUMBER and len(column) >= _FEWEST_LINES
+        even = len(sizes) == 1 and max(sizes) >= _MIN_NUMBER_LENGTH and len(column) >= _MIN_LINES
         if even and all(cell.isdigit() and cell[0] == "0" for cell in column):
             return True
     return False

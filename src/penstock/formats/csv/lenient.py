@@ -12,18 +12,18 @@ from typing import NamedTuple
 from penstock.formats.csv.dialect import Dialect
 
 # How far a quoted cell is followed before its quote counts as a stray one.
-MOST_LINES = 2000
-MOST_CHARS = 256 * 1024
+MAX_LINES = 2000
+MAX_CHARS = 256 * 1024
 # Searches over several lines that may come to nothing before none is begun any more: a file of
 # stray quotes must not be read again and again.
-MOST_SEARCHES = 100
+MAX_SEARCHES = 100
 
 
 class Patience:
     """How many more fruitless searches a file is worth."""
 
     def __init__(self) -> None:
-        self.left = MOST_SEARCHES
+        self.left = MAX_SEARCHES
 
 
 class Mended(NamedTuple):
@@ -81,10 +81,10 @@ def _over_lines(
     """Only lines that could close the cell are tried, and only so many of them."""
     text, chars, tried = lines[at], len(lines[at]), 0
     parts = [text]
-    for count, line in enumerate(lines[at + 1 : at + MOST_LINES], start=2):
+    for count, line in enumerate(lines[at + 1 : at + MAX_LINES], start=2):
         parts.append(line)
         chars += len(line)
-        if chars > MOST_CHARS or tried >= 8:
+        if chars > MAX_CHARS or tried >= 8:
             return None
         if dialect.quote not in line:
             continue

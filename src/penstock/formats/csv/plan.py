@@ -22,7 +22,7 @@ from penstock.formats.csv.sniff import (
 )
 from penstock.formats.detection.content_type import refused
 from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding
-from penstock.formats.read_options import MOST_SHOWN, Detected, ReadOptions, shown_line
+from penstock.formats.read_options import MAX_SHOWN, Detected, ReadOptions, shown_line
 from penstock.formats.source import Source
 from penstock.formats.structure.cell_kinds import is_blank
 from penstock.formats.structure.layout import Layout, find_layout
@@ -283,7 +283,7 @@ def _comments_above(sample: _Sample, plan: CsvPlan) -> list[int]:
 def _shown(sample: _Sample, dialect: Dialect, indices: Sequence[int]) -> list[dict[str, Any]]:
     return [
         shown_line(sample.lines[n], _mark(dialect).join(sample.rows[n]))
-        for n in indices[:MOST_SHOWN]
+        for n in indices[:MAX_SHOWN]
         if not is_blank(sample.rows[n])
     ]
 

@@ -30,8 +30,8 @@ _SETTING = re.compile(r"\s*(?:- )?[\w.-]+:(?: .*)?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ENDS = (".", ",", ";", ":", "?", "!", "…", "。", "、")
 _STOP = re.compile(r"[a-zà-ÿ]\. [A-ZÀ-Þ]")
-_FEWEST_WORDS = 3
-_FEWEST_LINES = 2
+_MIN_WORDS = 3
+_MIN_LINES = 2
 # A mark between sentences is followed by a blank; one between cells seldom is.
 _LOOSE = {",": ", ", ":": ": ", ";": "; ", " ": " ", "-": "- ", "  ": "  ", ".": ". "}
 
@@ -80,7 +80,7 @@ def _is_loose(lines: Sequence[str], sniffed: Sniffed) -> bool:
     loose = _LOOSE.get(mark)
     if loose is None:
         return False
-    if len(lines) > _FEWEST_LINES and len({line.count(mark) for line in lines}) == 1:
+    if len(lines) > _MIN_LINES and len({line.count(mark) for line in lines}) == 1:
         # No writer of sentences counts commas.
         return False
     cells = [cell for line in lines[:100] for cell in line.split(mark) if cell.strip()]
@@ -95,7 +95,7 @@ def _is_prose(lines: Sequence[str]) -> bool:
     stop, and codes have no words."""
     if sum(map(bool, map(_HEADING.match, lines))) and len(lines) > 3:
         return _share(_ITEM.match, lines) + _share(_is_sentence, lines) >= 0.4
-    wordy = [line for line in lines if len(_WORD.findall(line)) >= _FEWEST_WORDS]
+    wordy = [line for line in lines if len(_WORD.findall(line)) >= _MIN_WORDS]
     if len(wordy) < max(2, 0.5 * len(lines)):
         return False
     if _share(lambda line: line.strip()[0].islower(), lines) > 0.8:
@@ -107,6 +107,6 @@ def _is_prose(lines: Sequence[str]) -> bool:
 def _is_sentence(line: str) -> bool:
     """It ends like one, goes on from the line before, or holds the end of one."""
     text = line.strip()
-    if len(_WORD.findall(text)) < _FEWEST_WORDS:
+    if len(_WORD.findall(text)) < _MIN_WORDS:
         return False
     return text.endswith(_ENDS) or text[0].islower() or _STOP.search(text) is not None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from penstock.formats.csv.dialect import UNIT, Dialect
-from penstock.formats.csv.lenient import MOST_LINES, Patience, looks_swallowed, mend
+from penstock.formats.csv.lenient import MAX_LINES, Patience, looks_swallowed, mend
 from penstock.formats.detection.encodings import as_cp1252, is_foreign
 from penstock.formats.read_options import Problem
 from penstock.model.errors import BadInput
@@ -143,7 +143,7 @@ class _Parser:
             at = self._until_broken(at, rows, starts)
             if at >= end:
                 break
-            if not final and end - at < MOST_LINES and self._is_open(at):
+            if not final and end - at < MAX_LINES and self._is_open(at):
                 return self._block(rows, starts), at
             mended = mend(lines, at, self._one_char, self._width, self._patience)
             if max(map(len, mended.cells), default=0) > self._most_cell:

@@ -41,7 +41,7 @@ _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 _LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
 # Two candidates this close are both worth a word to the reader of the report.
 _CLOSE = 0.9
-_MOST_DIGITS = 20
+_MAX_DIGITS = 20
 
 
 class Candidate(NamedTuple):
@@ -351,7 +351,7 @@ def _single_column(lines: Sequence[str], options: ReadOptions) -> Candidate:
 
 def _is_glued(value: str) -> bool:
     """More digits than any one number has."""
-    return len(value) > _MOST_DIGITS and value.isdigit()
+    return len(value) > _MAX_DIGITS and value.isdigit()
 
 
 def _whole(value: str) -> float:

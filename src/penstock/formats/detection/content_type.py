@@ -70,8 +70,8 @@ _JSON = re.compile(r"\s*[\[{]")
 _JSON_GOES_ON = re.compile(r'\s*[\[{]\s*(["\[\]{}\-0-9]|true|false|null|NaN|$)')
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b\x1c\x1d\x1e\x1f\x01"))
 # A text may hold a few stray control characters; bytes at random hold a tenth.
-_MOST_CONTROL_SHARE = 0.05
-_FEWEST_CONTROLS = 4
+_MAX_CONTROL_SHARE = 0.05
+_MIN_CONTROLS = 4
 
 
 _REFUSED_TEXTS = (
@@ -101,7 +101,7 @@ def kind_of_bytes(head: bytes, name: str = "The file") -> str:
     encoding = marked_encoding(head)
     if encoding is None:
         controls = len(head) - len(head.translate(None, _CONTROLS))
-        if controls >= _FEWEST_CONTROLS and controls > _MOST_CONTROL_SHARE * len(head):
+        if controls >= _MIN_CONTROLS and controls > _MAX_CONTROL_SHARE * len(head):
             raise refused("binary data", name)
     return _kind_of_text(head.decode(encoding or "utf-8", "replace").lstrip("\ufeff"), name)
 

@@ -32,7 +32,7 @@ MIXED = "penstock-mixed"
 _FIRST_MARK = 0xF_FE00  # in a plane for private use
 _FOREIGN = re.compile("[\U000ffe80-\U000ffeff]")
 # Of a text in UTF-8 with bytes of another encoding in it, this share at most may be foreign.
-MOST_FOREIGN = 0.1
+MAX_FOREIGN = 0.1
 
 _CLOSE = 0.08
 _ASCII = bytes(range(128))
@@ -91,7 +91,7 @@ def find_encoding(source: Source) -> Encoding:
                 f"{errors.first:,} is not",
             )
         return Encoding(marked, "replace", note=note)
-    if marked or errors.found <= MOST_FOREIGN * errors.multibyte:
+    if marked or errors.found <= MAX_FOREIGN * errors.multibyte:
         note = (
             f"{errors.found:,} bytes are no UTF-8, the first near {errors.first:,}; "
             "they were read as cp1252"

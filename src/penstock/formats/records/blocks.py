@@ -10,13 +10,13 @@ from typing import NamedTuple
 from penstock.formats.records.flatten import IDENTITY
 
 _LOOKED_AT = 400
-_LONGEST_NAME = 40
-_FEWEST_NAMES = 2
-_FEWEST_OF_ONE = 3
+_MAX_NAME_LENGTH = 40
+_MIN_NAMES = 2
+_MIN_BLOCKS_PER_NAME = 3
 _RULE = re.compile(r"\s*([-=*_#~+])\1{2,}\s*")
 _LINE = {
     mark: re.compile(
-        rf"\s*(?:[-*•] )?([^\W\d][^:=;|\t\"]{{0,{_LONGEST_NAME - 1}}}?)[ \t.]*"
+        rf"\s*(?:[-*•] )?([^\W\d][^:=;|\t\"]{{0,{_MAX_NAME_LENGTH - 1}}}?)[ \t.]*"
         rf"{mark}(?!//)[ \t]*(.*)"
     )
     for mark in (":", "=")
@@ -38,7 +38,7 @@ def find_blocks(text: str) -> Blocks | None:
     """None where the text is something else; most are, and show it in their first lines."""
     lines = text.splitlines()[:_LOOKED_AT]
     filled = [line for line in lines if line.strip() and not _RULE.fullmatch(line)]
-    if len(filled) < _FEWEST_OF_ONE:
+    if len(filled) < _MIN_BLOCKS_PER_NAME:
         return None
     for mark in _LINE:
         named = [_named(line, mark) is not None for line in filled]
@@ -61,7 +61,7 @@ def _named(line: str, mark: str) -> tuple[str, str] | None:
 def _told_apart(lines: Sequence[str], mark: str) -> Blocks | None:
     for start in ("blank", "dash"):
         names = [list(dict(one)) for one in _split(lines, mark, start)]
-        blocks = [one for one in names if len(one) >= _FEWEST_NAMES]
+        blocks = [one for one in names if len(one) >= _MIN_NAMES]
         if len(blocks) >= 2 and _alike(blocks) and _hold_most(lines, blocks, names, mark):
             return Blocks(mark, start)
     pairs = [pair for line in lines if (pair := _named(line, mark)) is not None]
@@ -70,7 +70,7 @@ def _told_apart(lines: Sequence[str], mark: str) -> Blocks | None:
     if len(blocks) >= 2 and len(pairs) >= 2 * len(blocks) and _alike(blocks):
         return Blocks(mark, f":{first}")
     names_of_one = [name for name, _ in pairs]
-    alone = len(set(names_of_one)) == len(names_of_one) >= _FEWEST_OF_ONE
+    alone = len(set(names_of_one)) == len(names_of_one) >= _MIN_BLOCKS_PER_NAME
     known = any(re.sub(r"[\W_]+", "", name).casefold() in _IDENTITY for name in names_of_one)
     filled = [line for line in lines if line.strip()]
     # As many marks in each line are those of a delimited text.
@@ -86,7 +86,7 @@ def _alike(blocks: Sequence[Sequence[str]]) -> bool:
     names = Counter(name for block in blocks for name in block)
     common = [count for count in names.values() if count >= 0.5 * len(blocks)]
     return (
-        len(common) >= _FEWEST_NAMES
+        len(common) >= _MIN_NAMES
         and max(common) >= 0.9 * len(blocks)
         and 2 * sum(common) >= names.total()
     )

@@ -13,8 +13,8 @@ from penstock.model.errors import BadInput
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _READ_CHARS = 256 * 1024
-MOST_VALUE_CHARS = 16 * 1024 * 1024
-_MOST_DIGITS = 1000
+MAX_VALUE_CHARS = 16 * 1024 * 1024
+_MAX_DIGITS = 1000
 
 
 def invalid(why: str) -> BadInput:
@@ -31,13 +31,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> Number:
-    if len(text) > _MOST_DIGITS:
+    if len(text) > _MAX_DIGITS:
         raise invalid(f"a number has {len(text):,} digits")
     return Number(text)
 
 
 def _decimal(text: str) -> Number:
-    if len(text) > _MOST_DIGITS or isinf(float(text)):
+    if len(text) > _MAX_DIGITS or isinf(float(text)):
         raise invalid(f"the number {text[:40]} is too large")
     return Number(text)
 
@@ -161,7 +161,7 @@ class JsonText:
 
     def _more(self) -> None:
         held = len(self._text) - self._at
-        if held > MOST_VALUE_CHARS:
+        if held > MAX_VALUE_CHARS:
             raise BadInput(
                 "CELL_TOO_LARGE", f"One value of the JSON has more than {held:,} characters"
             )

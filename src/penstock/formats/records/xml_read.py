@@ -17,7 +17,7 @@ from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, T
 from penstock.model.errors import BadInput
 
 Path = tuple[str, ...]
-_MOST_PATHS = 20_000
+_MAX_PATHS = 20_000
 # What only markup that someone forgot to escape consists of.
 _MARKUP = frozenset({
     "b", "i", "u", "p", "br", "em", "strong", "span", "a", "div", "ul", "ol", "li", "h1", "h2",
@@ -102,7 +102,7 @@ def _surveyed(
         place = tuple(path)
         element = found.get(place)
         if element is None:
-            if len(found) >= _MOST_PATHS:
+            if len(found) >= _MAX_PATHS:
                 raise BadInput("TOO_MANY_COLUMNS", "The XML has too many kinds of elements")
             element = found[place] = _Element()
         element.count += 1

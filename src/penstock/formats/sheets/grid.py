@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from penstock.formats.read_options import MOST_SHOWN, Detected, Problem, ReadOptions, shown_line
+from penstock.formats.read_options import MAX_SHOWN, Detected, Problem, ReadOptions, shown_line
 from penstock.formats.structure.cell_kinds import is_blank, unique_names
 from penstock.formats.structure.layout import Layout, Merge, cut_footer, find_layout
 from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
@@ -20,7 +20,7 @@ GridRow = tuple[int, list[str]]
 HEAD_ROWS = 2000
 TAIL_ROWS = 50
 _AT_ONCE = 500
-_MOST_LISTED = 1000
+_MAX_LISTED = 1000
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ def _tell(
     def shown(places: Sequence[int]) -> list[dict[str, Any]]:
         return [
             shown_line(first + n, " | ".join(cell for cell in cells[n] if cell))
-            for n in places[:MOST_SHOWN]
+            for n in places[:MAX_SHOWN]
         ]
 
     report.header = header
@@ -150,8 +150,8 @@ def _tell(
     report.footer = shown(layout.footer)
     report.other_tables = [{"from_line": first + a, "to_line": first + b - 1}
                            for a, b in layout.others]  # fmt: skip
-    report.hidden_rows = sheet.hidden_rows[:_MOST_LISTED]
-    report.hidden_columns = sheet.hidden_columns[:_MOST_LISTED]
+    report.hidden_rows = sheet.hidden_rows[:_MAX_LISTED]
+    report.hidden_columns = sheet.hidden_columns[:_MAX_LISTED]
     for said, confidence in layout.doubts:
         report.doubt(said, confidence)
     if sheet.unsolved:

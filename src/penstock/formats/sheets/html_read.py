@@ -28,9 +28,9 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 _AROUND_BREAKS = re.compile(r"(?:(?<! ) ++)?\n *+")
 _BREAKS = frozenset({"br", "p", "div", "li", "tr"})
 # A page that is a table saved by a program holds little else.
-_LEAST_SHARE = 0.5
-_MOST_TABLES = 10_000
-_MOST_SPAN = 1000
+_MIN_SHARE = 0.5
+_MAX_TABLES = 10_000
+_MAX_SPAN = 1000
 
 
 def read_html(
@@ -46,7 +46,7 @@ def read_html(
             raise refused("an HTML page without a table")
         chosen = choose_sheet(tables, _largest(tables, options), report)
         asked = options.format is not None or options.sheet is not None
-        if not asked and page.share(chosen.number - 1) < _LEAST_SHARE:
+        if not asked and page.share(chosen.number - 1) < _MIN_SHARE:
             raise refused("an HTML page with much else than a table; name the table as `sheet`")
         number = chosen.number - 1
         head = _Page(source, encoding, limits, number)
@@ -165,8 +165,8 @@ class _Page:
 
     def _begin_table(self, tag: Tag) -> None:
         number = len(self._tables)
-        if number >= _MOST_TABLES:
-            raise BadInput("TOO_MANY_CELLS", f"The page has more than {_MOST_TABLES:,} tables")
+        if number >= _MAX_TABLES:
+            raise BadInput("TOO_MANY_CELLS", f"The page has more than {_MAX_TABLES:,} tables")
         name = tag.attributes().get("id") or f"Table {number + 1}"
         self._tables.append(SheetInfo(name, number + 1))
         self._shown_in.append(0)
@@ -247,4 +247,4 @@ _SPACE_RUNS = re.compile(r" {2,}")
 
 
 def _count(text: str | None) -> int:
-    return max(1, min(int(text), _MOST_SPAN)) if text and text.isdecimal() else 1
+    return max(1, min(int(text), _MAX_SPAN)) if text and text.isdecimal() else 1

@@ -31,8 +31,8 @@ _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.')
 _COLOURS = re.compile(r"\[(?!h++\]|m++\]|s++\])[^\[\]]*+\]", re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _PADDED = re.compile(r'(?:0|"[^"0-9#?]*"|\\[^0-9#?]|[-/ ])+')
-_LARGEST_PLAIN = 1e21
-_LONGEST_WORDS = 40
+_MAX_PLAIN = 1e21
+_MAX_WORDS_LENGTH = 40
 # As many rows of a table tell how its numbers are shown.
 ROWS_LOOKED_AT = 30
 
@@ -72,7 +72,7 @@ def words_of_format(code: str) -> str:
     said = [found[1] for found in _CURRENCY.finditer(first)]
     rest = _CURRENCY.sub("", first)
     said += ["".join(part or "" for part in found.groups()) for found in _LITERAL.finditer(rest)]
-    return " ".join(word.strip() for word in said if word.strip())[:_LONGEST_WORDS]
+    return " ".join(word.strip() for word in said if word.strip())[:_MAX_WORDS_LENGTH]
 
 
 def words_beside(columns: Mapping[int, Counter[str]]) -> dict[int, str]:
@@ -109,10 +109,10 @@ def plain_number(text: str) -> str:
         value = float(text)
     except ValueError:
         return text
-    if value.is_integer() and abs(value) < _LARGEST_PLAIN:
+    if value.is_integer() and abs(value) < _MAX_PLAIN:
         return str(int(value))
     short = format(value, ".15g")
-    if "e" in short and 1e-5 <= abs(value) < _LARGEST_PLAIN:
+    if "e" in short and 1e-5 <= abs(value) < _MAX_PLAIN:
         return format(Decimal(short), "f")
     return short
 
@@ -128,7 +128,7 @@ def _percent(text: str) -> str:
 
 def _padded(value: float, code: str) -> str | None:
     """``00000`` and ``000-0000``: digits from the right, literals where the format has them."""
-    if not value.is_integer() or value < 0 or value >= _LARGEST_PLAIN:
+    if not value.is_integer() or value < 0 or value >= _MAX_PLAIN:
         return None
     digits = list(str(int(value)))
     shown: list[str] = []

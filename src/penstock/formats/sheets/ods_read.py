@@ -27,7 +27,7 @@ from penstock.formats.tables import Cursor, Piece, Problems
 from penstock.model.errors import BadInput
 
 _CONTENT = "content.xml"
-_MOST_COUNTED = 2000
+_MAX_COUNTED = 2000
 _ERROR = re.compile(r"#[A-Z/0!?]+|Err:\d+")
 _TIME = re.compile(r"PT(\d+)H(\d+)M(\d+)(?:[.,]\d+)?S")
 _PADDED_ZERO = re.compile(r"0\d+")
@@ -241,7 +241,7 @@ class _Reader:
         match given.get("value-type"):
             case "float" | "percentage" | "currency":
                 value = plain_number(given.get("value", shown))
-                if self._number < _MOST_COUNTED and self._reads():
+                if self._number < _MAX_COUNTED and self._reads():
                     counted = self.currencies.setdefault(self._place, Counter())
                     counted[given.get("currency", "")] += 1
                 # What is shown tells of zeros in front and of percentages; digits are the value's.

@@ -11,7 +11,7 @@ SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _END = 0xFFFFFFFA  # this and above: no sector
 _HEADER_SECTORS = 109
 _ENTRY = 128
-_MOST_ENTRIES = 4096
+_MAX_ENTRIES = 4096
 
 
 class Entry(NamedTuple):
@@ -86,7 +86,7 @@ class OleFile:
     def _read_entries(self, start: int) -> list[Entry]:
         data = self._chain(start)
         found = []
-        for at in range(0, min(len(data), _MOST_ENTRIES * _ENTRY) - _ENTRY + 1, _ENTRY):
+        for at in range(0, min(len(data), _MAX_ENTRIES * _ENTRY) - _ENTRY + 1, _ENTRY):
             length, kind = struct.unpack_from("<HB", data, at + 64)
             name = data[at : at + max(0, min(length, 64) - 2)].decode("utf-16-le", "replace")
             first, size = struct.unpack_from("<II", data, at + 116)

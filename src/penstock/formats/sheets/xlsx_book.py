@@ -23,7 +23,7 @@ from penstock.formats.source import corrupt
 from penstock.model.errors import BadInput
 
 READ_BYTES = 256 * 1024
-_MOST_MERGES = 5000
+_MAX_MERGES = 5000
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _UNSOLVED = re.compile(rb"</f>\s*+(?:<v\s*+/>|<v></v>)?\s*+</c>")
 _CELL = re.compile(rb"<(?:\w+:)?(?:v|t)[ >]")
@@ -188,7 +188,7 @@ def survey_sheet(book: Book, sheet: SheetInfo, path: str) -> None:
 def _look(sheet: SheetInfo, block: bytes) -> None:
     if b"</f>" in block:
         sheet.unsolved += len(_UNSOLVED.findall(block))
-    if b"ergeCell" in block and len(sheet.merges) < _MOST_MERGES:
+    if b"ergeCell" in block and len(sheet.merges) < _MAX_MERGES:
         for found in _MERGE.finditer(block):
             first, last = found[1].decode().split(":")
             (top, left), (bottom, right) = place_of(first), place_of(last)

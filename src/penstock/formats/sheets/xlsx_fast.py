@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 READ_BYTES = 512 * 1024
-MOST_HELD_CHARS = 32 * 1024 * 1024
+MAX_HELD_CHARS = 32 * 1024 * 1024
 
 _ROW = re.compile(r'\s*+<row((?: [\w:]++="[^"]*+")*+)\s*+(?:/>|>(.*?)</row>)', re.DOTALL)
 _NUMBER = re.compile(r' r="(\d{1,7})"')
@@ -110,7 +110,7 @@ def _pieces(file: IO[bytes], root: str, end: str) -> Iterator[str]:
                 raise NotPlain
             found = opening.search(held)
             if found is None:
-                if len(held) > MOST_HELD_CHARS:
+                if len(held) > MAX_HELD_CHARS:
                     raise NotPlain
                 continue
             if found[1]:
@@ -126,6 +126,6 @@ def _pieces(file: IO[bytes], root: str, end: str) -> Iterator[str]:
         if cut >= len(end):
             yield held[:cut]
             held = held[cut:]
-        elif len(held) > MOST_HELD_CHARS:
+        elif len(held) > MAX_HELD_CHARS:
             raise NotPlain
     raise NotPlain

@@ -27,7 +27,7 @@ from penstock.model.errors import BadInput
 _NAMED = {"percent": "0%", "general": "General", "yes/no": "General", "true/false": "General",
           "on/off": "General", "fixed": "0.00", "standard": "#,##0.00", "currency": "#,##0.00",
           "euro currency": "#,##0.00", "scientific": "0.00E+00"}  # fmt: skip
-_MOST = 2_000_000
+_MAX_INDEX = 2_000_000
 
 
 def read_xml2003(
@@ -215,4 +215,4 @@ class _Book:
 
 
 def _count(text: str | None, otherwise: int) -> int:
-    return min(int(text), _MOST) if text and text.isdecimal() else otherwise
+    return min(int(text), _MAX_INDEX) if text and text.isdecimal() else otherwise

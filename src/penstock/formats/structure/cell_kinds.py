@@ -10,7 +10,7 @@ EMPTY, NUMBER, DATE, BOOL, LINK, CODE, TEXT = "e", "n", "d", "b", "u", "c", "t"
 # What a header's cell seldom is.
 TYPED = frozenset({NUMBER, DATE, BOOL, LINK})
 
-_LONGEST = 80
+_MAX_LENGTH = 80
 _MONTH = r"(?:jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[czs])[a-zéûä]*\.?"
 _SIGN = r"[-+−(]?\s?"
 _MONEY = r"(?:[€$£¥₹₽¢]|(?-i:[A-Z]{3}|[A-Z]{1,2}\$|Fr\.?|Rs\.?|R\$)|zł|Kč|kr\.?)"
@@ -43,7 +43,7 @@ _PATTERN = re.compile(
 @lru_cache(maxsize=20_000)
 def kind_of(cell: str) -> str:
     """One letter for what the cell holds; text is whatever is nothing else."""
-    if len(cell) > _LONGEST:
+    if len(cell) > _MAX_LENGTH:
         return LINK if cell.startswith(("http://", "https://")) else TEXT
     match = _PATTERN.fullmatch(cell.strip())
     return (match.lastgroup if match else None) or TEXT

@@ -24,7 +24,7 @@ from penstock.formats.structure.cell_kinds import (
 
 Row = Sequence[str]
 Merge = tuple[int, int, int, int]
-_MOST_HEADER_ROWS = 6
+_MAX_HEADER_ROWS = 6
 _LOOK_DOWN = 200
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.-]{0,80}")
 # What a template says of itself in the line above: `Version=2014.1119`.
@@ -215,7 +215,7 @@ def _group_row(
 ) -> int:
     """Rows right above the main one that name groups of its columns belong to the header."""
     first = at
-    while first > start and at - first < _MOST_HEADER_ROWS:
+    while first > start and at - first < _MAX_HEADER_ROWS:
         row = rows[first - 1]
         spans = [m for m in merges if m[0] <= first - 1 <= m[2] and m[3] > m[1]]
         whole = any(right - left + 1 >= width for _, left, _, right in spans)
@@ -236,7 +236,7 @@ def _group_row(
 def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> int:
     """Rows below the main one that still name things: where numbers begin below them, they hold
     none themselves."""
-    while last + 2 < stop and last - at < _MOST_HEADER_ROWS:
+    while last + 2 < stop and last - at < _MAX_HEADER_ROWS:
         row = rows[last + 1]
         body = [other for other in rows[last + 2 : min(stop, last + 2 + _LOOK_DOWN)]
                 if not is_blank(other)]  # fmt: skip

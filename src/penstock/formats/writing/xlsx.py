@@ -19,9 +19,9 @@ import orjson
 from penstock.model.errors import BadInput
 from penstock.model.export import ExportRow
 
-MOST_ROWS, MOST_COLUMNS, LONGEST_CELL = 1_048_576, 16_384, 32_767
+MAX_ROWS, MAX_COLUMNS, MAX_CELL_LENGTH = 1_048_576, 16_384, 32_767
 # Spreadsheets become slow with more; further bad cells are coloured without one.
-MOST_COMMENTS = 10_000
+MAX_COMMENTS = 10_000
 # Level 1 is four times as fast as the usual one, for files a third larger.
 _LEVEL = 1
 _TEXT, _HEAD, _BAD, _ODD = 1, 2, 3, 4
@@ -107,10 +107,10 @@ class XlsxPages:
     marks = True
 
     def __init__(self, columns: Sequence[str]) -> None:
-        if len(columns) > MOST_COLUMNS:
+        if len(columns) > MAX_COLUMNS:
             raise BadInput(
                 "TOO_MANY_COLUMNS",
-                f"A sheet has at most {MOST_COLUMNS:,} columns, this is {len(columns):,}. "
+                f"A sheet has at most {MAX_COLUMNS:,} columns, this is {len(columns):,}. "
                 "Export as CSV.",
             )
         self._columns = list(columns)
@@ -133,7 +133,7 @@ class XlsxPages:
     def page(self, rows: Iterable[ExportRow]) -> bytes:
         lines: list[str] = []
         for row in rows:
-            if self._row == MOST_ROWS:
+            if self._row == MAX_ROWS:
                 self._write(lines)
                 lines.clear()
                 self._end_sheet()
@@ -179,7 +179,7 @@ class XlsxPages:
             styles[place] = _BAD if mark.is_error else styles.get(place, _ODD)
             said.setdefault(place, {})[mark.message] = None
         for place, messages in said.items():
-            if self._comments.count < MOST_COMMENTS:
+            if self._comments.count < MAX_COMMENTS:
                 self._comments.add(self._row, place, self._names[place], "\n".join(messages))
         return styles
 
@@ -192,7 +192,7 @@ class XlsxPages:
         self._sheet = self._zip.open(info, "w", force_zip64=True)
         head = "".join(
             f'<c r="{name}1" s="{_HEAD}" t="inlineStr"><is><t xml:space="preserve">'
-            f"{to_xml(column[:LONGEST_CELL])}</t></is></c>"
+            f"{to_xml(column[:MAX_CELL_LENGTH])}</t></is></c>"
             for name, column in zip(self._names, self._columns, strict=True)
         )
         widths = (
@@ -317,7 +317,7 @@ def _is_plain(cells: Sequence[Any]) -> bool:
     """Nothing to mark, mask or shorten: all cells are looked at in one go."""
     texts = [cell for cell in cells if type(cell) is str]
     lines = "\n".join(texts)
-    if len(lines) > LONGEST_CELL or lines.count("\n") >= max(len(texts), 1):
+    if len(lines) > MAX_CELL_LENGTH or lines.count("\n") >= max(len(texts), 1):
         return False
     return _CARE.search(lines) is None
 
@@ -342,8 +342,8 @@ def _cell(place: str, value: Any, mark: int | None) -> str:
     if type(value) is bool:
         return f'<c r="{place}" s="{mark or 0}" t="b"><v>{int(value)}</v></c>'
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    if len(text) > LONGEST_CELL:
-        text = text[: LONGEST_CELL - 1] + "…"
+    if len(text) > MAX_CELL_LENGTH:
+        text = text[: MAX_CELL_LENGTH - 1] + "…"
     return (
         f'<c r="{place}" s="{mark or _TEXT}" t="inlineStr"><is><t xml:space="preserve">'
         f"{to_xml(text)}</t></is></c>"

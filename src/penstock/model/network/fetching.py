@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 _MEBIBYTE = 1024 * 1024
-_LONGEST_WAIT_MS = 24 * 3_600_000
+_MAX_WAIT_MS = 24 * 3_600_000
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
@@ -60,7 +60,7 @@ class Answered:
         """When to come back, if the server says so: in seconds, or as a date."""
         told = (self.header("retry-after") or "").strip()
         if _SECONDS.fullmatch(told):
-            return min(int(told) * 1000, _LONGEST_WAIT_MS)
+            return min(int(told) * 1000, _MAX_WAIT_MS)
         try:
             until = parsedate_to_datetime(told)
             sent = parsedate_to_datetime(self.header("date") or "")
@@ -68,7 +68,7 @@ class Answered:
             return None
         # By the server's own clock on both sides, so that ours does not matter.
         wait = (_in_utc(until) - _in_utc(sent)).total_seconds() * 1000
-        return round(min(max(wait, 0), _LONGEST_WAIT_MS))
+        return round(min(max(wait, 0), _MAX_WAIT_MS))
 
 
 @dataclass(frozen=True, slots=True)

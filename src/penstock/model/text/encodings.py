@@ -10,7 +10,7 @@ from __future__ import annotations
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 _NAMES = (
     "ascii utf_8 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 utf_32_le utf_32_be latin_1 iso8859_1"
     " iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_9 iso8859_10"
@@ -28,7 +28,7 @@ ALLOWED = frozenset(_NAMES.split())
 
 def is_text_encoding(name: str) -> bool:
     """Whether a name, in any of its usual spellings, is that of a text encoding."""
-    if not 0 < len(name) <= LONGEST_NAME or not name.isascii():
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isascii():
         return False
     plain = normalize_encoding(name).lower()
     return plain in ALLOWED or aliases.get(plain, aliases.get(plain.replace(".", "_"))) in ALLOWED

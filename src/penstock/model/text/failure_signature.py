@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 # A message is what the first part of it says; the rest is usually the data it choked on.
-_LONGEST: Final = 1000
+_MAX_LENGTH: Final = 1000
 _SHOWN: Final = 12
 
 # In this order: what was replaced is no longer seen by the next. A quote begins where no word does,
@@ -31,14 +31,14 @@ _VARIABLE: Final = tuple(
 
 # Several in a row say no more than one.
 _REPEATED: Final = re.compile(r"(<\w+>)(?:(?:,| and|;)? ?\1)+")
-_MOST_KNOWN: Final = 200
+_MAX_KNOWN: Final = 200
 
 
 def wording(message: str, known: Mapping[str, Any] | None = None) -> str:
     """The message without what is different each time. ``known``: the error's details, whose values
     are data wherever the message repeats them."""
-    text = message[:_LONGEST]
-    values = sorted(set(islice(_texts(known or {}), _MOST_KNOWN)), key=len, reverse=True)
+    text = message[:_MAX_LENGTH]
+    values = sorted(set(islice(_texts(known or {}), _MAX_KNOWN)), key=len, reverse=True)
     for value in values:
         text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "<value>", text)
     for pattern, name in _VARIABLE:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 HIDDEN: Final = "[hidden]"
 # Shorter ones would be found in half of all texts.
-_SHORTEST: Final = 8
-_MOST_TOLD: Final = 10_000
+_MIN_LENGTH: Final = 8
+_MAX_SECRETS: Final = 10_000
 # Every repetition has a bound: texts come from anywhere, and none may take long.
 _KEYWORD: Final = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|api[-_]?key|access[-_]?key"
@@ -39,7 +39,7 @@ _told: dict[str, None] = {}
 
 def remember(secret: str) -> None:
     """From now on this text is a secret of this process."""
-    if len(secret) >= _SHORTEST and len(_told) < _MOST_TOLD:
+    if len(secret) >= _MIN_LENGTH and len(_told) < _MAX_SECRETS:
         _told[secret] = None
 
 

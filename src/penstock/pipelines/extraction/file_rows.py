@@ -15,14 +15,14 @@ from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, 
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import Config, Job, Row, RowBatch
 from penstock.model.ports import Context, InputFile
-from penstock.model.text.encodings import LONGEST_NAME, is_text_encoding
+from penstock.model.text.encodings import MAX_NAME_LENGTH, is_text_encoding
 from penstock.model.text.json_text import JsonText
 from penstock.model.transfer import transferable
 
 # Of what was wrong with the file, the job keeps the first few and the number of all.
-_MOST_PROBLEMS = 20
+_MAX_PROBLEMS = 20
 # Of what was wrong with one row.
-_MOST_OF_A_ROW = 20
+_MAX_ROW_PROBLEMS = 20
 _LAST_ROW = 2**31 - 1
 SheetOrMember = Annotated[str, Field(max_length=255)] | Annotated[int, Field(ge=0, le=_LAST_ROW)]
 
@@ -31,7 +31,7 @@ class ReadingConfig(Config):
     """What the sender knows better than the reader can find out; see docs/formats.md."""
 
     format: str | None = Field(None, max_length=20)
-    encoding: str | None = Field(None, max_length=LONGEST_NAME)
+    encoding: str | None = Field(None, max_length=MAX_NAME_LENGTH)
     delimiter: str | None = Field(None, max_length=8)
     quote: str | None = Field(None, max_length=1)
     escape: str | None = Field(None, max_length=1)
@@ -159,7 +159,7 @@ class _Slicer:
         for one in piece.problems:
             if one.row is not None:
                 found = self._noticed.setdefault(one.row, [])
-                if len(found) < _MOST_OF_A_ROW:
+                if len(found) < _MAX_ROW_PROBLEMS:
                     found.append(self._shown(one))
 
     def _shown(self, found: Problem) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class _Slicer:
         reading = {
             **self._found,
             "footer": self._found.get("footer") or table.footer,
-            "problems": table.problems[:_MOST_PROBLEMS],
+            "problems": table.problems[:_MAX_PROBLEMS],
             "problems_total": table.problems_total,
         }
         return {"reading": reading, "columns": self._end.columns}

@@ -10,7 +10,7 @@ from penstock.catalog.products.duplicates import same_key
 from penstock.catalog.products.grid import MATCH, flatten
 from penstock.catalog.products.matching import Names, names_of
 from penstock.catalog.products.variants import Member, group
-from penstock.model.effects import LONGEST_NAME, UpsertProduct
+from penstock.model.effects import MAX_NAME_LENGTH, UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
@@ -27,7 +27,7 @@ from penstock.pipelines.extraction.verdict import (
 )
 
 # Rows of one product; more are no variants but a column that means something else.
-MOST_VARIANTS = 1000
+MAX_VARIANTS = 1000
 _CROWDED = 0
 UNNAMED = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
 
@@ -167,7 +167,7 @@ async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict
 def _part(document: Mapping[str, Any], parent: int, columns: Sequence[str]) -> Outcome:
     result = flatten(document["product"], columns)
     if parent == _CROWDED:
-        why = f"More than {MOST_VARIANTS:,} rows name the same parent: map that column otherwise"
+        why = f"More than {MAX_VARIANTS:,} rows name the same parent: map that column otherwise"
         return Fail(ItemError("GROUP_TOO_LARGE", why), result)
     why = f"Part of the product in row {parent}"
     return Skip(why, result | {MATCH: "part"}, code="PART_OF_PRODUCT")
@@ -182,8 +182,8 @@ async def _with_variants(
         for one in alone.values()
         for name in ([one["group"]["name"]] if "group" in one else own_names(one["product"]))
     }
-    keys = [f"{kind}:{name}"[:LONGEST_NAME] for name in families for kind in ("group", "parent")]
-    named = await ctx.catalog.rows_named(job.id, keys, MOST_VARIANTS)
+    keys = [f"{kind}:{name}"[:MAX_NAME_LENGTH] for name in families for kind in ("group", "parent")]
+    named = await ctx.catalog.rows_named(job.id, keys, MAX_VARIANTS)
     rows = {row for members in named.values() for row in members}
     # Rows of the same family may be in other slices: their documents are read, not changed.
     others = await ctx.catalog.documents(job.id, sorted(rows - set(alone)))
@@ -209,7 +209,7 @@ async def _duplicates(job: Job, names: Mapping[int, Names], ctx: Context) -> dic
     """Rows that lose to another one of the same key, with the row that is kept."""
     profile = profile_of(job)
     keyed = {row: same_key(one.by(profile.key), profile.key) for row, one in names.items()}
-    keys = {row: f"{profile.key}:{key}"[:LONGEST_NAME] for row, key in keyed.items() if key}
+    keys = {row: f"{profile.key}:{key}"[:MAX_NAME_LENGTH] for row, key in keyed.items() if key}
     kept = await ctx.catalog.row_to_keep(job.id, sorted(set(keys.values())), profile.winner)
     return {row: kept[key] for row, key in keys.items() if kept.get(key, row) != row}
 

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.model.pipeline import Job
 from penstock.model.ports import Context
 
-_MOST_EXAMPLES = 10
+_MAX_EXAMPLES = 10
 # Of a record with this problem no row came at all.
 _LOST = "INVALID_JSON"
 
@@ -31,7 +31,7 @@ async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
 
 async def missing_of(job: Job, ctx: Context) -> dict[str, Any]:
     """For the summary; the whole list is an export of its own."""
-    found = await ctx.catalog.missing(job.id, _MOST_EXAMPLES)
+    found = await ctx.catalog.missing(job.id, _MAX_EXAMPLES)
     refused = await why_not_unpublish(job, ctx)
     told: dict[str, Any] = {
         "mode": job.config.missing,

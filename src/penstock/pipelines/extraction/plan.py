@@ -33,14 +33,14 @@ from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog, Context
 
-_MOST_SAMPLES_KEPT = 3
+_MAX_SAMPLES_KEPT = 3
 # The source of products whose job and profile name none.
 DEFAULT_SOURCE = "file"
 _NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
 # Records may hold their names in their variants.
 _NAMES_OR_TITLES = {"title", "variants", *_NAMES_A_PRODUCT}
 MAPPING_NEEDED = "MAPPING_NEEDED"
-_MOST_CANDIDATES = 20
+_MAX_CANDIDATES = 20
 _FROM_CONFIG = (
     "source", "decimal", "dates", "currency", "contract", "winner", "key", "rules", "price_guard",
 )  # fmt: skip
@@ -246,7 +246,7 @@ def _candidates(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "samples": list(one["samples"]),
             "suggested": "title" if any(" " in text for text in one["samples"]) else "sku",
         }
-        for one in ordered[:_MOST_CANDIDATES]
+        for one in ordered[:_MAX_CANDIDATES]
     ]
 
 
@@ -263,7 +263,7 @@ def _shown_mapping(
             "target": target,
             "fill": round(one.fill, 4),
             "distinct": one.distinct,
-            "samples": one.samples[:_MOST_SAMPLES_KEPT],
+            "samples": one.samples[:_MAX_SAMPLES_KEPT],
         }
         if target != column.target:
             told |= {"how": "given", "confidence": 1.0}

@@ -13,19 +13,19 @@ from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow, RowProblem
 from penstock.catalog.products.validate import Validator
 from penstock.formats.structure.layout import is_sum
-from penstock.model.effects import LONGEST_NAME, NameRow
+from penstock.model.effects import MAX_NAME_LENGTH, NameRow
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Fail, Outcome, Skip
 from penstock.model.pipeline import Item
 from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of
 
-_MOST_PROBLEMS = 50
+_MAX_PROBLEMS = 50
 # Of a row's checkpoint what the next stages need of nearly every one.
 BRIEF = "brief"
 GROUP = "variants.group"
 # From so many columns on, a text alone in its row parts the rows around it.
-FEWEST_OF_A_ROW = 4
-LEAST_OF_A_HEADING = 3
+MIN_ROW_CELLS = 4
+MIN_HEADING_LETTERS = 3
 # What is missing beside a price: the price itself is as it should be.
 _MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
 
@@ -47,7 +47,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
         if "sourceId" in product:
             product["id"] = f"{source}:{product['sourceId']}"
     result = flatten(product, item.job.context["columns"])
-    problems = [_told(one) for one in row.problems[:_MOST_PROBLEMS]]
+    problems = [_told(one) for one in row.problems[:_MAX_PROBLEMS]]
     if item.noticed:
         problems += _still_unsaid(item.noticed, problems)
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
@@ -84,10 +84,10 @@ def is_heading(cells: Sequence[str]) -> bool:
     """`Werkzeuge` in the first cell and nothing beside it: lists are parted like that. A row of a
     code alone lacks the rest."""
     filled = [cell for cell in cells if cell and not cell.isspace()]
-    if len(filled) != 1 or len(cells) < FEWEST_OF_A_ROW:
+    if len(filled) != 1 or len(cells) < MIN_ROW_CELLS:
         return False
     text = filled[0].strip()
-    return not any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) >= LEAST_OF_A_HEADING
+    return not any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) >= MIN_HEADING_LETTERS
 
 
 def _told(problem: RowProblem) -> dict[str, object]:
@@ -109,7 +109,7 @@ def _still_unsaid(
 def _seen(names: Names, row: NormalisedRow) -> list[str]:
     """By which a product of the catalog is known to be in the file, whatever became of the row."""
     known = (("id", names.id), ("sku", names.sku), ("gtin", names.gtin))
-    keys = [f"seen:{kind}:{name}"[:LONGEST_NAME] for kind, name in known if name]
+    keys = [f"seen:{kind}:{name}"[:MAX_NAME_LENGTH] for kind, name in known if name]
     if row.continues:
         keys.append("seen:part")
     return keys
@@ -126,7 +126,7 @@ def _named(row: NormalisedRow, names: Names, plan: Plan, seen: Sequence[str]) ->
         keys.append(f"group:{row.group}")
     elif GROUP in plan.targets:
         keys += [f"parent:{name}" for name in own_names(row.product)]
-    named = list(dict.fromkeys((*(one[:LONGEST_NAME] for one in keys), *seen)))
+    named = list(dict.fromkeys((*(one[:MAX_NAME_LENGTH] for one in keys), *seen)))
     filled = completeness(row.product) if profile.winner == "most_complete" else 0
     return NameRow(named, filled)
 

@@ -9,7 +9,7 @@ from penstock.model.pipeline import Job
 from penstock.model.ports import Tally
 
 # Kinds of problems that the summary tells of; a file has few, but its columns may be many.
-_MOST_KINDS = 100
+_MAX_KINDS = 100
 
 
 def summary_of(job: Job, tally: Tally) -> dict[str, Any]:
@@ -57,4 +57,4 @@ def _by_code(tally: Tally) -> list[dict[str, Any]]:
             known = found.setdefault(one["code"], {**one, "count": 0, "example": example})
             known["count"] += one["count"]
             known["example"] = min(known["example"], example, key=lambda shown: shown["rowNo"])
-    return sorted(found.values(), key=lambda one: (-one["count"], one["code"]))[:_MOST_KINDS]
+    return sorted(found.values(), key=lambda one: (-one["count"], one["code"]))[:_MAX_KINDS]

@@ -21,8 +21,8 @@ from penstock.pipelines.extraction.plan import plan_of
 from penstock.pipelines.extraction.rows import GROUP
 
 # With more of them than this, or than so large a share, waiting costs less than telling them apart.
-_MOST_ALIKE = 20_000
-_LARGEST_SHARE = 0.2
+_MAX_SIMILAR_ROWS = 20_000
+_MAX_SIMILAR_SHARE = 0.2
 _UNTOLD = bytes(set(range(256)) - set((ascii_letters + digits).encode()))
 
 
@@ -44,7 +44,7 @@ async def find_alike(job: Job, ctx: Context) -> dict[str, Any] | None:
     column = key_column(plan_of(job)[0])
     if column is None:
         return None
-    rows = await ctx.catalog.rows_alike(job.id, column, _MOST_ALIKE, _LARGEST_SHARE)
+    rows = await ctx.catalog.rows_alike(job.id, column, _MAX_SIMILAR_ROWS, _MAX_SIMILAR_SHARE)
     return None if rows is None else {"column": column, "rows": list(rows)}
 
 

@@ -19,7 +19,7 @@ from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, profile_of
 from penstock.pipelines.extraction.rows import BRIEF
 
 HELD = "held"
-_MOST_CHANGES = 50
+_MAX_CHANGES = 50
 # Intents that leave a known product alone, so that nothing of it can be held back.
 _WRITES_NEW_ONLY = frozenset(("create", "ignoreExisting"))
 
@@ -107,7 +107,7 @@ def judge(
     held = None
     if existing is not None and state == "changed":
         held = held_back(job, document, match, changes)
-    shown = [change._asdict() for change in changes[:_MOST_CHANGES]]
+    shown = [change._asdict() for change in changes[:_MAX_CHANGES]]
     return Judged(names, HELD if held else state, shown, match, document, links, held)
 
 

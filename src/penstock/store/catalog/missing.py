@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from penstock.model.effects import LONGEST_NAME
+from penstock.model.effects import MAX_NAME_LENGTH
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
@@ -28,7 +28,7 @@ async def look_at_some(
 ) -> str | None:
     """The next products of the source; answers where to go on, None at the end."""
     page = await conn.fetch(
-        _sql.page_of_source, job_id, org_id, source, after, AT_ONCE, LONGEST_NAME
+        _sql.page_of_source, job_id, org_id, source, after, AT_ONCE, MAX_NAME_LENGTH
     )
     absent = [row["source_id"] for row in page if row["absent"]]
     if absent and unpublish:
