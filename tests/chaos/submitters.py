@@ -11,7 +11,7 @@ from tests.chaos.ordeal import Ordeal
 from tests.checker.case import Submitted
 from tests.checker.polling import until
 
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Submitters:
                 job_id = await self.ordeal.submit(
                     "noop", {"items": self.items}, idempotency_key=key
                 )
-            except TRY_AGAIN:
+            except TRANSIENT_DB_ERRORS:
                 self.unsure += 1
                 await asyncio.sleep(0.05)
             else:

@@ -214,7 +214,7 @@ async def groups_are_shared(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def suspects_keep_company(patch: pytest.MonkeyPatch, db: Database) -> None:
-    patch.setattr(claiming, "company", lambda crashes, size: size)
+    patch.setattr(claiming, "max_batch_after_crashes", lambda crashes, size: size)
 
 
 def claims_do_not_tell_of_a_start(patch: pytest.MonkeyPatch, db: Database) -> None:

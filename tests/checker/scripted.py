@@ -120,7 +120,7 @@ class Whole(Scripted):
     """Learns from all rows and makes a summary."""
 
     name: ClassVar[str] = "whole"
-    kind: ClassVar[Traits] = Traits(learns=True, summarizes=True)
+    kind: ClassVar[Traits] = Traits(needs_full_input=True, summarizes=True)
 
 
 class Standing(Scripted):

@@ -196,7 +196,7 @@ async def batches_of(
 
 def loaded(pipeline: Pipeline, stage: Stage, item: Item, document: Mapping[str, Any]) -> Item:
     """As the engine loads an item for a stage."""
-    if stage.name in pipeline.lean:
+    if stage.name in pipeline.needs_brief_only:
         return replace(item, input=None, normalized=document.get("brief"), noticed=None)
     return replace(item, normalized=document)
 

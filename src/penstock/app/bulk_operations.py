@@ -18,7 +18,7 @@ from penstock.app.bulk import WALK, seen_state
 from penstock.app.clone import Copy, clone
 from penstock.engine import ending, reprocess
 from penstock.engine.runtime import Runtime
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.bulk import BulkAction
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.reprocess import Selection
@@ -86,7 +86,7 @@ class _Turn:
                 goes_on = await self._step(conn, operation)
                 self._runtime.failpoints.reach("bulk_before_commit")
             self._runtime.failpoints.reach("bulk_after_commit")
-        except TRY_AGAIN:
+        except TRANSIENT_DB_ERRORS:
             raise
         except Exception as error:
             self._runtime.log.error(

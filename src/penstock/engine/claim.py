@@ -48,7 +48,7 @@ class Limits:
     # Too much is waiting already: an ingest is taken only by who finds nothing else to do.
     holds_ingest: bool = False
     # Pipelines and stages whose items come without their documents.
-    lean: frozenset[tuple[str, str]] = frozenset()
+    needs_brief_only: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ async def claim(
             await locked.found(db, vain.job_ids)
             continue
         if leases:
-            lean = (work.pipeline, work.stage) in limits.lean
-            jobs, items = await _load(db, work, leases, lean=lean)
+            needs_brief_only = (work.pipeline, work.stage) in limits.needs_brief_only
+            jobs, items = await _load(db, work, leases, needs_brief_only=needs_brief_only)
             return Claim(turn, work, leases, lease, jobs, items, began)
         rests[turn.org_id] += 1
         if rests[turn.org_id] == _MOST_RESTS:
@@ -138,7 +138,7 @@ async def claim(
 
 
 async def _load(
-    db: Database, work: Work, leases: Sequence[Lease], *, lean: bool
+    db: Database, work: Work, leases: Sequence[Lease], *, needs_brief_only: bool
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Jobs and items of a claim, read outside the claim lock: a stopped reader must not hold up
     everyone. The claim stands already, so a lost connection is tried again."""
@@ -148,7 +148,7 @@ async def _load(
                 jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
                 items: Sequence[Any] = []
                 if work.kind == "items":
-                    items = await claims.load_items(conn, leases, lean=lean)
+                    items = await claims.load_items(conn, leases, needs_brief_only=needs_brief_only)
             return jobs, items
         except CONNECTION_ERRORS:
             if not tries_left:
@@ -249,7 +249,7 @@ async def _lease_items(
         found = picked.get(one.job_id, [])
         if not leases and found:
             crashes = found[0].crashes
-            room = company(crashes, size)
+            room = max_batch_after_crashes(crashes, size)
         # Who shares a claim dies together: suspects only with their like, and few of them.
         if not found or found[0].crashes != crashes or room <= 0:
             continue
@@ -262,7 +262,7 @@ async def _lease_items(
     return leases
 
 
-def company(crashes: int, size: int) -> int:
+def max_batch_after_crashes(crashes: int, size: int) -> int:
     """How many may go together: after one crash an eighth, after two each goes alone, so that the
     one that kills its worker is found while its neighbours finish."""
     if crashes >= 2:
@@ -278,7 +278,7 @@ def choose_rows(
     if not candidates:
         return [], 0
     worst = candidates[0].crashes
-    size = min(company(worst, size), size if room is None else room)
+    size = min(max_batch_after_crashes(worst, size), size if room is None else room)
     chosen: list[Candidate] = []
     for candidate in candidates:
         if len(chosen) == size or candidate.crashes != worst:
@@ -296,7 +296,7 @@ async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float)
     for group, candidates in picked.items():
         if not leases:
             worst = candidates[0][1]
-            room = company(worst, size)
+            room = max_batch_after_crashes(worst, size)
         if candidates[0][1] != worst:
             continue
         rows: list[int] = []

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.engine.runtime import Runtime
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.errors import ItemError, PenstockError, PermanentError, TransientError
 from penstock.model.policy import JOB, RetryPolicy
 from penstock.model.text.redaction import redacted
@@ -76,7 +76,7 @@ async def fail_or_retry(
 ) -> None:
     """An ingest or finish raised: try the job again later, or fail it for good."""
     shown = ItemError.of(error)
-    if isinstance(error, TRY_AGAIN) and not isinstance(error, OSError):
+    if isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(error, OSError):
         # The server's trouble, not the job's: it goes on as if nothing had been tried.
         return await _postpone(runtime, slice_id, job_row, position)
     if isinstance(error, PenstockError) and not error.counted:

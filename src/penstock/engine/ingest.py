@@ -15,7 +15,7 @@ from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
 from penstock.engine.result_cache import look_up
 from penstock.engine.runtime import Runtime
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import RowBatch, Traits
@@ -160,7 +160,7 @@ class Ingest:
             timer = Timer()
             try:
                 pool_wait = await self._store_once(batch, inputs)
-            except TRY_AGAIN as error:
+            except TRANSIENT_DB_ERRORS as error:
                 tries += 1
                 wait = self._sizer.error(self._runtime.chance.random())
                 if tries == 1:
@@ -218,10 +218,10 @@ class Ingest:
                 row_bytes=sum(map(len, inputs)) / max(len(inputs), 1), cursor=batch.cursor,
                 bytes_read=batch.bytes_read, bytes_total=batch.bytes_total, header=batch.header,
                 grouped=any(row.group is not None for row in batch.rows),
-                ready=not self._traits.learns, worker=self._worker,
+                ready=not self._traits.needs_full_input, worker=self._worker,
             )  # fmt: skip
             await self._count(conn, len(inputs), sum(map(len, inputs)))
-        if not self._traits.learns:
+        if not self._traits.needs_full_input:
             await self._wake(written.lanes)
         return pool_wait
 

@@ -196,7 +196,7 @@ def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -
                 move.count(COUNTER_OF[ItemStatus(item["status"])], -1)
                 move.count("pending", 1)
                 stage = 0 if meant.from_start and not item["born"] else item["stage"]
-                shut = stage == 0 and policies.learns and not job["ingest_done"]
+                shut = stage == 0 and policies.needs_full_input and not job["ingest_done"]
                 move.stage(stage).enter(1, None if shut else 0)
                 if item["code"] is not None:
                     move.errors[item["code"]] = move.errors.get(item["code"], 0) - 1
@@ -216,9 +216,9 @@ class _Policies:
             config = parse_config(pipeline, job["config"])
             self._stages = pipeline.stages(config)
             # The first stage of such a job waits for all its rows.
-            self.learns = pipeline.traits(config).learns
+            self.needs_full_input = pipeline.traits(config).needs_full_input
         except PenstockError:
-            self._stages, self.learns = (), False
+            self._stages, self.needs_full_input = (), False
         self.at = cache(self._at)
 
     def _at(self, stage: int) -> RetryPolicy:

@@ -12,7 +12,7 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
-from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, written_once
+from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, merge_outcomes
 from penstock.model.pipeline import CpuFunction, Item, Stage, done_in_text, for_child, retry_of
 from penstock.store.database import from_json
 
@@ -20,7 +20,7 @@ from penstock.store.database import from_json
 _MOST_IN_CHILD = 256
 _IN_CHILD_MS = 200.0
 # Items handled between two breaths: other slices of this process must not wait for long.
-BREATH = 250
+YIELD_EVERY = 250
 # Beyond its time box and one item's own limit, a stage that has not come back is given up.
 _GRACE_SECONDS = 5.0
 
@@ -112,7 +112,7 @@ async def _run_on(
     item is written down together."""
     going = list(zip(indexes, batch, strict=True))
     for stage in following:
-        if not stage.at_once and stage.spared is None:
+        if not stage.at_once and stage.skips_barrier is None:
             return
         going = _going_on(stage, going, worked)
         if not going or ctx.time_is_up():
@@ -121,7 +121,7 @@ async def _run_on(
         for (index, _), then in zip(going, ends, strict=True):
             first = worked.outcomes[index]
             assert isinstance(first, Advance)
-            worked.outcomes[index] = written_once(first, then, is_apart=stage.barrier)
+            worked.outcomes[index] = merge_outcomes(first, then, is_apart=stage.barrier)
         going = [one for one, then in zip(going, ends, strict=True) if isinstance(then, Advance)]
 
 
@@ -136,13 +136,13 @@ def _going_on(
             known = item.normalized if outcome.normalized is None else outcome.normalized
             now = Item(
                 item.job, item.row_no, item.input, known, 0, item.key, item.group, item.noticed,
-                outcome.hand,
+                outcome.pass_on,
             )  # fmt: skip
             going.append((index, now))
-    if stage.spared is None:
+    if stage.skips_barrier is None:
         return going
-    spared = stage.spared([item for _, item in going])
-    return [one for one, is_spared in zip(going, spared, strict=True) if is_spared]
+    may_skip = stage.skips_barrier([item for _, item in going])
+    return [one for one, skips in zip(going, may_skip, strict=True) if skips]
 
 
 _Batch = tuple[list[int], Stage, Sequence[Stage], list[Item]]
@@ -155,7 +155,7 @@ async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Ba
     rows = {row["id"]: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
     for index, row in enumerate(claimed.items):
-        if index % BREATH == BREATH - 1:
+        if index % YIELD_EVERY == YIELD_EVERY - 1:
             await asyncio.sleep(0)
         job_row = rows[row["job_id"]]
         try:

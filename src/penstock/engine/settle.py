@@ -13,7 +13,7 @@ import asyncpg
 
 from penstock.engine.claim import Claim, lease_ids
 from penstock.engine.context import Timer
-from penstock.engine.run import BREATH, Worked
+from penstock.engine.run import YIELD_EVERY, Worked
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.engine.worker.figures import Tally
 from penstock.model.decide import Transition, decide
@@ -36,7 +36,7 @@ _PRODUCT_CHANGED = ItemError(
     "PRODUCT_CHANGED", "The product was changed while this row was worked on"
 )
 # The server's fault alone: lost, full, stopped, out of memory, or two that blocked each other.
-TRY_AGAIN = (
+TRANSIENT_DB_ERRORS = (
     *CONNECTION_ERRORS,
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
@@ -83,9 +83,11 @@ async def settle(
             if tries == 1 or broken.changed:
                 raise
             return Settled(True)
-        except (*TRY_AGAIN, asyncpg.PostgresError) as error:
+        except (*TRANSIENT_DB_ERRORS, asyncpg.PostgresError) as error:
             # What the driver itself cannot encode it reports like a lost connection.
-            is_passing = isinstance(error, TRY_AGAIN) and not isinstance(error, asyncpg.DataError)
+            is_passing = isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(
+                error, asyncpg.DataError
+            )
             # Somebody keeps the job locked. Who waits for that has nothing to wait for, and a slot.
             is_held_up = isinstance(error, HELD_UP)
             limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience
@@ -225,7 +227,7 @@ class _Writing:
             for piece in worked.crashed
         ]
         for index, (row, outcome) in enumerate(zip(rows, worked.outcomes, strict=True)):
-            if index % BREATH == BREATH - 1:
+            if index % YIELD_EVERY == YIELD_EVERY - 1:
                 await asyncio.sleep(0)
             if row["slice_id"] not in held or index in crashed:
                 continue
@@ -394,7 +396,7 @@ async def release(
     while True:
         try:
             return await _release_whole(runtime, claimed)
-        except TRY_AGAIN as error:
+        except TRANSIENT_DB_ERRORS as error:
             tries += 1
             held_up = isinstance(error, HELD_UP) and timer.ms > claimed.lease_ms
             if held_up or timer.ms / 1000 > patience:

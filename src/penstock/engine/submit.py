@@ -86,7 +86,7 @@ async def submit(
         until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
         order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
     file = await file_of_order(runtime, conn, who, pipeline, order)
-    rows = None if traits.learns else pipeline.inline(config)
+    rows = None if traits.needs_full_input else pipeline.inline(config)
     if rows is not None and not 0 < len(rows) <= MAX_INLINE_ROWS:
         rows = None
     job = _new_job(who, order, pipeline, config, file, rows, delay)

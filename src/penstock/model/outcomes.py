@@ -1,4 +1,4 @@
-"""What a stage says of one item: a closed set, each with its effects and children."""
+"""Outcomes: what a stage returns for an item. A closed set; each may carry effects and children."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.model.transfer import register, transferable
 @transferable
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What the item shows already, with these cells over it."""
+    """Cells to add to the result that the item already has."""
 
     cells: Mapping[str, Any]
 
@@ -26,7 +26,7 @@ Shown = Mapping[str, Any] | Added
 @transferable
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A new item of the same job. A key that the job already has is not added again."""
+    """A new item of the same job, unless the job already has an item with this key."""
 
     key: str
     input: Any
@@ -38,14 +38,14 @@ class Child:
 class _Carries:
     effects: Sequence[Effect] = ()
     spawn: Sequence[Child] = ()
-    # Stages that the item was not held up by, beyond the one it was claimed for.
+    # Further stages that the item passed in the same slice.
     passed: int = 0
 
 
 @transferable
 @dataclass(frozen=True, slots=True)
 class Done(_Carries):
-    """Finished: ``result`` is exactly what the grid shows and the export writes."""
+    """The item is finished. ``result`` is what the grid shows and the export writes."""
 
     result: Shown
     normalized: Mapping[str, Any] | None = None
@@ -53,24 +53,24 @@ class Done(_Carries):
 
 @dataclass(frozen=True, slots=True)
 class Advance(_Carries):
-    """This stage is done; ``normalized`` is the checkpoint the next one starts from. ``hand`` is
-    for a next stage that runs at once, and is not stored."""
+    """The item goes to the next stage, which starts from the checkpoint ``normalized``. ``pass_on``
+    is given to a next stage that runs in the same slice, and is not stored."""
 
     normalized: Mapping[str, Any] | None = None
     result: Shown | None = None
-    hand: Any = None
+    pass_on: Any = None
 
 
 def _advance(
-    normalized: Any, result: Any, hand: Any, effects: Any, spawn: Any, passed: int
+    normalized: Any, result: Any, pass_on: Any, effects: Any, spawn: Any, passed: int
 ) -> Advance:
-    return Advance(normalized, result, hand, effects=effects, spawn=spawn, passed=passed)
+    return Advance(normalized, result, pass_on, effects=effects, spawn=spawn, passed=passed)
 
 
-# Nearly every item comes out of a child like this; spelled out, it takes half the time.
+# Most items leave a child process like this; an explicit function takes half the time.
 register(
     Advance,
-    ("normalized", "result", "hand", "effects", "spawn", "passed"),
+    ("normalized", "result", "pass_on", "effects", "spawn", "passed"),
     lambda values: _advance(*values),
 )
 
@@ -78,7 +78,8 @@ register(
 @transferable
 @dataclass(frozen=True, slots=True)
 class Retry(_Carries):
-    """Try again later. ``counted=False`` is waiting (a limit, a circuit) and burns no attempt."""
+    """Try again later. ``counted=False`` means waiting (for a limit, a circuit) without using up
+    an attempt."""
 
     error: ItemError
     after_ms: int | None = None
@@ -88,7 +89,7 @@ class Retry(_Carries):
 @transferable
 @dataclass(frozen=True, slots=True)
 class NotFound(_Carries):
-    """Looked for and not there; asked again later with the next variant."""
+    """The item was looked up and not found; tried again later with the next variant."""
 
     error: ItemError = field(default_factory=lambda: ItemError("NOT_FOUND", "No match was found"))
 
@@ -96,8 +97,8 @@ class NotFound(_Carries):
 @transferable
 @dataclass(frozen=True, slots=True)
 class Skip(_Carries):
-    """Nothing to do for this item, and why; with ``column`` and ``details`` where a person has to
-    decide."""
+    """Nothing to do for this item. ``column`` and ``details`` are for rows that a person must
+    decide about."""
 
     reason: str
     result: Shown | None = None
@@ -110,7 +111,7 @@ class Skip(_Carries):
 @transferable
 @dataclass(frozen=True, slots=True)
 class Fail(_Carries):
-    """Failed for good. ``result`` still shows what is known of the item."""
+    """The item failed permanently. ``result`` shows what is known about it."""
 
     error: ItemError
     result: Shown | None = None
@@ -120,10 +121,10 @@ class Fail(_Carries):
 Outcome = Done | Advance | Retry | NotFound | Skip | Fail
 
 
-def written_once(first: Advance, then: Outcome | None, *, is_apart: bool = False) -> Outcome:
-    """What two stages said of one item, one after the other, as one outcome. If the second did not
-    come to an end, the item has only passed the first. One that ends in the second has ended in the
-    first, as whose part it ran, unless the second ``is_apart``."""
+def merge_outcomes(first: Advance, then: Outcome | None, *, is_apart: bool = False) -> Outcome:
+    """The outcomes of two consecutive stages as one. If the second did not finish, the item has
+    only passed the first. An item that ends in the second counts as ended in the first, of which
+    the second is a part, unless it ``is_apart``."""
     if then is None or isinstance(then, (Retry, NotFound)):
         return first
     result: Any = _over(first.result, then.result)
@@ -131,9 +132,9 @@ def written_once(first: Advance, then: Outcome | None, *, is_apart: bool = False
     effects = [*first.effects, *then.effects]
     spawn = [*first.spawn, *then.spawn]
     passed = first.passed + (is_apart or isinstance(then, Advance))
-    # Spelled out, since nearly every item comes this way.
+    # Explicit for speed: most items take this path.
     if isinstance(then, Advance):
-        return _advance(normalized, result, then.hand, effects, spawn, passed)
+        return _advance(normalized, result, then.pass_on, effects, spawn, passed)
     if isinstance(then, Done):
         return Done(result, normalized, effects=effects, spawn=spawn, passed=passed)
     return replace(
@@ -156,20 +157,18 @@ def _over(first: Shown | str | None, then: Shown | None) -> Shown | str | None:
 
 
 def _spliced(document: str, cells: Mapping[str, Any]) -> str:
-    """An object that is JSON already, with more members. Where a name comes twice, PostgreSQL keeps
-    the last."""
+    """Append members to a serialised JSON object. Of a repeated name PostgreSQL keeps the last."""
     more = to_json(cells)
     return more if document == "{}" else f"{document[:-1]},{more[1:]}"
 
 
 def in_text(outcome: Outcome) -> Outcome:
-    """The same with its documents as the JSON that will be stored, so that nobody after this has to
-    take them apart again. Plain text: one of a class of its own takes five times as long to hand
-    over."""
+    """The outcome with its documents serialised to the JSON that will be stored. A plain `str`,
+    because a subclass takes five times as long to transfer."""
     if type(outcome) is Advance:
-        # Spelled out, since nearly every item comes this way.
+        # Explicit for speed: most items take this path.
         return Advance(
-            _text(outcome.normalized), _text(outcome.result), outcome.hand,
+            _text(outcome.normalized), _text(outcome.result), outcome.pass_on,
             effects=outcome.effects, spawn=outcome.spawn, passed=outcome.passed,
         )  # fmt: skip
     if isinstance(outcome, Retry | NotFound):
@@ -182,5 +181,5 @@ def _text(document: Shown | None) -> Any:
 
 
 def document_json(document: Mapping[str, Any] | str) -> str:
-    """Documents are no texts: one that is has been written out already."""
+    """The document as JSON; a `str` is serialised already."""
     return document if isinstance(document, str) else to_json(document)

@@ -1,4 +1,4 @@
-"""What a pipeline is: rows in, stages over them, columns out."""
+"""The interface of a pipeline: its rows, its stages and its columns."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from penstock.model.outcomes import Fail, Outcome, Retry, in_text
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
 
-# Items that submit may write itself, in the job's own transaction.
+# Rows that submit writes itself, in the transaction that creates the job.
 MAX_INLINE_ROWS = 100
-# In a job's context what holds for its rows as they were read, until one of them is changed.
+# Key of a job's context for findings about its rows as read; dropped when a row is changed.
 AS_READ = "asRead"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One input as it enters a job; `JsonText` for one that is JSON already."""
+    """One input row of a job; ``input`` is `JsonText` if it is JSON already."""
 
     input: Any
     key: str | None = None
     group: str | None = None
-    # What was wrong with it where it was read, as problems that the item carries from then on.
+    # Problems that the reader found in this row; the item keeps them.
     noticed: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RowBatch:
-    """Rows read together, and where to go on after them.
+    """Rows that were read together, and the cursor after them.
 
     The cursor is opaque to the engine and saved with the rows. ``bytes_read`` of ``bytes_total``
     lets the progress bar move while the number of rows is unknown. ``header`` names the cells of
@@ -86,12 +86,12 @@ class Item:
     key: str | None = None
     group: str | None = None
     noticed: Sequence[Mapping[str, Any]] | None = None
-    # What the stage before said for this one alone, if it runs at once.
-    handed: Any = None
+    # `Advance.pass_on` of the previous stage, if this stage runs in the same slice.
+    passed_on: Any = None
 
 
 class StageFunction(Protocol):
-    """Outcomes in the order of the batch; None for an item that was not started."""
+    """Returns outcomes in the order of the batch; None for an item that was not started."""
 
     def __call__(
         self, batch: Sequence[Item], ctx: Context
@@ -102,7 +102,7 @@ CpuFunction = Callable[[Sequence[Item]], Sequence[Outcome]]
 
 
 def for_child(batch: Sequence[Item]) -> list[tuple[Any, ...]]:
-    """As `done_in_text` takes them: plain tuples are handed over in half the time."""
+    """The arguments of `done_in_text`: plain tuples take half the time to transfer."""
     return [
         (i.job, i.row_no, i.input, i.normalized, i.attempts, i.key, i.group, i.noticed)
         for i in batch
@@ -110,24 +110,26 @@ def for_child(batch: Sequence[Item]) -> list[tuple[Any, ...]]:
 
 
 def done_in_text(work: CpuFunction, batch: Sequence[tuple[Any, ...]]) -> list[Outcome]:
-    """What a child process does: the work, and of its documents the JSON that will be stored."""
+    """Run ``work`` in a child process and serialise the documents to the JSON to be stored."""
     return [in_text(outcome) for outcome in work([Item(*one) for one in batch])]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A named step. ``barrier`` waits until the ingest is done and no item is in an earlier stage;
-    ``cpu`` work is a plain function of the batch and runs in a child process. ``at_once``: items
-    that the stage before lets through are worked on in the same slice and written down once; only
-    those that must wait do so in this stage. ``spared`` says the same of some items of a barrier:
-    those that have nothing to do with any other row need not wait for all of them."""
+    """A named step of a pipeline.
+
+    ``barrier``: waits until the ingest is done and no item is in an earlier stage. ``cpu``: a plain
+    function of the batch that runs in a child process. ``at_once``: items that the previous stage
+    advances are processed in the same slice and written once. ``skips_barrier``: returns which
+    items do not depend on other rows and may pass the barrier in the same slice.
+    """
 
     name: str
     run: StageFunction | None = None
     cpu: CpuFunction | None = None
     barrier: bool = False
     at_once: bool = False
-    spared: Callable[[Sequence[Item]], Sequence[bool]] | None = None
+    skips_barrier: Callable[[Sequence[Item]], Sequence[bool]] | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     share: float = 1.0
 
@@ -136,12 +138,12 @@ class Stage:
             raise ValueError(f"stage {self.name!r} needs either run or cpu")
         if self.at_once and (self.barrier or self.cpu is not None):
             raise ValueError(f"stage {self.name!r} cannot run at once with the one before it")
-        if self.spared is not None and (not self.barrier or self.cpu is not None):
-            raise ValueError(f"stage {self.name!r} has no barrier to spare anyone")
+        if self.skips_barrier is not None and (not self.barrier or self.cpu is not None):
+            raise ValueError(f"stage {self.name!r} has no barrier to skip")
 
 
 class Config(BaseModel):
-    """Base of every pipeline's configuration: what it does not know, it refuses."""
+    """Base of every pipeline's configuration. Unknown fields are refused."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -154,16 +156,16 @@ class Config(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What the engine must know of a job before it runs.
+    """What the engine must know about a job before it runs.
 
-    ``spawns``: stages may add child items. ``learns``: the first stage waits for the whole input,
-    because `after_ingest` learns from all of it. ``summarizes``: there is a summary to make once
-    all items are terminal. ``standing``: the job never ends and stays outside depth and limits.
-    ``profile``: the saved profile that the job names, and that must be there.
+    ``spawns``: stages may add child items. ``needs_full_input``: the first stage waits until the
+    whole input was read and `after_ingest` has run. ``summarizes``: `summarize` runs once all items
+    are terminal. ``standing``: the job never ends and does not count towards depth and limits.
+    ``profile``: the saved profile that the job names; it must exist.
     """
 
     spawns: bool = False
-    learns: bool = False
+    needs_full_input: bool = False
     summarizes: bool = False
     standing: bool = False
     profile: str | None = None
@@ -174,18 +176,18 @@ class Pipeline:
 
     name: ClassVar[str]
     Config: ClassVar[type[Config]]
-    # Needs a file to be submitted; media types are judged by content when rows are read.
+    # A job needs a file; its type is detected by content when rows are read.
     needs_file: ClassVar[bool] = False
-    # Has `check_first_rows`, which reads the file's head when a job is submitted.
+    # Submit calls `check_first_rows`, which reads the head of the file.
     checks_first_rows: ClassVar[bool] = False
-    # Made by the system itself; nobody submits a job of it.
+    # Jobs are created by the system only and cannot be submitted.
     internal: ClassVar[bool] = False
-    # For tests and trials of the engine: submitted only where `PENSTOCK_TEST_PIPELINES` allows it.
+    # For tests of the engine: can be submitted only with `PENSTOCK_TEST_PIPELINES`.
     test_only: ClassVar[bool] = False
-    # Stages that need only what an item's checkpoint holds under `brief`: their items come without
-    # input, and with that alone. Whole documents are read by who needs them.
-    lean: ClassVar[frozenset[str]] = frozenset()
-    # What grid and export show, in order; None: the columns of the file.
+    # Stages whose items are loaded without input and with only `brief` of their checkpoint; such
+    # a stage reads whole documents when it needs them.
+    needs_brief_only: ClassVar[frozenset[str]] = frozenset()
+    # Columns of grid and export, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 
     def stages(self, config: Any) -> tuple[Stage, ...]:
@@ -195,26 +197,26 @@ class Pipeline:
         return Traits()
 
     def inline(self, config: Any) -> Sequence[Row] | None:
-        """Rows the config itself carries, if they are few: submit writes them at once."""
+        """The rows inside the config, if they are few: submit writes them itself."""
         return None
 
     def check(self, head: bytes, size: int, name: str) -> None:
-        """Refuse at submit a file that its first bytes show to be of no use."""
+        """Raise BadInput at submit for a file whose first bytes show that it cannot be read."""
 
     async def check_first_rows(self, job: Job, ctx: Context) -> None:
-        """Refuse at submit, with `BadInput`, a file whose first rows leave a question open. The
-        same must fail the job later: under load a submit does not wait for this."""
+        """Raise BadInput at submit for a file whose first rows show that the job would fail. The
+        job must check again later, since submit skips this check under load."""
 
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
-        """What grid and export show of a job, by what it learnt; None: the columns of the file."""
+        """Columns of grid and export for a job's context; None: the columns of the file."""
         return self.columns
 
     def check_remap(self, before: Any, after: Any, header: Sequence[str]) -> None:
-        """Refuse a new configuration for rows that are stored already, where that cannot be."""
+        """Raise BadInput if a new configuration cannot be applied to rows already stored."""
         raise BadInput("INVALID_PARAMETERS", f"Rows of {self.name} have no mapping to change.")
 
     async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        """What a job of this file and config would do, without doing it."""
+        """What a job with this file and config would do. Writes nothing."""
         raise BadInput("INVALID_PARAMETERS", f"Pipeline {self.name} has no preview.")
 
     def rows(
@@ -226,37 +228,37 @@ class Pipeline:
     async def after_ingest(
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
-        """What the whole input teaches; stages find it in ``job.context``."""
+        """Compute ``job.context`` for the stages, after the whole input was read."""
         return {}
 
     def cache_key(self, config: Any) -> str | None:
-        """What, besides the file, decides what the first stage gives; None: never used again."""
+        """All that determines the first stage's results besides the file; None: do not cache."""
         return None
 
     async def still_true(
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
         context: Mapping[str, Any], ctx: Context,
     ) -> bool:  # fmt: skip
-        """Whether results of an earlier job with the same key would be the same today, by what that
-        one found in the file (``cursor``) and learnt from it (``context``)."""
+        """Whether cached results of an earlier job with the same key are still valid, given its
+        ``cursor`` and ``context``."""
         return False
 
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
-        """What is to be changed once all items are terminal, before the summary is made."""
+        """Effects of the whole job, applied once all items are terminal, before the summary."""
         return ()
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        """The job's summary, once all items are terminal."""
+        """The job's summary, computed once all items are terminal."""
         return {}
 
 
 def each(
     work: Callable[[Item, Context], Awaitable[Outcome]], concurrency: int = 1
 ) -> StageFunction:
-    """Lift a function of one item to a stage over a batch.
+    """Turn a function of one item into a stage function of a batch.
 
-    An exception fails its own item, never its neighbours. Items of one group run in order. What
-    has not started when time is up stays None, and so is released without an attempt.
+    An exception affects its own item only. Items of one group run in order. Items that have not
+    started when time is up stay None and are released without an attempt.
     """
 
     async def run(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
@@ -280,7 +282,7 @@ def each(
 
 
 def retry_of(error: Exception) -> Retry:
-    """Try again after an exception, no sooner than it says itself."""
+    """A retry after an exception, no sooner than the exception asks for."""
     if isinstance(error, PenstockError):
         return Retry(ItemError.of(error), error.retry_after_ms, error.counted)
     return Retry(ItemError.of(error))
@@ -298,6 +300,6 @@ async def _guarded(
         return Fail(ItemError.of(error))
     except Waiting as error:
         return retry_of(error)
-    except Exception as error:  # whatever it is, it is this item's alone
+    except Exception as error:  # any error affects this item only
         ctx.log.warning("item failed", row=item.row_no, error=repr(error))
         return retry_of(error)

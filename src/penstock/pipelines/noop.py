@@ -100,7 +100,7 @@ class Noop(Pipeline):
     def traits(self, config: NoopConfig) -> Traits:
         return Traits(
             spawns=config.children_per > 0,
-            learns=config.learns,
+            needs_full_input=config.learns,
             summarizes=config.summarizes,
             standing=config.standing,
         )

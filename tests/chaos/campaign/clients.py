@@ -17,7 +17,7 @@ from tests.checker.case import Submitted
 from penstock.app import bulk
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine import ending
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.engine.submit import Order, submit
 from penstock.model.errors import PenstockError
 from penstock.model.ids import new_id
@@ -59,7 +59,7 @@ class Clients:
         while True:
             try:
                 job_id = await self._submit(who, wanted, key, upload)
-            except TRY_AGAIN:
+            except TRANSIENT_DB_ERRORS:
                 self.unsure += 1
                 await asyncio.sleep(0.1)
                 continue
@@ -128,7 +128,7 @@ class Clients:
                     return None
                 who = next(one for one in self.orgs if one.org_id == row["org_id"])
                 lane = await self._apply(conn, verb, who, row["id"], chance)
-        except (*CONNECTION_ERRORS, *TRY_AGAIN, PenstockError) as error:
+        except (*CONNECTION_ERRORS, *TRANSIENT_DB_ERRORS, PenstockError) as error:
             self.control[f"{verb}: {type(error).__name__}"] += 1
             # A pause that nobody heard of must end as well.
             return row["id"] if verb == "pause" and row is not None else None
@@ -160,7 +160,7 @@ class Clients:
             try:
                 async with self.ordeal.runtime.db.transaction() as conn:
                     lane = await jobs.resume(conn, job_id)
-            except TRY_AGAIN:
+            except TRANSIENT_DB_ERRORS:
                 await asyncio.sleep(0.2)
                 continue
             if lane is not None:

@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
 from penstock.model.text.redaction import redacted, redacted_values
 
@@ -144,7 +144,7 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _routing)
     app.add_exception_handler(asyncpg.DiskFullError, _disk_full)
-    for kind in TRY_AGAIN:
+    for kind in TRANSIENT_DB_ERRORS:
         app.add_exception_handler(kind, _database_away)
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.service import run_service
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.cancellation import is_cancelled
 from penstock.model.ports import Service
 from penstock.store.database import Connection
@@ -54,7 +54,7 @@ class Leader:
             try:
                 if not await self._somebody_leads():
                     await self._try_to_lead()
-            except TRY_AGAIN as error:
+            except TRANSIENT_DB_ERRORS as error:
                 self._runtime.log.debug("cannot see who leads", error=repr(error))
             except Exception as error:
                 self._runtime.log.error("leading failed", error=repr(error), exc_info=True)
@@ -90,7 +90,7 @@ class Leader:
         except asyncio.CancelledError:
             await _stop(running)
             # Or else the next one waits until this row is stale.
-            with suppress(*TRY_AGAIN):
+            with suppress(*TRANSIENT_DB_ERRORS):
                 async with asyncio.timeout(1):
                     await leaders.resign(connection, _NAME)
             raise
@@ -110,7 +110,7 @@ class Leader:
             try:
                 async with asyncio.timeout(self._sure_until - asked):
                     still = await leaders.beat(connection, _NAME)
-            except TRY_AGAIN as error:
+            except TRANSIENT_DB_ERRORS as error:
                 self._runtime.log.warning(
                     "lost the lead of the services", worker=self._who, error=repr(error)
                 )

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from penstock.engine.runtime import Runtime
-from penstock.engine.settle import TRY_AGAIN
+from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.cancellation import is_cancelled
 from penstock.model.ports import Service
 
@@ -25,7 +25,7 @@ async def run_service(
             try:
                 await service.run_once()
                 misses = 0
-            except TRY_AGAIN as error:
+            except TRANSIENT_DB_ERRORS as error:
                 misses += 1
                 if misses == 1:
                     runtime.log.warning(

@@ -20,7 +20,7 @@ from penstock.engine.run import run_items
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.leader import Leader
 from penstock.engine.services.service import run_service
-from penstock.engine.settle import TRY_AGAIN, Settled, release, settle
+from penstock.engine.settle import TRANSIENT_DB_ERRORS, Settled, release, settle
 from penstock.engine.worker.heartbeat import Heartbeat, Report
 from penstock.engine.worker.liveness import Liveness
 from penstock.engine.worker.reaper import LocalWorkerReaper
@@ -71,7 +71,11 @@ class Worker:
             ),
             settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
             self._slots if alone else self._slots - 1, sorted(runtime.pipelines),
-            lean=frozenset((p.name, stage) for p in runtime.pipelines.values() for stage in p.lean),
+            needs_brief_only=frozenset(
+                (pipeline.name, stage)
+                for pipeline in runtime.pipelines.values()
+                for stage in pipeline.needs_brief_only
+            ),
         )  # fmt: skip
         self._locked = LockedJobs()
         self._running = Slots(runtime.log)
@@ -124,7 +128,7 @@ class Worker:
             async with asyncio.timeout(_PARTING_SECONDS), self._runtime.db.transaction() as conn:
                 await workers.stop(conn, self.id)
                 await workers.tell(conn, "queue.shutdown", self.id, figures)
-        except TRY_AGAIN as error:
+        except TRANSIENT_DB_ERRORS as error:
             self._runtime.log.warning("could not say good-bye", error=repr(error))
         self._runtime.log.info("worker has stopped", worker=self.id, **figures)
         if not drained.left:
@@ -220,7 +224,7 @@ class Worker:
                 figures=figures,
                 locked=self._locked,
             )
-        except TRY_AGAIN as error:
+        except TRANSIENT_DB_ERRORS as error:
             await self._wait_for_database(error)
             return None
         if self._misses:
@@ -281,7 +285,7 @@ class Worker:
         try:
             async with self._runtime.db.acquire() as conn:
                 wait = await claims.next_ready_ms(conn)
-        except TRY_AGAIN:
+        except TRANSIENT_DB_ERRORS:
             return most
         # Due but not ours to claim: someone else's, or over a cap. A finished slice or a wake-up
         # ends the wait sooner.
@@ -303,7 +307,7 @@ class Worker:
         except asyncio.CancelledError:
             await self._give_back(claimed)
             raise
-        except TRY_AGAIN as error:
+        except TRANSIENT_DB_ERRORS as error:
             # The server's trouble, not the work's: it goes back as soon as that is over.
             self._runtime.log.warning("slice goes back", error=repr(error))
             await self._give_back(claimed)
@@ -320,7 +324,7 @@ class Worker:
             await asyncio.shield(
                 release(self._runtime, claimed, self.id, self._patience_seconds(claimed))
             )
-        except TRY_AGAIN as error:
+        except TRANSIENT_DB_ERRORS as error:
             self._runtime.log.warning("slice is left to its lease", error=repr(error))
 
     def _patience_seconds(self, claimed: Claim) -> float:

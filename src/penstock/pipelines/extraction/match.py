@@ -56,7 +56,7 @@ async def _match_rows(job: Job, items: Sequence[Item], ctx: Context) -> dict[int
     the product."""
     documents = _AtHand(job, items, ctx)
     names = await _names(items, documents)
-    waited = {item.row_no: names[item.row_no] for item in items if item.handed is None}
+    waited = {item.row_no: names[item.row_no] for item in items if item.passed_on is None}
     losers = await _duplicates(job, waited, ctx) if waited else {}
     kept = {row: one for row, one in names.items() if row not in losers}
     judged = await _judged(job, kept, documents, ctx)
@@ -76,7 +76,7 @@ class _AtHand:
         self._job = job
         self._ctx = ctx
         self._said: dict[int, Any] = {
-            item.row_no: item.normalized for item in items if item.handed is not None
+            item.row_no: item.normalized for item in items if item.passed_on is not None
         }
         self.read: dict[int, Mapping[str, Any]] = {}
 
@@ -90,11 +90,11 @@ class _AtHand:
 
 async def _names(items: Sequence[Item], documents: _AtHand) -> dict[int, Names]:
     """By which rows are known; of those that do not say it in brief, by their documents."""
-    await documents.need([i.row_no for i in items if i.handed is None and i.normalized is None])
+    await documents.need([i.row_no for i in items if i.passed_on is None and i.normalized is None])
     names = {}
     for item in items:
-        if item.handed is not None:
-            names[item.row_no] = item.handed
+        if item.passed_on is not None:
+            names[item.row_no] = item.passed_on
         elif item.normalized is None:
             names[item.row_no] = names_of(documents.read[item.row_no]["product"])
         else:
@@ -131,7 +131,7 @@ def _duplicate(kept: int, result: Mapping[str, Any] | None = None) -> Outcome:
 def _passed(job: Job, judged: Judged, result: Any) -> Outcome:
     if job.config.intent == "check":
         return Done(result, judged.normalized())
-    return Advance(judged.normalized(), result, hand=judged)
+    return Advance(judged.normalized(), result, pass_on=judged)
 
 
 async def _match_families(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
@@ -219,7 +219,7 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
     to wait since are compared anew."""
     outcomes: dict[int, Outcome] = {}
     for job, members in _by_job(batch):
-        waited = [item for _, item in members if item.handed is None]
+        waited = [item for _, item in members if item.passed_on is None]
         judged: dict[int, Judged] = {}
         if waited:
             documents = _AtHand(job, waited, ctx)
@@ -227,9 +227,9 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
             judged = await _judged(job, names, documents, ctx)
         source = source_of(job)
         for place, item in members:
-            known = item.handed or judged[item.row_no]
+            known = item.passed_on or judged[item.row_no]
             # What the match has just said is shown already.
-            shown = known.shown() if item.handed is None else Added({})
+            shown = known.shown() if item.passed_on is None else Added({})
             outcomes[place] = _applied(job, source, known, shown)
     return [outcomes[place] for place in range(len(batch))]
 

@@ -96,16 +96,16 @@ class Extraction(Pipeline):
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
     checks_first_rows: ClassVar[bool] = True
-    lean: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
+    needs_brief_only: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
 
     def traits(self, config: Any) -> Traits:
-        return Traits(summarizes=True, learns=True, profile=config.profile)
+        return Traits(summarizes=True, needs_full_input=True, profile=config.profile)
 
     def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
         stages = (
             Stage("extract", cpu=extract, share=3),
             # Rows that mean the same product must all be known before any of them is matched.
-            Stage("match", run=match, barrier=True, spared=alone),
+            Stage("match", run=match, barrier=True, skips_barrier=alone),
         )
         if config.intent == "check":
             return stages

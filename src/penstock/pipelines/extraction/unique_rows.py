@@ -51,13 +51,13 @@ async def find_alike(job: Job, ctx: Context) -> dict[str, Any] | None:
 def alone(batch: Sequence[Item]) -> list[bool]:
     """Of rows that were just read, whether each may go on without the others."""
     known: dict[Any, tuple[int, frozenset[int], Profile] | None] = {}
-    spared = []
+    may_skip = []
     for item in batch:
         if item.job.id not in known:
             known[item.job.id] = _of_job(item.job)
         found = known[item.job.id]
-        spared.append(found is not None and _is_alone(item, *found))
-    return spared
+        may_skip.append(found is not None and _is_alone(item, *found))
+    return may_skip
 
 
 def _of_job(job: Job) -> tuple[int, frozenset[int], Profile] | None:
@@ -68,7 +68,7 @@ def _of_job(job: Job) -> tuple[int, frozenset[int], Profile] | None:
 
 
 def _is_alone(item: Item, column: int, alike: frozenset[int], profile: Profile) -> bool:
-    names: Names = item.handed
+    names: Names = item.passed_on
     key = same_key(names.by(profile.key), profile.key)
     if key is None or item.row_no in alike or column >= len(item.input):
         return False

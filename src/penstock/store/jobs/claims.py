@@ -229,8 +229,10 @@ async def rest_stage(conn: Connection, work: Work) -> None:
     await conn.execute(_sql.refresh_ready, [work.job_id])
 
 
-async def load_items(conn: Connection, leases: Sequence[Lease], *, lean: bool) -> list[Any]:
-    return await conn.fetch(_sql.load_items, *_columns(leases), lean)
+async def load_items(
+    conn: Connection, leases: Sequence[Lease], *, needs_brief_only: bool
+) -> list[Any]:
+    return await conn.fetch(_sql.load_items, *_columns(leases), needs_brief_only)
 
 
 def _columns(leases: Sequence[Lease]) -> tuple[list[UUID], list[UUID], list[str]]:

@@ -25,7 +25,7 @@ def even(batch: Sequence[Item]) -> list[bool]:
 
 def shown(item: Item, stage: int, ctx: Context) -> Outcome:
     if stage == 0:
-        return Advance({"first": item.row_no}, {"row": item.row_no}, hand=item.row_no)
+        return Advance({"first": item.row_no}, {"row": item.row_no}, pass_on=item.row_no)
     return Advance(None, Added({"second": stage})) if stage == 1 else Done(Added({"third": stage}))
 
 
@@ -39,7 +39,7 @@ def script(scripted: dict[str, Scripted], monkeypatch: pytest.MonkeyPatch) -> Sc
         first, *after = plain(config)
         if not after:
             return (first,)
-        second = replace(after[0], spared=even)
+        second = replace(after[0], skips_barrier=even)
         return (first, second, *(replace(one, at_once=True) for one in after[1:]))
 
     monkeypatch.setattr(made, "stages", stages)
@@ -136,4 +136,4 @@ def test_only_a_barrier_can_spare() -> None:
         return [None] * len(batch)
 
     with pytest.raises(ValueError, match="no barrier"):
-        Stage("loose", run=run, spared=even)
+        Stage("loose", run=run, skips_barrier=even)
