@@ -6,6 +6,7 @@ import random
 from asyncio import Semaphore
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,12 +16,14 @@ from penstock.engine.lookup_cache import LookupCache
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.worker.figures import Figures
 from penstock.model.errors import BadInput, PermanentError
-from penstock.model.pipeline import FileRef, Job, Pipeline
+from penstock.model.pipeline import Config, FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 
 MOST_SUBMIT_LOOKS = 8
+# Parsed configs of recent jobs that a process keeps.
+MAX_CACHED_CONFIGS = 128
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,19 @@ class Runtime:
 
 
 def parse_config(pipeline: Pipeline, text: str) -> Any:
+    """A stored config. Recent ones are cached: every slice of a job needs its config several times,
+    and validation may compile a whole profile."""
     try:
-        return pipeline.Config.model_validate_json(text)
+        return parsed_config(pipeline.Config, text)
     except ValidationError as error:
-        # Stored configs were valid once: a newer version no longer takes this one.
+        # The config was valid when it was stored: a newer version no longer accepts it.
         raise PermanentError("INVALID_CONFIG", first_problem(error)) from error
+
+
+@lru_cache(maxsize=MAX_CACHED_CONFIGS)
+def parsed_config(model: type[Config], text: str) -> Config:
+    """Configs are frozen, so all jobs with the same text can share one."""
+    return model.model_validate_json(text)
 
 
 def first_problem(error: ValidationError) -> str:
