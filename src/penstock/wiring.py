@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.app.bulk_operations import BulkService
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
+from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import Failpoints
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.result_cache import CacheRetention
@@ -38,6 +39,7 @@ from penstock.pipelines import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.database import Database
+from penstock.store.effects import WRITERS
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.slow_statements import SlowLog
@@ -103,7 +105,8 @@ async def prepare(settings: Settings, owner_dsn: str, *, shown: bool = False) ->
     db = await Database(owner_dsn, settings.database_schema, name="penstock migrate", size=2).open()
     try:
         async with db.acquire() as conn:
-            applied = await migrate(conn, settings.database_schema)
+            tables = effect_registry(PIPELINES).tables()
+            applied = await migrate(conn, settings.database_schema, tables)
             key = await bootstrap(conn, settings.admin_key_file)
             admin = await ensure_admin_can_sign_in(conn, settings, shown=shown)
             return Prepared(applied, key, admin)
@@ -128,13 +131,15 @@ async def open_runtime(
     # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
     pools = _child_pools(settings)
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
+    known = pipelines or {one.name: one for one in PIPELINES}
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
         await broker.start()
         yield Runtime(
             settings=settings,
             db=db,
-            pipelines=pipelines or {one.name: one for one in PIPELINES},
+            pipelines=known,
+            effects=effect_registry(known.values()),
             blobs=LocalBlobs(settings.blob_dir),
             children=pools.work,
             preview_children=pools.previews,
@@ -155,6 +160,11 @@ async def open_runtime(
             await fetcher.close()
         await pools.close()
         await db.close()
+
+
+def effect_registry(pipelines: Iterable[Pipeline]) -> EffectRegistry:
+    """Our writers of effects, and those that pipelines of other packages bring along."""
+    return EffectRegistry([*WRITERS, *(writer for one in pipelines for writer in one.effects)])
 
 
 def background_services(runtime: Runtime) -> Sequence[Service]:

@@ -25,7 +25,7 @@ async def until_done(bench: Bench, *jobs: object) -> None:
     await until(done, "the jobs to end", timeout=60)
 
 
-@pytest.mark.parametrize("place", ["missing_before_commit", "missing_after_commit"])
+@pytest.mark.parametrize("place", ["job_effect_before_commit", "job_effect_after_commit"])
 async def test_a_worker_is_killed_while_it_unpublishes(
     bench: Bench, crew: Crew, place: str
 ) -> None:

@@ -259,7 +259,8 @@ async def test_hot_statements_use_their_indexes(seeded: Connection) -> None:
 
 
 def every_statement() -> list[str]:
-    files = sorted(Path(store.__file__).with_name("sql").glob("*.sql"))
+    files = sorted(Path(store.__file__).with_name("sql").rglob("*.sql"))
+    assert files
     return [f"{file.stem}.{name}" for file in files for name in load(file.stem).names()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -47,8 +47,8 @@ class Limits:
     pipelines: Sequence[str]
     # Too much is waiting already: an ingest is taken only by who finds nothing else to do.
     holds_ingest: bool = False
-    # Pipelines and stages whose items come without their documents.
-    needs_brief_only: frozenset[tuple[str, str]] = frozenset()
+    # Pipelines and stages that need only one member of their items' checkpoints, and which.
+    brief: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ async def claim(
             await locked.found(db, vain.job_ids)
             continue
         if leases:
-            needs_brief_only = (work.pipeline, work.stage) in limits.needs_brief_only
-            jobs, items = await _load(db, work, leases, needs_brief_only=needs_brief_only)
+            member = limits.brief.get((work.pipeline, work.stage))
+            jobs, items = await _load(db, work, leases, member)
             return Claim(turn, work, leases, lease, jobs, items, began)
         rests[turn.org_id] += 1
         if rests[turn.org_id] == _MOST_RESTS:
@@ -138,7 +138,7 @@ async def claim(
 
 
 async def _load(
-    db: Database, work: Work, leases: Sequence[Lease], *, needs_brief_only: bool
+    db: Database, work: Work, leases: Sequence[Lease], member: str | None
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Jobs and items of a claim, read outside the claim lock: a stopped reader must not hold up
     everyone. The claim stands already, so a lost connection is tried again."""
@@ -148,7 +148,7 @@ async def _load(
                 jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
                 items: Sequence[Any] = []
                 if work.kind == "items":
-                    items = await claims.load_items(conn, leases, needs_brief_only=needs_brief_only)
+                    items = await claims.load_items(conn, leases, member)
             return jobs, items
         except CONNECTION_ERRORS:
             if not tries_left:

@@ -40,8 +40,8 @@ NAMES = frozenset(
         "recall_before_commit",
         "recall_after_commit",
         # Some products that a file lacks are found, and taken off the shelf if asked.
-        "missing_before_commit",
-        "missing_after_commit",
+        "job_effect_before_commit",
+        "job_effect_after_commit",
         # Bytes of an upload in several requests are on disk.
         "after_piece",
         # All of them are, as a blob that no row names yet.

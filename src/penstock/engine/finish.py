@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry, skip_reason
-from penstock.engine.missing import find_missing
 from penstock.engine.runtime import Runtime
+from penstock.model.effects import Effect
 from penstock.model.errors import ItemError
+from penstock.model.pipeline import Job
 from penstock.store.database import from_json, to_json
 from penstock.store.jobs import jobs, slices
 from penstock.store.jobs.result_cache import remember
@@ -29,7 +31,7 @@ async def finish(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) 
         job = runtime.job(row)
         pipeline = runtime.pipeline(job.pipeline)
         for effect in await pipeline.last_effects(job, ctx):
-            if not await find_missing(runtime, lease.id, job, effect):
+            if not await _write_effect(runtime, lease.id, job, effect):
                 return
         summary = await pipeline.summarize(job, ctx)
         runtime.failpoints.reach("in_finish")
@@ -43,6 +45,21 @@ async def finish(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) 
             await slices.charge(conn, claimed.turn, timer.ms)
     except Exception as error:
         await fail_or_retry(runtime, lease.id, row, jobs.FINISH, error, worker)
+
+
+async def _write_effect(runtime: Runtime, lease: UUID, job: Job, effect: Effect) -> bool:
+    """In chunks, each a transaction of its own under the lease; False once that is lost."""
+    writer = runtime.effects.job_writer(effect)
+    place: str | None = None
+    while True:
+        async with runtime.db.transaction() as conn:
+            if not await slices.hold(conn, [lease]):
+                return False
+            place = await writer.write_some(conn, job.org_id, job.id, effect, place)
+            runtime.failpoints.reach("job_effect_before_commit")
+        runtime.failpoints.reach("job_effect_after_commit")
+        if place is None:
+            return True
 
 
 async def _skip_rest(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) -> None:

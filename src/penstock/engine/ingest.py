@@ -18,7 +18,7 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput, PermanentError
-from penstock.model.pipeline import RowBatch, Traits
+from penstock.model.pipeline import Pipeline, RowBatch, Traits
 from penstock.store.accounts import usage
 from penstock.store.database import from_json, to_json
 from penstock.store.jobs import ingest as stored
@@ -63,7 +63,7 @@ class Ingest:
         """Read and store until the end, or until ``must_yield`` after so many seconds; then it
         goes on later."""
         try:
-            pipeline = self._runtime.pipeline(self._row["pipeline"])
+            pipeline = self._pipeline
             job = self._runtime.job(self._row)
             self._traits = pipeline.traits(job.config)
             cursor = from_json(self._row["ingest_cursor"])
@@ -103,6 +103,10 @@ class Ingest:
                 self._runtime, self._lease.id, self._row, jobs.INGEST, error, self._worker
             )
 
+    @property
+    def _pipeline(self) -> Pipeline:
+        return self._runtime.pipeline(self._row["pipeline"])
+
     def _must_rest(self, must_yield: Callable[[float], bool]) -> bool:
         return self._stop.reason is not None or must_yield(self._timer.ms / 1000)
 
@@ -140,7 +144,7 @@ class Ingest:
             if total >= last:
                 return
             move, row_bytes = await result_cache.copy_some(
-                conn, source.job_id, self._row, after, last
+                conn, source.job_id, self._row, after, last, self._pipeline.later_members
             )
             if not await result_cache.is_unchanged(conn, source.job_id):
                 raise _Changed
@@ -237,7 +241,8 @@ class Ingest:
                 await result_cache.say_cached(conn, self._row["id"], source.job_id)
                 told = {"from": str(source.job_id), "rows": source.total}
                 await jobs.tell(conn, self._row["id"], "job.cached", told, self._worker)
-            written = await stored.end_ingest(conn, self._row["id"], learned, self._worker)
+            labels = self._pipeline.labels(learned)
+            written = await stored.end_ingest(conn, self._row["id"], learned, labels, self._worker)
             await self._charge(conn)
         await self._wake(written.lanes)
 

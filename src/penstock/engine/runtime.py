@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import Failpoints
 from penstock.engine.lookup_cache import LookupCache
 from penstock.engine.queue_depth import QueueDepthCache
@@ -43,6 +44,7 @@ class Runtime:
     fetchers: Fetchers
     sealer: Sealer
     log: Log
+    effects: EffectRegistry = field(default_factory=EffectRegistry)
     # The background services the leader runs.
     services: Callable[[Runtime], Sequence[Service]] = lambda runtime: ()
     failpoints: Failpoints = field(default_factory=Failpoints)

@@ -17,24 +17,18 @@ from penstock.engine.run import YIELD_EVERY, Worked
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.engine.worker.figures import Tally
 from penstock.model.decide import Transition, decide
-from penstock.model.effects import Effect, Emit, NameRow, NoteDelivery, UpsertProduct
+from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.outcomes import Added, Outcome, Retry, document_json
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
-from penstock.model.text.json_text import JsonText
-from penstock.store import webhooks
-from penstock.store.catalog import products
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
 from penstock.store.jobs import slices
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
 # Longer ones would not fit into the index that keeps them unique.
 _LONGEST_KEY = 500
-_PRODUCT_CHANGED = ItemError(
-    "PRODUCT_CHANGED", "The product was changed while this row was worked on"
-)
 # The server's fault alone: lost, full, stopped, out of memory, or two that blocked each other.
 TRANSIENT_DB_ERRORS = (
     *CONNECTION_ERRORS,
@@ -137,11 +131,12 @@ async def _settle_around(
 
 
 class _Late(Exception):
-    """Products were changed since their stages looked: those items look again."""
+    """Effects came too late: what their stages saw has changed, and those items run again."""
 
-    def __init__(self, places: set[int]) -> None:
-        super().__init__(f"{len(places)} products were changed meanwhile")
+    def __init__(self, places: set[int], error: ItemError) -> None:
+        super().__init__(f"{len(places)} effects came too late: {error.message}")
         self.places = places
+        self.error = error
 
 
 async def _settle_once(
@@ -151,8 +146,7 @@ async def _settle_once(
         try:
             return await _write(runtime, claimed, worked, worker, last)
         except _Late as late:
-            # Their stage looks at the catalog again; that is no try.
-            again = Retry(_PRODUCT_CHANGED, after_ms=0, counted=False)
+            again = Retry(late.error, after_ms=0, counted=False)
             worked = worked.with_outcome(late.places, again)
 
 
@@ -171,13 +165,10 @@ async def _write(
             # Virtual time and counters follow what is written, so a lost lease changes neither.
             writing = await _Writing(runtime, claimed, held).decide(worked)
         await writing.items(conn)
-        # After the items, whose checkpoints new products are taken from.
-        late = await writing.products(conn)
-        if late:
-            raise _Late(late)
+        # After the items, since effects may read their checkpoints.
+        await writing.effects(conn, worker, LockOrder.ITEMS, LockOrder.RECORDS)
         written = await write_moves(conn, writing.moves, worker, writing.children)
-        for job_id, tried in writing.deliveries.items():
-            await webhooks.note_tries(conn, job_id, tried, worker)
+        await writing.effects(conn, worker, LockOrder.JOBS)
         share = worked.work_ms * len(held) / len(ids)
         await slices.charge(conn, claimed.turn, share)
         runtime.failpoints.reach("before_commit")
@@ -206,7 +197,6 @@ class _Writing:
         }
         self.moves = {row["job_id"]: JobMove() for row in claimed.items if row["slice_id"] in held}
         self.children: dict[UUID, list[NewChild]] = {}
-        self.deliveries: dict[UUID, list[webhooks.Tried]] = {}
         # Amid too many errors retries stand further apart.
         self._spacing = runtime.figures.spacing(claimed.work.pipeline, claimed.work.stage)
         self.measured = 0
@@ -215,8 +205,7 @@ class _Writing:
         self._settled: list[tuple[Any, ...]] = []
         self._released: list[tuple[Any, ...]] = []
         self._crashed: list[list[Any]] = []
-        self._names: dict[UUID, dict[int, NameRow]] = {}
-        self._products: dict[UUID, list[products.Asked]] = {}
+        self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
 
     async def decide(self, worked: Worked) -> _Writing:
         """Every item's transition, with a breath now and then for the others in this process."""
@@ -264,7 +253,7 @@ class _Writing:
             result = None if shows is None else document_json(shows)
             shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)
-            to.effects = [_in_text(effect) for effect in to.effects]
+            to.effects = [self._runtime.effects.check(effect) for effect in to.effects]
         except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
             to = decide(
@@ -320,17 +309,9 @@ class _Writing:
             move.failed(to.error.code)
         self.measured += to.measured
         for effect in to.effects:
-            match effect:
-                case Emit(event, data):
-                    move.events.append((event, {"rowNo": row["row_no"], **data}))
-                case NameRow():
-                    self._names.setdefault(row["job_id"], {})[row["row_no"]] = effect
-                case NoteDelivery():
-                    tried = webhooks.Tried(row["row_no"], effect, to.error, to.attempts)
-                    self.deliveries.setdefault(row["job_id"], []).append(tried)
-                case UpsertProduct():
-                    asked = products.Asked(row["row_no"], effect)
-                    self._products.setdefault(row["job_id"], []).append(asked)
+            of_jobs = self._effects.setdefault(self._runtime.effects.writer(effect), {})
+            asked = Asked(row["row_no"], effect, to.error, to.attempts)
+            of_jobs.setdefault(row["job_id"], []).append(asked)
 
     def tally(self) -> Tally:
         """What came of the items, without looking at each again."""
@@ -348,32 +329,34 @@ class _Writing:
                 if self._position in move.stages:
                     move.stages[self._position].item_ms = elapsed_ms / self.measured
 
-    async def products(self, conn: Connection) -> set[int]:
-        """Write the products, in the order of their jobs; answers the items, by their place in the
-        claim, whose product was changed since their stage looked at it."""
+    async def effects(self, conn: Connection, worker: str, *orders: LockOrder) -> None:
+        """Write the effects of these lock orders, each type job by job."""
         orgs = {row["id"]: row["org_id"] for row in self._claim.jobs}
-        late: set[tuple[UUID, int]] = set()
-        for job_id in sorted(self._products):
-            asked = self._products[job_id]
-            rows = await products.write_products(conn, orgs[job_id], job_id, asked)
-            late |= {(job_id, row_no) for row_no in rows}
-        items = enumerate(self._claim.items)
-        return {n for n, row in items if late and (row["job_id"], row["row_no"]) in late}
+        for writer in sorted(self._effects, key=lambda one: one.order):
+            if writer.order not in orders:
+                continue
+            late: set[tuple[UUID, int]] = set()
+            for job_id, asked in sorted(self._effects[writer].items()):
+                batch = EffectBatch(
+                    orgs[job_id], job_id, worker, asked, self._is_first_run(job_id),
+                    self.moves[job_id].emit,
+                )  # fmt: skip
+                late |= {(job_id, row_no) for row_no in await writer.write(conn, batch)}
+            if late:
+                items = enumerate(self._claim.items)
+                places = {n for n, row in items if (row["job_id"], row["row_no"]) in late}
+                raise _Late(places, writer.late)
 
-    def _named_before(self, job_id: UUID) -> bool:
-        """A row that runs for the first time has said nothing yet."""
-        rows = self._claim.items
-        return self._position > 0 or any(
-            row["generation"] > 1 for row in rows if row["job_id"] == job_id
+    def _is_first_run(self, job_id: UUID) -> bool:
+        """Whether no item of the job in this claim has been in a stage before."""
+        return self._position == 0 and all(
+            row["generation"] == 1 for row in self._claim.items if row["job_id"] == job_id
         )
 
     async def items(self, conn: Connection) -> None:
         """Write the items: settled, released, and those that took a child process down."""
-        await slices.settle_items(conn, self._settled)
-        orgs = {row["id"]: row["org_id"] for row in self._claim.jobs}
-        for job_id, names in self._names.items():
-            said_before = self._named_before(job_id)
-            await products.write_names(conn, orgs[job_id], job_id, names, said_before)
+        pipeline = self._runtime.pipeline(self._claim.work.pipeline)
+        await slices.settle_items(conn, self._settled, pipeline.problems_member)
         await slices.release_items(conn, self._released)
         for piece in self._crashed:
             for job_id, slice_id in {(row["job_id"], row["slice_id"]) for row in piece}:
@@ -435,23 +418,6 @@ async def return_crashed(
             move.count("pending", 1)
             move.stage(position).pending += 1
             move.stage(position).wait(0)
-
-
-def _in_text(effect: Effect) -> Effect:
-    """As it will be stored. Before the transaction: a bad effect is its own item's fault."""
-    match effect:
-        case Emit(_, data):
-            to_json(dict(data))
-        case UpsertProduct():
-            if not 0 < len(effect.source_id) <= _LONGEST_KEY:
-                raise ValueError(f"a product's source id has 1 to {_LONGEST_KEY} characters")
-            if effect.data is not None:
-                texts: Any = [JsonText(to_json(one)) for one in (effect.data, effect.lineage)]
-                return replace(effect, data=texts[0], lineage=texts[1])
-        case NameRow(keys):
-            if any(len(key) > _LONGEST_KEY for key in keys):
-                raise ValueError(f"a row's name has at most {_LONGEST_KEY} characters")
-    return effect
 
 
 def _stages_of(runtime: Runtime, row: Any) -> Sequence[Stage]:

@@ -1,39 +1,133 @@
-"""Changes a stage asks for. Stages write nothing themselves: settle does, under the fence."""
+"""Changes a stage asks for. Stages write nothing themselves: settle does, under the fence.
+
+The set is open. An effect is a class derived from `Effect` and a writer for it: a module of
+`store/effects/`, or one that a pipeline of another package brings along (`Pipeline.effects`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple, Protocol
 from uuid import UUID
 
+from penstock.model.errors import ItemError
 from penstock.model.transfer import transferable
 
 # Longer names of rows and products would not fit into the index that keeps them.
 MAX_NAME_LENGTH = 500
 
 
+class Effect:
+    """Base of every effect: of an item, or of a job as a whole."""
+
+    __slots__ = ()
+
+
+class LockOrder(IntEnum):
+    """When a settle writes effects of a type. All settles lock rows in this order, so that no two
+    of them deadlock."""
+
+    ITEMS = 1  # rows that belong to the job's items
+    RECORDS = 2  # rows that jobs share, such as products, locked in the order of their keys
+    JOBS = 3  # rows written under the locks of the jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An effect and the item that asked for it; ``error`` and ``attempts`` are what the item has
+    after this settle."""
+
+    row_no: int
+    effect: Any
+    error: ItemError | None
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class EffectBatch:
+    """All effects of one type that items of one job asked for in a settle."""
+
+    org_id: int
+    job_id: UUID
+    worker: str
+    asked: Sequence[Asked]
+    # None of these items has been worked on before.
+    is_first_run: bool
+    # Adds an event of the job. Not after its row is locked (`LockOrder.JOBS`).
+    emit: Callable[[str, Mapping[str, Any]], None]
+
+
+class SqlConnection(Protocol):
+    """The transaction of a settle, as writers of effects use it."""
+
+    async def execute(self, query: str, /, *args: Any) -> Any: ...
+    async def fetch(self, query: str, /, *args: Any) -> Any: ...
+    async def fetchrow(self, query: str, /, *args: Any) -> Any: ...
+    async def fetchval(self, query: str, /, *args: Any) -> Any: ...
+
+
+class EffectWriter:
+    """Base of the writers of items' effects: check, lock order, write."""
+
+    effect: type[Effect]
+    order: LockOrder = LockOrder.RECORDS
+    # Idempotent SQL for tables of the writer's own, run by every migration.
+    tables: str = ""
+    # What an item shows whose effect came too late.
+    late = ItemError("OUT_OF_DATE", "What this row was compared with has changed meanwhile")
+
+    def check(self, effect: Any) -> Any:
+        """The effect as it will be stored, or ValueError. Runs before the transaction: a bad
+        effect fails its own item and no other."""
+        return effect
+
+    async def write(self, conn: Any, batch: EffectBatch) -> Collection[int]:
+        """Write the batch. Answers the rows whose effect came too late, because what their stage
+        saw has changed: then nothing of the settle is written, and those items run again."""
+        raise NotImplementedError
+
+
+class JobEffectWriter:
+    """Base of the writers of jobs' effects, each written in chunks before the job's summary."""
+
+    effect: type[Effect]
+
+    async def write_some(
+        self, conn: Any, org_id: int, job_id: UUID, effect: Any, after: str | None
+    ) -> str | None:
+        """Write the chunk after ``after`` (None: the first); answers where to go on, None at the
+        end. After a crash it begins with None again."""
+        raise NotImplementedError
+
+
 @transferable
 @dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Effect):
     """Write an event of the job, with the settle or not at all."""
 
     event: str
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-@transferable
-class NameRow(NamedTuple):
-    """What this row calls itself (`sku:A-1`), instead of what it said before, so that a later stage
-    finds rows that mean the same. ``filled`` lets it prefer the most complete one."""
-
+class _NameRow(NamedTuple):
     keys: Sequence[str]
     filled: int = 0
 
 
 @transferable
+class NameRow(_NameRow, Effect):
+    """What this row calls itself (`sku:A-1`), instead of what it said before, so that a later stage
+    finds rows that mean the same. ``filled`` lets it prefer the most complete one. A tuple, since
+    nearly every row of a file has one."""
+
+    __slots__ = ()
+
+
+@transferable
 @dataclass(frozen=True, slots=True)
-class UpsertProduct:
+class UpsertProduct(Effect):
     """Write a product exactly as given, if it still is in the version that the stage saw (None:
     there was none). If not, nothing of the item is written and its stage runs again."""
 
@@ -51,7 +145,7 @@ class UpsertProduct:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteDelivery:
+class NoteDelivery(Effect):
     """Write into the log of webhooks what came of a try. One that ``failed`` for good becomes a
     dead letter; ``gone`` disables the endpoint, if it still has that URL. Without ``ms`` nothing
     was sent."""
@@ -68,11 +162,8 @@ class NoteDelivery:
     gone: bool = False
 
 
-Effect = Emit | NameRow | NoteDelivery | UpsertProduct
-
-
 @dataclass(frozen=True, slots=True)
-class FindMissing:
+class FindMissing(Effect):
     """An effect of a job as a whole, once all its rows have ended: products of this source that no
     row named (`seen:id:…`, `seen:sku:…`, `seen:gtin:…`) are listed with the job, and taken off the
     shelf if asked."""

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from penstock.model.effects import FindMissing
+from penstock.model.effects import Effect, EffectWriter, JobEffectWriter
 from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentError, Waiting
 from penstock.model.outcomes import Fail, Outcome, Retry, in_text
 from penstock.model.policy import RetryPolicy
@@ -21,6 +21,8 @@ from penstock.model.ports import Context
 MAX_INLINE_ROWS = 100
 # Key of a job's context for findings about its rows as read; dropped when a row is changed.
 AS_READ = "asRead"
+# What lists of rows show of an input, where it has it.
+LABELS = ("title", "brand", "sku")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +186,16 @@ class Pipeline:
     internal: ClassVar[bool] = False
     # For tests of the engine: can be submitted only with `PENSTOCK_TEST_PIPELINES`.
     test_only: ClassVar[bool] = False
-    # Stages whose items are loaded without input and with only `brief` of their checkpoint; such
-    # a stage reads whole documents when it needs them.
+    # Stages that need only the member `brief_member` of an item's checkpoint: their items come
+    # without input, and with that alone. They read whole documents where they need them.
     needs_brief_only: ClassVar[frozenset[str]] = frozenset()
+    brief_member: ClassVar[str] = "brief"
+    # The member of a checkpoint that lists the row's problems; they are kept in a column.
+    problems_member: ClassVar[str] = "problems"
+    # Members that stages after the first add to documents, left out when results are used again.
+    later_members: ClassVar[tuple[str, ...]] = ()
+    # Writers of effects that only this pipeline has, where it comes from another package.
+    effects: ClassVar[tuple[EffectWriter | JobEffectWriter, ...]] = ()
     # Columns of grid and export, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 
@@ -231,6 +240,11 @@ class Pipeline:
         """Compute ``job.context`` for the stages, after the whole input was read."""
         return {}
 
+    def labels(self, context: Mapping[str, Any]) -> Mapping[str, int]:
+        """Which cell of a row holds which of `LABELS`, by what the input taught; without it, the
+        column of that name."""
+        return {}
+
     def cache_key(self, config: Any) -> str | None:
         """All that determines the first stage's results besides the file; None: do not cache."""
         return None
@@ -243,7 +257,7 @@ class Pipeline:
         ``cursor`` and ``context``."""
         return False
 
-    async def last_effects(self, job: Job, ctx: Context) -> Sequence[FindMissing]:
+    async def last_effects(self, job: Job, ctx: Context) -> Sequence[Effect]:
         """Effects of the whole job, applied once all items are terminal, before the summary."""
         return ()
 

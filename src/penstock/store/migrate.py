@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -55,8 +56,9 @@ async def check_server(conn: Connection) -> None:
             )
 
 
-async def migrate(conn: Connection, schema: str) -> list[str]:
-    """Bring the schema up to date; answers the names of what was applied."""
+async def migrate(conn: Connection, schema: str, tables: Sequence[str] = ()) -> list[str]:
+    """Bring the schema up to date; answers the names of what was applied. ``tables`` is idempotent
+    SQL of effects that other packages bring along."""
     await check_server(conn)
     await _make_roles(conn)
     applied: list[str] = []
@@ -89,6 +91,8 @@ async def migrate(conn: Connection, schema: str) -> list[str]:
                 migration.number, migration.name, migration.digest,
             )  # fmt: skip
             applied.append(f"{migration.number:04}_{migration.name}")
+        for sql in tables:
+            await conn.execute(sql)
         for role in _API_ROLES:
             await conn.execute(f'GRANT USAGE ON SCHEMA "{schema}" TO {role}')
     return applied

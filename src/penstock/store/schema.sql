@@ -94,6 +94,8 @@ CREATE TABLE jobs (
     last_error    jsonb,
     header        jsonb,
     context       jsonb NOT NULL DEFAULT '{}',
+    -- Which cell of a row's input holds which label: {"title": 3}. Lists of rows show these.
+    labels        jsonb NOT NULL DEFAULT '{}',
     summary       jsonb,
     -- The job whose results of the first stage this one began with.
     cached_from   uuid,

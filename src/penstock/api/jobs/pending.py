@@ -25,7 +25,7 @@ from penstock.model.errors import NotAllowed, NotThere
 from penstock.model.states import ItemStatus
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
-from penstock.store.database import Connection
+from penstock.store.database import Connection, from_json
 from penstock.store.jobs import pending
 from penstock.store.jobs.items import OPEN
 from penstock.store.jobs.pending import START, Place, Wanted
@@ -259,7 +259,7 @@ def row_shape(row: Any) -> dict[str, Any]:
         "dueAt": row["due_at"],
         "lockedBy": row["locked_by"],
         "lockedAt": row["locked_at"],
-        "inputSummary": {name: row[name] for name in ("title", "brand", "sku")},
+        "inputSummary": from_json(row["labels"]),
         "updatedAt": row["updated_at"],
         "progress": {
             "percent": round(row["percent"], 1),

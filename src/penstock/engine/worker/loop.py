@@ -71,11 +71,11 @@ class Worker:
             ),
             settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
             self._slots if alone else self._slots - 1, sorted(runtime.pipelines),
-            needs_brief_only=frozenset(
-                (pipeline.name, stage)
-                for pipeline in runtime.pipelines.values()
-                for stage in pipeline.needs_brief_only
-            ),
+            brief={
+                (one.name, stage): one.brief_member
+                for one in runtime.pipelines.values()
+                for stage in one.needs_brief_only
+            },
         )  # fmt: skip
         self._locked = LockedJobs()
         self._running = Slots(runtime.log)

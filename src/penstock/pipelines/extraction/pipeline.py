@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from penstock import __version__
 from penstock.catalog.mapping.column_stats import ColumnStats
+from penstock.catalog.products.grid import LINKS, MATCH
 from penstock.catalog.products.plan import compile_plan
 from penstock.catalog.products.validate import compile_validator
 from penstock.catalog.profiles import profile as profiles
@@ -42,6 +43,7 @@ from penstock.pipelines.extraction.verdict import source_of
 
 # Counted up whenever the same file would become other products: older results are not used again.
 _RESULTS = 4
+_LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
@@ -97,6 +99,7 @@ class Extraction(Pipeline):
     needs_file: ClassVar[bool] = True
     checks_first_rows: ClassVar[bool] = True
     needs_brief_only: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
+    later_members: ClassVar[tuple[str, ...]] = (MATCH, LINKS)
 
     def traits(self, config: Any) -> Traits:
         return Traits(summarizes=True, needs_full_input=True, profile=config.profile)
@@ -145,6 +148,10 @@ class Extraction(Pipeline):
         learnt = what_was_read(cursor) | await self._learnt(job, job.header or (), cursor, ctx)
         alike = await find_alike(replace(job, context=learnt), ctx)
         return learnt if alike is None else learnt | {AS_READ: alike}
+
+    def labels(self, context: Mapping[str, Any]) -> Mapping[str, int]:
+        places = {one["target"]: n for n, one in reversed(list(enumerate(context["mapping"])))}
+        return {name: places[target] for name, target in _LABELS.items() if target in places}
 
     def cache_key(self, config: ExtractionConfig) -> str:
         """Intent and price guard decide nothing before the second stage."""

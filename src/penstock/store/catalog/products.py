@@ -11,12 +11,10 @@ from uuid import UUID
 
 import asyncpg
 
-from penstock.model.effects import NameRow, UpsertProduct
-from penstock.model.ids import new_id
 from penstock.model.ports import Missing, Tally, Winner
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.store.catalog import missing, profiles
-from penstock.store.database import Connection, Database, from_json, to_json
+from penstock.store.database import Connection, Database, from_json
 from penstock.store.queries import load
 
 _sql = load("products")
@@ -25,114 +23,6 @@ _TALLIED_AT_ONCE = 20_000
 # More products that share a name than are shown: one of them may be the row's own.
 _LINKS_OF_EACH = 8
 _SAMPLED = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A product that a row wants written."""
-
-    row_no: int
-    effect: UpsertProduct
-
-    @property
-    def name(self) -> tuple[str, str]:
-        return (self.effect.source, self.effect.source_id)
-
-
-async def write_products(
-    conn: Connection, org_id: int, job_id: UUID, asked: Sequence[Asked]
-) -> set[int]:
-    """Write what is still as the stage saw it, with before-images; answers the rows whose product
-    is not, of which nothing was written."""
-    by_name: dict[tuple[str, str], Asked] = {}
-    late: set[int] = set()
-    for one in asked:
-        # The second row of one name in a settle has not seen what the first one writes.
-        if by_name.setdefault(one.name, one) is not one:
-            late.add(one.row_no)
-    # One that was not there is added, unless it is there by then: only known ones are looked at.
-    new = [one for one in by_name.values() if one.effect.seen_version is None]
-    seen = [name for name, one in by_name.items() if one.effect.seen_version is not None]
-    known = {}
-    if seen:
-        sources, ids = zip(*seen, strict=True)
-        locked = await conn.fetch(_sql.lock_products, org_id, list(sources), list(ids))
-        known = {(row["source"], row["source_id"]): row for row in locked}
-    changed: list[tuple[Any, Asked]] = []
-    for name in seen:
-        row, one = known.get(name), by_name[name]
-        if row is None or row["version"] != one.effect.seen_version:
-            late.add(one.row_no)
-        else:
-            changed.append((row, one))
-    images = await _insert(conn, org_id, job_id, new, late)
-    images += await _update(conn, job_id, changed)
-    if images:
-        products, rows, before, versions = zip(*images, strict=True)
-        await conn.execute(
-            _sql.keep_images, job_id, org_id, products, rows, _or_nothing(before), versions
-        )
-    return late
-
-
-_Image = tuple[UUID, int, str | None, int]
-
-
-async def _insert(
-    conn: Connection, org_id: int, job_id: UUID, new: Sequence[Asked], late: set[int]
-) -> list[_Image]:
-    if not new:
-        return []
-    ids = {new_id(): one for one in new}
-    effects = [one.effect for one in ids.values()]
-    rows = await conn.fetch(
-        _sql.insert_products, org_id, job_id, list(ids), [e.source for e in effects],
-        [e.source_id for e in effects], *_columns(effects), [one.row_no for one in ids.values()],
-    )  # fmt: skip
-    written = {row["id"] for row in rows}
-    late |= {one.row_no for product, one in ids.items() if product not in written}
-    return [(product, ids[product].row_no, None, 1) for product in written]
-
-
-async def _update(
-    conn: Connection, job_id: UUID, changed: Sequence[tuple[Any, Asked]]
-) -> list[_Image]:
-    if not changed:
-        return []
-    written = await conn.fetch(
-        _sql.update_products, job_id, [row["id"] for row, _ in changed],
-        *_columns([one.effect for _, one in changed]), [one.row_no for _, one in changed],
-        [one.effect.whole for _, one in changed],
-    )  # fmt: skip
-    versions = {row["id"]: row["version"] for row in written}
-    return [(row["id"], one.row_no, row["image"], versions[row["id"]]) for row, one in changed]
-
-
-def _columns(effects: Sequence[UpsertProduct]) -> tuple[Sequence[Any], ...]:
-    return (
-        _or_nothing([e.sku for e in effects]),
-        _or_nothing([e.gtin for e in effects]),
-        [e.published for e in effects],
-        _or_nothing([None if e.data is None else to_json(e.data) for e in effects]),
-        _or_nothing([None if e.data is None else to_json(e.lineage) for e in effects]),
-    )
-
-
-def _or_nothing(column: Sequence[str | None]) -> Sequence[str | None]:
-    """`unnest` fills up what is shorter with NULLs, and the driver looks at every member."""
-    return column if any(column) else ()
-
-
-async def write_names(
-    conn: Connection, org_id: int, job_id: UUID, names: Mapping[int, NameRow], said_before: bool
-) -> None:
-    """What rows call themselves, instead of what they may have ``said_before``."""
-    if said_before:
-        await conn.execute(_sql.forget_row_keys, job_id, list(names))
-    rows = [(row, key, name.filled) for row, name in names.items() for key in name.keys]
-    if rows:
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        await conn.execute(_sql.add_row_keys, job_id, org_id, *columns)
 
 
 async def rows_beside(

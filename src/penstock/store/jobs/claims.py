@@ -229,10 +229,9 @@ async def rest_stage(conn: Connection, work: Work) -> None:
     await conn.execute(_sql.refresh_ready, [work.job_id])
 
 
-async def load_items(
-    conn: Connection, leases: Sequence[Lease], *, needs_brief_only: bool
-) -> list[Any]:
-    return await conn.fetch(_sql.load_items, *_columns(leases), needs_brief_only)
+async def load_items(conn: Connection, leases: Sequence[Lease], member: str | None) -> list[Any]:
+    """The items of a claim; with ``member`` only that of their checkpoints, and no input."""
+    return await conn.fetch(_sql.load_items, *_columns(leases), member)
 
 
 def _columns(leases: Sequence[Lease]) -> tuple[list[UUID], list[UUID], list[str]]:

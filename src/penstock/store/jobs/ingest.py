@@ -75,10 +75,11 @@ async def save_move(
 
 
 async def end_ingest(
-    conn: Connection, job_id: UUID, context: Mapping[str, Any], worker: str
-) -> Written:
+    conn: Connection, job_id: UUID, context: Mapping[str, Any], labels: Mapping[str, int],
+    worker: str,
+) -> Written:  # fmt: skip
     """All rows are in; a job without rows is complete by this."""
-    await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)))
+    await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)), to_json(dict(labels)))
     await conn.execute(_sql.open_first_stage, job_id)
     return await write_moves(conn, {job_id: JobMove()}, worker)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from penstock.model.pipeline import LABELS
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection
 from penstock.store.jobs.items import FAR_AHEAD, LONG_AGO, OPEN
@@ -65,7 +66,7 @@ async def _shown(conn: Connection, places: Sequence[Place], statuses: Sequence[s
     if not places:
         return []
     ids, rows = [one.job_id for one in places], [one.row_no for one in places]
-    return await conn.fetch(_sql.pending_rows, ids, rows, list(statuses))
+    return await conn.fetch(_sql.pending_rows, ids, rows, list(statuses), LABELS)
 
 
 async def waiting_jobs(conn: Connection, wanted: Wanted, most: int) -> list[UUID]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from penstock.model.pipeline import AS_READ
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json, to_json
@@ -86,10 +87,10 @@ async def begin_again(
     """The job, locked before, is a new generation, which is answered. ``holder`` keeps it from
     being complete until it calls `end_reopening`, with up to ``most`` items."""
     if ended:
-        generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most)
+        generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most, AS_READ)
         await conn.execute(_sql.renew_stages, job_id)
     else:
-        generation = await conn.fetchval(_sql.renew_job, job_id, holder, most)
+        generation = await conn.fetchval(_sql.renew_job, job_id, holder, most, AS_READ)
         await conn.execute(_sql.shut_finish, job_id)
     return None if generation is None else int(generation)
 

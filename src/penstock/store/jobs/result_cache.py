@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -46,10 +46,13 @@ async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: floa
 
 
 async def copy_some(
-    conn: Connection, source: UUID, job: Any, after: int, last: int
+    conn: Connection, source: UUID, job: Any, after: int, last: int, without: Sequence[str]
 ) -> tuple[JobMove, float]:
-    """Rows of the other job become rows of this one; answers the move, and their mean size."""
-    copied = await conn.fetch(_sql.copy_items, job["id"], source, job["user_id"], after, last)
+    """Rows of the other job become rows of this one, ``without`` what later stages added to their
+    documents; answers the move, and their mean size."""
+    copied = await conn.fetch(
+        _sql.copy_items, job["id"], source, job["user_id"], after, last, list(without)
+    )
     await conn.execute(_sql.copy_keys, job["id"], source, after, last)
     move = JobMove()
     for row in copied:

@@ -38,15 +38,18 @@ async def hold(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
 _PLAIN_COLUMNS = 9
 
 
-async def settle_items(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Write transitions. Plain columns go as one text each: asyncpg looks at every member of an
-    array, which for numbers and ids costs more than all else."""
+async def settle_items(
+    conn: Connection, rows: Sequence[tuple[Any, ...]], problems: str | None
+) -> None:
+    """Write transitions; ``problems`` is the member of checkpoints that lists a row's problems.
+    Plain columns go as one text each: asyncpg looks at every member of an array, which for numbers
+    and ids costs more than all else."""
     if rows:
         columns = list(zip(*rows, strict=True))
         plain = [_joined(column) for column in columns[:_PLAIN_COLUMNS]]
         # `unnest` fills up what is shorter with NULLs.
         documents = [column if any(column) else () for column in columns[_PLAIN_COLUMNS:]]
-        done = await conn.execute(_settle.settle_items, *plain, *documents)
+        done = await conn.execute(_settle.settle_items, *plain, *documents, problems)
         _expect(done, len(rows))
 
 

@@ -61,6 +61,9 @@ class JobMove:
     def count(self, counter: str, change: int) -> None:
         self.counters[counter] += change
 
+    def emit(self, event: str, data: Mapping[str, Any]) -> None:
+        self.events.append((event, data))
+
     def failed(self, code: str) -> None:
         self.errors[code] = self.errors.get(code, 0) + 1
 

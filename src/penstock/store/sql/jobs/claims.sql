@@ -263,10 +263,10 @@ FROM (SELECT job_id, min(ready_at) AS ready_at FROM job_stages
 WHERE j.id = r.job_id AND j.ready_at IS DISTINCT FROM r.ready_at
 
 -- name: load_items
--- The items a worker holds, in row order; with $4 only what their checkpoints hold for a lean stage.
-SELECT i.slice_id, i.job_id, i.row_no, CASE WHEN NOT $4 THEN i.input END AS input,
-       CASE WHEN $4 THEN i.normalized->'brief' ELSE i.normalized END AS normalized,
-       i.attempts, i.generation, i.key, i.group_key, CASE WHEN NOT $4 THEN i.noticed END AS noticed
+-- The items a worker holds, in row order; with $4 only that member of their checkpoints.
+SELECT i.slice_id, i.job_id, i.row_no, CASE WHEN $4::text IS NULL THEN i.input END AS input,
+       CASE WHEN $4 IS NULL THEN i.normalized ELSE i.normalized->$4 END AS normalized,
+       i.attempts, i.generation, i.key, i.group_key, CASE WHEN $4 IS NULL THEN i.noticed END AS noticed
 FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS l (slice_id, job_id, row_nos)
 CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
 JOIN job_items i ON i.job_id = l.job_id AND i.row_no = t.row_no AND i.slice_id = l.slice_id

@@ -11,7 +11,7 @@ WHERE job_id = $1 AND position = 0
 
 -- name: end_ingest
 -- Every row is stored. What the whole input taught is kept for the stages.
-UPDATE jobs SET ingest_done = true, context = context || $2::jsonb,
+UPDATE jobs SET ingest_done = true, context = context || $2::jsonb, labels = $3::jsonb,
     bytes_read = bytes_total, attempts = 0, first_failed_at = NULL
 WHERE id = $1
 

@@ -44,31 +44,23 @@ WHERE s.kind = 'items' AND (i.updated_at, i.job_id, i.row_no) > ($1, $2, $3)
 ORDER BY i.updated_at, i.job_id, i.row_no LIMIT $8
 
 -- name: pending_rows
--- What a list of open rows shows of each: of its input only a title, a brand and a SKU, found by what
--- the job's mapping says, or by the names of its columns. Whole inputs never leave the database.
+-- What a list of open rows shows of each: of its input only some labels ($4), found where the job says
+-- they are, or by the names of its columns. Whole inputs never leave the database.
 WITH wanted AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::integer[]) WITH ORDINALITY AS w (job_id, row_no, place)
 ), named AS MATERIALIZED (
     SELECT d.job_id,
-           (SELECT m.n - 1 FROM jsonb_array_elements(j.context->'mapping') WITH ORDINALITY AS m (it, n)
-            WHERE m.it->>'target' = 'title' LIMIT 1)::integer AS title,
-           (SELECT m.n - 1 FROM jsonb_array_elements(j.context->'mapping') WITH ORDINALITY AS m (it, n)
-            WHERE m.it->>'target' = 'brand' LIMIT 1)::integer AS brand,
-           (SELECT m.n - 1 FROM jsonb_array_elements(j.context->'mapping') WITH ORDINALITY AS m (it, n)
-            WHERE m.it->>'target' = 'identifiers.sku' LIMIT 1)::integer AS sku,
-           (SELECT jsonb_object_agg(lower(c.name), c.n - 1)
-            FROM jsonb_array_elements_text(j.header) WITH ORDINALITY AS c (name, n)
-            WHERE lower(c.name) IN ('title', 'brand', 'sku')) AS columns
+           coalesce((SELECT jsonb_object_agg(lower(c.name), c.n - 1)
+                     FROM jsonb_array_elements_text(j.header) WITH ORDINALITY AS c (name, n)
+                     WHERE lower(c.name) = ANY ($4::text[])), '{}') || j.labels AS cells
     FROM (SELECT DISTINCT job_id FROM wanted) AS d JOIN jobs j ON j.id = d.job_id
 )
 SELECT i.job_id, i.row_no, i.status, i.stage, i.attempts, i.job_type, i.updated_at, i.due_at,
        i.error->>'code' AS code, s.worker AS locked_by, s.claimed_at AS locked_at,
-       left(CASE jsonb_typeof(i.input) WHEN 'array' THEN i.input->>coalesce(n.title, (n.columns->>'title')::integer)
-            ELSE i.input->>'title' END, 200) AS title,
-       left(CASE jsonb_typeof(i.input) WHEN 'array' THEN i.input->>coalesce(n.brand, (n.columns->>'brand')::integer)
-            ELSE i.input->>'brand' END, 200) AS brand,
-       left(CASE jsonb_typeof(i.input) WHEN 'array' THEN i.input->>coalesce(n.sku, (n.columns->>'sku')::integer)
-            ELSE i.input->>'sku' END, 200) AS sku,
+       (SELECT jsonb_object_agg(l.name, left(CASE jsonb_typeof(i.input)
+                   WHEN 'array' THEN i.input->>((n.cells->>l.name)::integer)
+                   ELSE i.input->>l.name END, 200))
+        FROM unnest($4::text[]) AS l (name)) AS labels,
        j.name AS job_name, j.user_id, j.percent, j.total, j.pending, j.processing, j.state, j.paused,
        coalesce(j.due_at > now(), false) AS delayed, o.name AS org
 FROM wanted w

@@ -70,14 +70,14 @@ UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, started_at 
     stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - $3) / greatest(total, 1)) END,
-    generation = generation + 1, reopening = $2, updated_at = now(), context = context - 'asRead'
+    generation = generation + 1, reopening = $2, updated_at = now(), context = context - $4::text
 WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
 RETURNING generation
 
 -- name: renew_job
 -- … one that is under way goes on, as a new generation too.
 UPDATE jobs SET summary = NULL, generation = generation + 1, reopening = $2, updated_at = now(),
-    context = context - 'asRead',
+    context = context - $4::text,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - pending - processing - $3) / greatest(total, 1)) END
 WHERE id = $1 AND state IN ('queued', 'running')
@@ -117,7 +117,7 @@ UPDATE job_items SET input = $3::jsonb WHERE job_id = $1 AND row_no = $2
 
 -- name: set_config
 -- Another configuration: what the rows teach is learnt anew, after the last of them, which is stored.
-UPDATE jobs SET config = $2::jsonb, context = '{}', ingest_done = false, has_barrier = $3 WHERE id = $1
+UPDATE jobs SET config = $2::jsonb, context = '{}', labels = '{}', ingest_done = false, has_barrier = $3 WHERE id = $1
 
 -- name: set_stages
 -- The stages of another configuration. One that is no more has nothing in it and stays empty.

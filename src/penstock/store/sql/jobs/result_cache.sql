@@ -21,14 +21,15 @@ SELECT generation = 1 AND state = 'done' FROM jobs WHERE id = $1
 
 -- name: copy_items
 -- Rows of another job as its first stage left them: those that ended there, ended, the others before
--- the second.
+-- the second, without the members ($6) that later stages added.
 WITH copied AS (
     INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, stage, status, attempts, input,
                            noticed, normalized, problems, result, error)
     SELECT $1, i.row_no, i.org_id, $3, i.job_type, least(i.stage, 1),
            CASE WHEN i.stage = 0 THEN i.status ELSE 'PENDING' END,
            CASE WHEN i.stage = 0 THEN i.attempts ELSE 0 END, i.input, i.noticed,
-           i.normalized - 'match', i.problems, i.result - ARRAY['match', 'links'], CASE WHEN i.stage = 0 THEN i.error END
+           i.normalized - $6::text[], i.problems, i.result - $6::text[],
+           CASE WHEN i.stage = 0 THEN i.error END
     FROM job_items i WHERE i.job_id = $2 AND i.row_no > $4 AND i.row_no <= $5
     RETURNING status, error->>'code' AS code, length(input::text) AS bytes
 )

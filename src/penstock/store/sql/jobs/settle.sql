@@ -24,7 +24,7 @@ UPDATE job_items i SET
     due_at = CASE WHEN o.delay_ms >= 0 THEN now() + o.delay_ms * interval '1 millisecond' END,
     crashes = 0, solo_crashes = 0,
     normalized = coalesce(o.normalized, i.normalized),
-    problems = CASE WHEN o.normalized IS NULL THEN i.problems ELSE o.normalized->'problems' END,
+    problems = CASE WHEN o.normalized IS NULL THEN i.problems ELSE o.normalized->$13::text END,
     result = CASE WHEN o.adds THEN coalesce(i.result, '{}') || o.result::jsonb
                   ELSE coalesce(o.result::jsonb, i.result) END,
     error = o.error::jsonb, updated_at = now()

@@ -1,0 +1,14 @@
+"""Effects that stages ask for: one module each, which checks, orders its locks and writes.
+
+A new effect is a class in `model/effects.py`, a module here and a line in `WRITERS`.
+"""
+
+from __future__ import annotations
+
+from penstock.store.effects.deliveries import Deliveries
+from penstock.store.effects.events import Events
+from penstock.store.effects.missing_products import MissingProducts
+from penstock.store.effects.products import Products
+from penstock.store.effects.row_names import RowNames
+
+WRITERS = (RowNames(), Products(), Events(), Deliveries(), MissingProducts())

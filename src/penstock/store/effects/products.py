@@ -1,0 +1,129 @@
+"""Products under the fence, with before-images: what a row makes of them, if they still are as its
+stage saw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from penstock.model.effects import (
+    MAX_NAME_LENGTH,
+    Asked,
+    EffectBatch,
+    EffectWriter,
+    LockOrder,
+    UpsertProduct,
+)
+from penstock.model.errors import ItemError
+from penstock.model.ids import new_id
+from penstock.model.text.json_text import JsonText
+from penstock.store.database import Connection, to_json
+from penstock.store.queries import load
+
+_sql = load("products")
+
+
+class Products(EffectWriter):
+    """Writes `UpsertProduct`."""
+
+    effect = UpsertProduct
+    order = LockOrder.RECORDS
+    late = ItemError("PRODUCT_CHANGED", "The product was changed while this row was worked on")
+
+    def check(self, effect: UpsertProduct) -> UpsertProduct:
+        if not 0 < len(effect.source_id) <= MAX_NAME_LENGTH:
+            raise ValueError(f"a product's source id has 1 to {MAX_NAME_LENGTH} characters")
+        if effect.data is None:
+            return effect
+        texts: Any = [JsonText(to_json(one)) for one in (effect.data, effect.lineage)]
+        return replace(effect, data=texts[0], lineage=texts[1])
+
+    async def write(self, conn: Connection, batch: EffectBatch) -> set[int]:
+        return await write_products(conn, batch.org_id, batch.job_id, batch.asked)
+
+
+async def write_products(
+    conn: Connection, org_id: int, job_id: UUID, asked: Sequence[Asked]
+) -> set[int]:
+    """Write what is still as the stage saw it, with before-images; answers the rows whose product
+    is not, of which nothing was written."""
+    by_name: dict[tuple[str, str], Asked] = {}
+    late: set[int] = set()
+    for one in asked:
+        # The second row of one name in a settle has not seen what the first one writes.
+        name = (one.effect.source, one.effect.source_id)
+        if by_name.setdefault(name, one) is not one:
+            late.add(one.row_no)
+    # One that was not there is added, unless it is there by then: only known ones are looked at.
+    new = [one for one in by_name.values() if one.effect.seen_version is None]
+    seen = [name for name, one in by_name.items() if one.effect.seen_version is not None]
+    known = {}
+    if seen:
+        sources, ids = zip(*seen, strict=True)
+        locked = await conn.fetch(_sql.lock_products, org_id, list(sources), list(ids))
+        known = {(row["source"], row["source_id"]): row for row in locked}
+    changed: list[tuple[Any, Asked]] = []
+    for name in seen:
+        row, one = known.get(name), by_name[name]
+        if row is None or row["version"] != one.effect.seen_version:
+            late.add(one.row_no)
+        else:
+            changed.append((row, one))
+    images = await _insert(conn, org_id, job_id, new, late)
+    images += await _update(conn, job_id, changed)
+    if images:
+        products, rows, before, versions = zip(*images, strict=True)
+        await conn.execute(
+            _sql.keep_images, job_id, org_id, products, rows, _or_nothing(before), versions
+        )
+    return late
+
+
+_Image = tuple[UUID, int, str | None, int]
+
+
+async def _insert(
+    conn: Connection, org_id: int, job_id: UUID, new: Sequence[Asked], late: set[int]
+) -> list[_Image]:
+    if not new:
+        return []
+    ids = {new_id(): one for one in new}
+    effects = [one.effect for one in ids.values()]
+    rows = await conn.fetch(
+        _sql.insert_products, org_id, job_id, list(ids), [e.source for e in effects],
+        [e.source_id for e in effects], *_columns(effects), [one.row_no for one in ids.values()],
+    )  # fmt: skip
+    written = {row["id"] for row in rows}
+    late |= {one.row_no for product, one in ids.items() if product not in written}
+    return [(product, ids[product].row_no, None, 1) for product in written]
+
+
+async def _update(
+    conn: Connection, job_id: UUID, changed: Sequence[tuple[Any, Asked]]
+) -> list[_Image]:
+    if not changed:
+        return []
+    written = await conn.fetch(
+        _sql.update_products, job_id, [row["id"] for row, _ in changed],
+        *_columns([one.effect for _, one in changed]), [one.row_no for _, one in changed],
+        [one.effect.whole for _, one in changed],
+    )  # fmt: skip
+    versions = {row["id"]: row["version"] for row in written}
+    return [(row["id"], one.row_no, row["image"], versions[row["id"]]) for row, one in changed]
+
+
+def _columns(effects: Sequence[UpsertProduct]) -> tuple[Sequence[Any], ...]:
+    return (
+        _or_nothing([e.sku for e in effects]),
+        _or_nothing([e.gtin for e in effects]),
+        [e.published for e in effects],
+        _or_nothing([None if e.data is None else to_json(e.data) for e in effects]),
+        _or_nothing([None if e.data is None else to_json(e.lineage) for e in effects]),
+    )
+
+
+def _or_nothing(column: Sequence[str | None]) -> Sequence[str | None]:
+    """`unnest` fills up what is shorter with NULLs, and the driver looks at every member."""
+    return column if any(column) else ()

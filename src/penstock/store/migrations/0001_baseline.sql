@@ -1,0 +1,1107 @@
+-- Orgs, people, files, jobs, items, leases, events. Every tenant table carries org_id.
+
+CREATE TABLE orgs (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name        text NOT NULL UNIQUE CHECK (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$'),
+    plan        text NOT NULL DEFAULT 'standard'
+                CHECK (plan IN ('enterprise', 'premium', 'standard', 'basic', 'trial')),
+    weight      smallint NOT NULL DEFAULT 2 CHECK (weight > 0),
+    -- Running slices this org may hold; unset: as many as any org.
+    max_slices  integer CHECK (max_slices > 0),
+    shared_jobs boolean NOT NULL DEFAULT false,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    -- By which products of all sources are one; unset: rows match inside their own source.
+    catalog_key text CHECK (catalog_key IN ('sku', 'gtin'))
+);
+
+-- Virtual time apart from the org: it changes with every settle, the org hardly ever. Workers that
+-- serve only some lanes, pipelines or stages are a pool of their own, and each pool shares its own
+-- time; '' are the workers that serve everything.
+CREATE TABLE org_time (
+    org_id bigint NOT NULL REFERENCES orgs ON DELETE CASCADE,
+    pool   text NOT NULL DEFAULT '',
+    vt     double precision NOT NULL DEFAULT 0,
+    PRIMARY KEY (org_id, pool)
+) WITH (fillfactor = 50);
+
+-- Where the last claim started in virtual time: whoever comes back from idle starts there.
+CREATE TABLE virtual_clock (
+    pool text PRIMARY KEY DEFAULT '',
+    v    double precision NOT NULL DEFAULT 0
+) WITH (fillfactor = 10);
+
+INSERT INTO virtual_clock DEFAULT VALUES;
+
+CREATE TABLE users (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    email         text NOT NULL UNIQUE,
+    role          text NOT NULL CHECK (role IN ('admin', 'member', 'viewer')),
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    disabled_at   timestamptz
+);
+
+CREATE TABLE api_keys (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id       bigint NOT NULL REFERENCES orgs,
+    user_id      bigint NOT NULL REFERENCES users,
+    hash         bytea NOT NULL UNIQUE CHECK (length(hash) = 32),
+    prefix       text NOT NULL,
+    name         text NOT NULL DEFAULT '',
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    expires_at   timestamptz,
+    revoked_at   timestamptz,
+    scopes       text[] NOT NULL DEFAULT '{read,write,admin}'
+                 CHECK (scopes <@ ARRAY['read', 'write', 'admin'] AND 'read' = ANY (scopes)),
+    last_used_at timestamptz
+);
+
+CREATE TABLE files (
+    id         uuid PRIMARY KEY,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    user_id    bigint NOT NULL REFERENCES users,
+    name       text NOT NULL,
+    media_type text NOT NULL,
+    sha256     text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$'),
+    size       bigint NOT NULL CHECK (size >= 0),
+    blob_key   text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE INDEX files_blob ON files (blob_key);
+
+CREATE TABLE jobs (
+    id            uuid PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    user_id       bigint NOT NULL REFERENCES users,
+    pipeline      text NOT NULL,
+    name          text NOT NULL DEFAULT '',
+    config        jsonb NOT NULL DEFAULT '{}',
+    file_id       uuid REFERENCES files,
+    ip            inet,
+    state         text NOT NULL DEFAULT 'queued'
+                  CHECK (state IN ('queued', 'running', 'cancelling', 'done', 'failed', 'cancelled')),
+    -- What a cancelling job becomes once its open items are skipped, and why.
+    ending        text CHECK (ending IN ('cancelled', 'failed')),
+    paused        boolean NOT NULL DEFAULT false,
+    standing      boolean NOT NULL DEFAULT false,
+    priority      smallint NOT NULL DEFAULT 5 CHECK (priority BETWEEN 0 AND 100),
+    lane          text NOT NULL,
+    generation    integer NOT NULL DEFAULT 1,
+    attempts      smallint NOT NULL DEFAULT 0,
+    -- When the failures began that the job is tried again for; unset while nothing is wrong.
+    first_failed_at timestamptz,
+    last_error    jsonb,
+    header        jsonb,
+    context       jsonb NOT NULL DEFAULT '{}',
+    -- Which cell of a row's input holds which label: {"title": 3}. Lists of rows show these.
+    labels        jsonb NOT NULL DEFAULT '{}',
+    summary       jsonb,
+    -- The job whose results of the first stage this one began with.
+    cached_from   uuid,
+    ingest_done   boolean NOT NULL DEFAULT false,
+    ingest_cursor jsonb,
+    bytes_read    bigint NOT NULL DEFAULT 0,
+    bytes_total   bigint NOT NULL DEFAULT 0,
+    needs_finish  boolean NOT NULL DEFAULT false,
+    has_barrier   boolean NOT NULL DEFAULT false,
+    grouped       boolean NOT NULL DEFAULT false,
+    -- The operation that is reopening items of this job, chunk by chunk. Until it has come to the end
+    -- the job cannot be complete and no barrier opens. Apart from `ingest_done`, which says whether
+    -- all rows are stored and must stay true if the job is cancelled meanwhile.
+    reopening     uuid,
+    total         integer NOT NULL DEFAULT 0 CHECK (total >= 0),
+    pending       integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
+    processing    integer NOT NULL DEFAULT 0 CHECK (processing >= 0),
+    done          integer NOT NULL DEFAULT 0 CHECK (done >= 0),
+    error         integer NOT NULL DEFAULT 0 CHECK (error >= 0),
+    not_found     integer NOT NULL DEFAULT 0 CHECK (not_found >= 0),
+    skipped       integer NOT NULL DEFAULT 0 CHECK (skipped >= 0),
+    percent       real NOT NULL DEFAULT 0 CHECK (percent BETWEEN 0 AND 100),
+    stage         text,
+    seq           bigint NOT NULL DEFAULT 0,
+    progress_at   timestamptz,
+    -- Nothing of this job can be claimed before; never later than the truth.
+    ready_at      timestamptz NOT NULL DEFAULT now(),
+    due_at        timestamptz,
+    served_at     timestamptz NOT NULL DEFAULT now(),
+    heartbeat_at  timestamptz,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    started_at    timestamptz,
+    finished_at   timestamptz,
+    updated_at    timestamptz NOT NULL DEFAULT now(),
+    CHECK (total = pending + processing + done + error + not_found + skipped),
+    CHECK ((state IN ('done', 'failed', 'cancelled')) = (finished_at IS NOT NULL)),
+    CHECK (state NOT IN ('done', 'failed', 'cancelled') OR pending + processing = 0),
+    CHECK ((state = 'cancelling') <= (ending IS NOT NULL))
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
+
+CREATE INDEX jobs_claimable ON jobs (org_id, priority DESC, served_at, id)
+    WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
+CREATE INDEX jobs_ready ON jobs (org_id, ready_at)
+    WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
+CREATE INDEX jobs_listed ON jobs (org_id, id);
+
+-- Ingest (position -1), each stage, and finish (position 1000) of a live job.
+CREATE TABLE job_stages (
+    job_id    uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    position  smallint NOT NULL,
+    org_id    bigint NOT NULL,
+    kind      text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
+    name      text NOT NULL,
+    barrier   boolean NOT NULL DEFAULT false,
+    -- Share of an item's way that lies before this stage.
+    before    real NOT NULL DEFAULT 0,
+    pending   integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
+    open      integer NOT NULL DEFAULT 0 CHECK (open >= pending),
+    ready_at  timestamptz NOT NULL DEFAULT 'infinity',
+    -- First stage only, which is filled in row order: no fresh item below this row is pending.
+    floor     integer NOT NULL DEFAULT 0,
+    avg_ms    real,
+    avg_bytes real,
+    -- Workers that died over the ingest or the finish.
+    crashes   smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (job_id, position)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
+
+-- A slice is the lease: its id is the fencing token.
+CREATE TABLE slices (
+    id          uuid PRIMARY KEY,
+    kind        text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
+    job_id      uuid NOT NULL,
+    org_id      bigint NOT NULL,
+    pipeline    text NOT NULL,
+    stage       text NOT NULL,
+    position    smallint NOT NULL,
+    group_key   text,
+    worker      text NOT NULL,
+    pool        text NOT NULL DEFAULT '',
+    -- Which rows it holds, so that an expired one is found without an index on job_items.
+    row_nos     integer[] NOT NULL DEFAULT '{}',
+    claimed_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL,
+    expected_ms double precision NOT NULL,
+    vstart      double precision NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+CREATE INDEX slices_job ON slices (job_id);
+CREATE UNIQUE INDEX slices_one_per_job ON slices (job_id, kind) WHERE kind IN ('ingest', 'finish');
+CREATE UNIQUE INDEX slices_one_per_group ON slices (pipeline, stage, group_key)
+    WHERE group_key IS NOT NULL;
+
+CREATE TABLE job_items (
+    -- No foreign key: it would cost a check per row in the hottest write there is.
+    job_id       uuid NOT NULL,
+    row_no       integer NOT NULL CHECK (row_no > 0),
+    org_id       bigint NOT NULL,
+    user_id      bigint NOT NULL,
+    job_type     text NOT NULL,
+    stage        smallint NOT NULL DEFAULT 0,
+    status       text NOT NULL DEFAULT 'PENDING'
+                 CHECK (status IN ('PENDING', 'PROCESSING', 'DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED')),
+    generation   integer NOT NULL DEFAULT 1,
+    attempts     smallint NOT NULL DEFAULT 0,
+    crashes      smallint NOT NULL DEFAULT 0,
+    solo_crashes smallint NOT NULL DEFAULT 0,
+    slice_id     uuid,
+    parent_row   integer,
+    key          text,
+    group_key    text,
+    -- Set once an item waits for anything but its first turn.
+    due_at       timestamptz,
+    updated_at   timestamptz NOT NULL DEFAULT now(),
+    input        jsonb NOT NULL,
+    normalized   jsonb,
+    result       jsonb,
+    error        jsonb,
+    -- What the reader noticed of the row; kept however often it is worked through.
+    noticed      jsonb,
+    -- Those of the document. Small, and wanted without it: summaries and exports ask every row.
+    problems     jsonb,
+    PRIMARY KEY (job_id, row_no),
+    CHECK ((status = 'PROCESSING') = (slice_id IS NOT NULL))
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+
+-- Documents are written once and copied often: every claim and settle writes its item's row anew.
+-- Outside of the row they stay where they are, and packing them costs more than the space is worth.
+-- Pages end at a number of bytes: of what is not packed, the size is known without reading it.
+ALTER TABLE job_items ALTER COLUMN normalized SET STORAGE EXTERNAL;
+ALTER TABLE job_items ALTER COLUMN input SET STORAGE EXTERNAL;
+ALTER TABLE job_items ALTER COLUMN result SET STORAGE EXTERNAL;
+
+CREATE INDEX items_fresh ON job_items (job_id, stage, row_no)
+    WHERE status = 'PENDING' AND due_at IS NULL AND group_key IS NULL;
+CREATE INDEX items_due ON job_items (job_id, stage, due_at, row_no)
+    WHERE status = 'PENDING' AND due_at IS NOT NULL AND group_key IS NULL;
+CREATE INDEX items_grouped ON job_items (job_id, stage, group_key, row_no)
+    WHERE status = 'PENDING' AND group_key IS NOT NULL;
+CREATE INDEX items_live ON job_items (job_id, updated_at, row_no)
+    WHERE status IN ('PENDING', 'PROCESSING');
+CREATE INDEX items_problem ON job_items (job_id, status, row_no)
+    WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
+-- … and what ended so last, or longest ago.
+CREATE INDEX items_problem_age ON job_items (job_id, status, updated_at, row_no)
+    WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
+CREATE UNIQUE INDEX items_key ON job_items (job_id, key) WHERE key IS NOT NULL;
+
+CREATE TABLE job_errors (
+    job_id uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    org_id bigint NOT NULL,
+    code   text NOT NULL,
+    count  integer NOT NULL,
+    PRIMARY KEY (job_id, code)
+) WITH (fillfactor = 50);
+
+CREATE TABLE events (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- Readers over all jobs follow commit order: only what is older than every open transaction.
+    xid        xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    org_id     bigint,
+    job_id     uuid,
+    seq        bigint,
+    event      text NOT NULL,
+    worker     text,
+    data       jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CHECK ((job_id IS NULL) = (seq IS NULL))
+);
+
+CREATE UNIQUE INDEX events_seq ON events (job_id, seq) WHERE job_id IS NOT NULL;
+CREATE INDEX events_commit_order ON events (xid, id);
+-- An org reads its own without passing everybody's.
+CREATE INDEX events_of_org ON events (org_id, xid, id);
+
+CREATE TABLE idempotency_keys (
+    org_id       bigint NOT NULL REFERENCES orgs,
+    user_id      bigint NOT NULL REFERENCES users,
+    key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
+    request_hash bytea NOT NULL,
+    job_id       uuid REFERENCES jobs ON DELETE CASCADE,
+    response     text NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    status       smallint NOT NULL DEFAULT 202,
+    headers      jsonb NOT NULL DEFAULT '{}',
+    PRIMARY KEY (org_id, user_id, key)
+);
+
+CREATE TABLE workers (
+    id           text PRIMARY KEY,
+    host         text NOT NULL,
+    pid          integer NOT NULL,
+    slots        smallint NOT NULL,
+    started_at   timestamptz NOT NULL DEFAULT now(),
+    heartbeat_at timestamptz NOT NULL DEFAULT now(),
+    stopped_at   timestamptz,
+    -- What it says of itself: load, sizes, rates.
+    figures      jsonb NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50);
+
+-- How full the queue is, as its watch saw it last.
+CREATE TABLE intake (
+    one        boolean PRIMARY KEY DEFAULT true CHECK (one),
+    level      text NOT NULL DEFAULT 'healthy'
+               CHECK (level IN ('healthy', 'degraded', 'critical', 'overload')),
+    depth      bigint NOT NULL DEFAULT 0,
+    since      timestamptz NOT NULL DEFAULT now(),
+    checked_at timestamptz NOT NULL DEFAULT now(),
+    alerted_at timestamptz
+) WITH (fillfactor = 10);
+
+INSERT INTO intake DEFAULT VALUES;
+
+CREATE TABLE audit (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id     bigint REFERENCES orgs,
+    user_id    bigint REFERENCES users,
+    action     text NOT NULL,
+    target     text NOT NULL,
+    ip         inet,
+    before     jsonb,
+    after      jsonb,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE INDEX audit_listed ON audit (org_id, id DESC);
+
+-- A lane in here stands still: nothing of it is claimed until it is taken out.
+CREATE TABLE paused_lanes (
+    lane      text PRIMARY KEY,
+    user_id   bigint REFERENCES users,
+    reason    text NOT NULL DEFAULT '',
+    paused_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Tenancy: the API's role sees the org it was given for this transaction, and nothing without one.
+-- `penstock.owner` narrows it to one user's own rows.
+
+CREATE FUNCTION current_org() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('penstock.org', true), '')::bigint;
+CREATE FUNCTION current_owner() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('penstock.owner', true), '')::bigint;
+
+ALTER TABLE orgs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE org_time ENABLE ROW LEVEL SECURITY;
+ALTER TABLE virtual_clock ENABLE ROW LEVEL SECURITY;
+ALTER TABLE users ENABLE ROW LEVEL SECURITY;
+ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE files ENABLE ROW LEVEL SECURITY;
+ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_stages ENABLE ROW LEVEL SECURITY;
+ALTER TABLE slices ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_items ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_errors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE events ENABLE ROW LEVEL SECURITY;
+ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE workers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE intake ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE paused_lanes ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_org ON orgs TO penstock_api USING (id = (SELECT current_org()));
+CREATE POLICY own_org ON users TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_rows ON files TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON jobs TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON job_items TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON idempotency_keys TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+-- These hang on a job, which has its own policy; queries reach them through it.
+CREATE POLICY own_org ON job_stages TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON slices TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON job_errors TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON events TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON audit TO penstock_api USING (org_id = (SELECT current_org()));
+
+CREATE POLICY all_orgs ON orgs TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON org_time TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON users TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON api_keys TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON files TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON jobs TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_stages TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON slices TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_items TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_errors TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON events TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON idempotency_keys TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON workers TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON intake TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON audit TO penstock_admin USING (true);
+-- The lane of an enterprise org carries its name, which is no other org's business.
+CREATE POLICY own_org ON paused_lanes FOR SELECT TO penstock_api
+    USING (lane NOT LIKE 'priority.%'
+           OR lane = 'priority.' || (SELECT name FROM orgs WHERE id = (SELECT current_org())));
+CREATE POLICY all_orgs ON paused_lanes TO penstock_admin USING (true);
+
+GRANT SELECT ON orgs, users, files, jobs, job_stages, slices, job_items, job_errors, events,
+    idempotency_keys, audit TO penstock_api, penstock_admin;
+GRANT SELECT (id, org_id, user_id, prefix, name, created_at, expires_at, revoked_at)
+    ON api_keys TO penstock_api, penstock_admin;
+GRANT SELECT ON workers, intake, org_time TO penstock_admin;
+GRANT INSERT ON files, jobs, job_stages, job_items, job_errors, events, idempotency_keys, audit
+    TO penstock_api, penstock_admin;
+GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstock_admin;
+-- Only to lock them in order before they are deleted.
+GRANT UPDATE (expires_at) ON slices TO penstock_api, penstock_admin;
+GRANT DELETE ON slices, idempotency_keys TO penstock_api, penstock_admin;
+
+GRANT SELECT ON paused_lanes TO penstock_api, penstock_admin;
+GRANT INSERT, DELETE ON paused_lanes TO penstock_admin;
+
+CREATE INDEX jobs_depth ON jobs (state) WHERE state IN ('queued', 'running', 'cancelling');
+CREATE INDEX jobs_recent ON jobs (finished_at DESC) WHERE state = 'done' AND started_at IS NOT NULL;
+
+-- Who runs the services that the whole installation needs once. The lock is the truth and belongs to
+-- the leader's session; this row says who it is, and since when nothing was heard of it.
+CREATE TABLE leaders (
+    name    text PRIMARY KEY,
+    worker  text NOT NULL,
+    backend integer NOT NULL,
+    took_at timestamptz NOT NULL DEFAULT now(),
+    beat_at timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 10);
+
+ALTER TABLE leaders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_orgs ON leaders TO penstock_admin USING (true);
+GRANT SELECT ON leaders TO penstock_admin;
+
+-- Dead letters: what failed for good, with all that is needed to judge it and to run it again.
+
+CREATE TABLE dead_letters (
+    id              uuid PRIMARY KEY,
+    org_id          bigint NOT NULL REFERENCES orgs,
+    user_id         bigint NOT NULL REFERENCES users,
+    job_id          uuid NOT NULL,
+    -- The one item of a standing job (a delivery) that failed for good; unset: the job itself.
+    row_no          integer,
+    pipeline        text NOT NULL,
+    name            text NOT NULL,
+    -- As long as there is a letter its file stays.
+    file_id         uuid REFERENCES files,
+    config          jsonb NOT NULL,
+    priority        smallint NOT NULL,
+    attempts        integer NOT NULL,
+    code            text NOT NULL,
+    message         text NOT NULL,
+    details         jsonb NOT NULL DEFAULT '{}',
+    -- For admins alone: the API's role has no right to this column.
+    trace           text,
+    signature       text COLLATE "C" NOT NULL,
+    first_failed_at timestamptz NOT NULL,
+    last_failed_at  timestamptz NOT NULL DEFAULT now(),
+    state           text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'reprocessed', 'discarded')),
+    new_job_id      uuid,
+    reason          text,
+    closed_by       bigint REFERENCES users,
+    closed_at       timestamptz,
+    CHECK ((state = 'open') = (closed_at IS NULL)),
+    CHECK ((state = 'reprocessed') = (new_job_id IS NOT NULL)),
+    CHECK ((state = 'discarded') = (reason IS NOT NULL))
+);
+
+-- Pages of one org, pages over all orgs, and what has one signature.
+CREATE INDEX dead_letters_listed ON dead_letters (org_id, state, last_failed_at, id);
+CREATE INDEX dead_letters_of_all ON dead_letters (state, last_failed_at, id);
+CREATE INDEX dead_letters_alike ON dead_letters (signature, org_id, state, last_failed_at, id);
+-- A failed job that is taken up again itself closes its letter.
+CREATE INDEX dead_letters_of_job ON dead_letters (job_id) WHERE state = 'open';
+
+-- How many letters of one signature are open: kept, because counting them would read them all.
+CREATE TABLE dead_letter_groups (
+    org_id          bigint NOT NULL REFERENCES orgs,
+    signature       text COLLATE "C" NOT NULL,
+    user_id         bigint NOT NULL REFERENCES users,
+    open            integer NOT NULL CHECK (open >= 0),
+    first_failed_at timestamptz NOT NULL,
+    last_failed_at  timestamptz NOT NULL,
+    newest          uuid NOT NULL,
+    PRIMARY KEY (org_id, signature, user_id)
+) WITH (fillfactor = 50);
+
+CREATE INDEX dead_letter_groups_of_all ON dead_letter_groups (signature) WHERE open > 0;
+
+ALTER TABLE dead_letters ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dead_letter_groups ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_rows ON dead_letters TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON dead_letter_groups TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON dead_letters TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON dead_letter_groups TO penstock_admin USING (true);
+
+GRANT SELECT (id, org_id, user_id, job_id, row_no, pipeline, name, file_id, config, priority,
+              attempts, code, message, details, signature, first_failed_at, last_failed_at, state,
+              new_job_id, reason, closed_by, closed_at)
+    ON dead_letters TO penstock_api;
+GRANT SELECT ON dead_letters TO penstock_admin;
+GRANT SELECT ON dead_letter_groups TO penstock_api, penstock_admin;
+GRANT UPDATE (state, new_job_id, reason, closed_by, closed_at) ON dead_letters
+    TO penstock_api, penstock_admin;
+GRANT UPDATE (open) ON dead_letter_groups TO penstock_api, penstock_admin;
+
+-- Files that no job uses are looked for, oldest first.
+CREATE INDEX files_age ON files (created_at, id);
+CREATE INDEX jobs_file ON jobs (file_id) WHERE file_id IS NOT NULL;
+CREATE INDEX dead_letters_file ON dead_letters (file_id) WHERE file_id IS NOT NULL;
+
+-- Who the folder of blobs belongs to: nobody sweeps the blobs of another installation.
+CREATE TABLE installation (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    id  uuid NOT NULL DEFAULT gen_random_uuid(),
+    -- What places in lists are signed with. Two ids: 244 random bits.
+    signing_key bytea NOT NULL
+        DEFAULT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')
+);
+
+INSERT INTO installation DEFAULT VALUES;
+
+ALTER TABLE installation ENABLE ROW LEVEL SECURITY;
+
+-- Paused jobs are left out: nobody works on them, so that they could keep a queue full for ever.
+-- Counting ends at `most`.
+CREATE FUNCTION queue_state(most integer DEFAULT 20001)
+    RETURNS TABLE (depth bigint, waiting bigint, active bigint, delayed bigint, oldest_ms double precision,
+                   slots bigint, workers bigint, avg_job_ms double precision, level text,
+                   since timestamptz, dead_letters bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT q.depth, q.waiting, q.active, q.delayed, q.oldest_ms, w.slots, w.workers,
+           (SELECT avg(extract(epoch FROM r.finished_at - r.started_at) * 1000)
+                FROM (SELECT finished_at, started_at FROM jobs
+                      WHERE state = 'done' AND started_at IS NOT NULL
+                      ORDER BY finished_at DESC LIMIT 50) AS r),
+           i.level, i.since, (SELECT coalesce(sum(open), 0) FROM dead_letter_groups)
+    FROM (SELECT count(*) AS depth,
+                 count(*) FILTER (WHERE state = 'queued' AND NOT later) AS waiting,
+                 count(*) FILTER (WHERE state <> 'queued') AS active,
+                 count(*) FILTER (WHERE state = 'queued' AND later) AS delayed,
+                 extract(epoch FROM now() - min(ready_at) FILTER (
+                     WHERE state = 'queued' AND ready_at <= now())) * 1000 AS oldest_ms
+          FROM (SELECT state, ready_at, coalesce(due_at > now(), false) AS later FROM jobs
+                WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing AND NOT paused
+                LIMIT most) AS live) AS q,
+         (SELECT coalesce(sum(slots), 0) AS slots, count(*) AS workers FROM workers
+          WHERE stopped_at IS NULL AND heartbeat_at > now() - interval '10 seconds') AS w,
+         intake AS i;
+END;
+
+REVOKE ALL ON FUNCTION queue_state(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION queue_state(integer) TO penstock_api, penstock_admin;
+
+-- How many jobs ended in the last hour, up to a bound, and whether all that waits is in paused lanes.
+CREATE FUNCTION last_hour(most integer)
+    RETURNS TABLE (completed bigint, failed bigint, paused boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT (SELECT count(*) FROM (
+                SELECT 1 FROM jobs WHERE state = 'done' AND started_at IS NOT NULL
+                  AND finished_at > now() - interval '1 hour' LIMIT most) AS d),
+           (SELECT count(*) FROM (
+                SELECT 1 FROM dead_letters WHERE state IN ('open', 'reprocessed', 'discarded')
+                  AND last_failed_at > now() - interval '1 hour' LIMIT most) AS f),
+           EXISTS (SELECT FROM paused_lanes) AND NOT EXISTS (
+               SELECT FROM jobs j WHERE j.state = 'queued' AND NOT j.paused AND NOT j.standing
+                 AND NOT EXISTS (SELECT FROM paused_lanes p WHERE p.lane = j.lane));
+END;
+
+REVOKE ALL ON FUNCTION last_hour(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION last_hour(integer) TO penstock_api, penstock_admin;
+
+-- The catalog: products, what jobs changed of them, and the keys of a job's rows.
+
+CREATE TABLE products (
+    id         uuid PRIMARY KEY,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    source     text NOT NULL,
+    source_id  text NOT NULL,
+    -- In byte order, so that an index finds them by their first characters.
+    sku        text COLLATE "C",
+    gtin       text COLLATE "C",
+    -- False: the supplier no longer has it.
+    published  boolean NOT NULL DEFAULT true,
+    version    integer NOT NULL DEFAULT 1,
+    data       jsonb NOT NULL,
+    -- Where each value came from: column or path, raw text, rule, confidence.
+    lineage    jsonb NOT NULL DEFAULT '{}',
+    -- The row of a job that wrote it last.
+    job_id     uuid NOT NULL,
+    row_no     integer NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (org_id, source, source_id)
+) WITH (fillfactor = 80);
+
+ALTER TABLE products ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE products ALTER COLUMN lineage SET STORAGE EXTERNAL;
+
+CREATE INDEX products_sku ON products (org_id, sku, source) WHERE sku IS NOT NULL;
+CREATE INDEX products_gtin ON products (org_id, gtin, source) WHERE gtin IS NOT NULL;
+-- Brand and MPN: what links to products of other sources are proposed by.
+CREATE INDEX products_maker ON products (
+    org_id, left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200), source
+) WHERE left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) IS NOT NULL;
+CREATE INDEX products_listed ON products (org_id, updated_at DESC, id DESC);
+
+-- Before-images: what a job found before it changed a product, once per job and product.
+CREATE TABLE product_changes (
+    job_id     uuid NOT NULL,
+    product_id uuid NOT NULL,
+    org_id     bigint NOT NULL,
+    row_no     integer NOT NULL,
+    -- The whole row as it was; NULL: there was none.
+    before     jsonb,
+    -- The version this job left; another one means that someone changed it since.
+    version    integer NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    undone_at  timestamptz,
+    -- What an undo took back.
+    after      jsonb,
+    -- Of a job whose rows ran again after others had changed the product: what it was before the runs
+    -- before the last, in their order, each with the version that run left.
+    earlier    jsonb,
+    PRIMARY KEY (job_id, product_id)
+);
+
+CREATE INDEX product_changes_history ON product_changes (product_id, changed_at DESC);
+-- Versions that an undo took back are not given again: whoever saw one must not take another for it.
+CREATE INDEX product_changes_undone ON product_changes (product_id, version) WHERE undone_at IS NOT NULL;
+
+-- What a job's rows call themselves (SKU, GTIN, source id), to find the same product twice in one
+-- file. Kept with the job: a row that is fixed later is compared again.
+CREATE TABLE job_keys (
+    job_id uuid NOT NULL,
+    row_no integer NOT NULL,
+    key    text NOT NULL,
+    org_id bigint NOT NULL,
+    -- How many fields the row fills, for whoever keeps the most complete one.
+    filled smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (job_id, row_no, key)
+);
+
+CREATE INDEX job_keys_found ON job_keys (job_id, key, row_no);
+
+-- Results that can be used again: the job that made them from the same bytes with the same key.
+CREATE TABLE result_cache (
+    org_id  bigint NOT NULL,
+    sha256  text NOT NULL,
+    key     text NOT NULL,
+    job_id  uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    made_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, sha256, key)
+);
+
+CREATE INDEX result_cache_age ON result_cache (made_at);
+ALTER TABLE result_cache ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON result_cache TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON result_cache TO penstock_admin USING (true);
+
+-- Products that a job's file lacks, where the job was asked to tell.
+CREATE TABLE job_missing (
+    job_id      uuid NOT NULL,
+    source_id   text NOT NULL,
+    org_id      bigint NOT NULL,
+    product_id  uuid NOT NULL,
+    sku         text,
+    gtin        text,
+    title       text,
+    unpublished boolean NOT NULL,
+    PRIMARY KEY (job_id, source_id)
+);
+
+ALTER TABLE job_missing ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON job_missing TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON job_missing TO penstock_admin USING (true);
+GRANT SELECT ON job_missing TO penstock_api, penstock_admin;
+
+ALTER TABLE products ENABLE ROW LEVEL SECURITY;
+ALTER TABLE product_changes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_keys ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON products TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON product_changes TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON job_keys TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON products TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON product_changes TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_keys TO penstock_admin USING (true);
+GRANT SELECT ON products, product_changes, job_keys TO penstock_api, penstock_admin;
+-- Undoing a job puts products back as they were.
+GRANT INSERT, UPDATE, DELETE ON products TO penstock_api, penstock_admin;
+GRANT UPDATE ON product_changes TO penstock_api, penstock_admin;
+-- Reprocessing, and operations over many jobs that go on in the background.
+
+-- What "retry all that failed since" looks through.
+CREATE INDEX jobs_failures ON jobs (org_id, finished_at)
+    WHERE state = 'failed' OR (state = 'done' AND error > 0);
+
+CREATE TABLE bulk_operations (
+    id               uuid PRIMARY KEY,
+    org_id           bigint NOT NULL REFERENCES orgs,
+    user_id          bigint NOT NULL REFERENCES users,
+    ip               inet,
+    action           text NOT NULL,
+    filter           jsonb NOT NULL,
+    params           jsonb NOT NULL DEFAULT '{}',
+    -- Whose jobs it may touch, as its asker could when it was asked for: one org's (or all, for an
+    -- admin), one user's (or all).
+    scope_org        bigint,
+    scope_owner      bigint,
+    state            text NOT NULL CHECK (state IN ('counting', 'running', 'done', 'aborted', 'failed')),
+    matched          integer NOT NULL DEFAULT 0 CHECK (matched >= 0),
+    changed          integer NOT NULL DEFAULT 0 CHECK (changed >= 0),
+    left_out         integer NOT NULL DEFAULT 0 CHECK (left_out >= 0),
+    failed           integer NOT NULL DEFAULT 0 CHECK (failed >= 0),
+    items            bigint NOT NULL DEFAULT 0 CHECK (items >= 0),
+    items_left_out   bigint NOT NULL DEFAULT 0 CHECK (items_left_out >= 0),
+    errors           jsonb NOT NULL DEFAULT '[]',
+    -- All jobs up to here are behind it.
+    last_job         uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
+    -- A job too large for one transaction, and how far it is in it.
+    target           uuid,
+    target_row       integer NOT NULL DEFAULT 0,
+    target_selection jsonb,
+    asked_at         timestamptz NOT NULL DEFAULT now(),
+    updated_at       timestamptz NOT NULL DEFAULT now(),
+    finished_at      timestamptz,
+    CHECK ((state IN ('done', 'aborted', 'failed')) = (finished_at IS NOT NULL)),
+    CHECK ((target IS NULL) = (target_selection IS NULL)),
+    CHECK (target IS NULL OR state = 'running')
+) WITH (fillfactor = 50);
+
+CREATE INDEX bulk_live ON bulk_operations (asked_at) WHERE state IN ('counting', 'running');
+CREATE INDEX bulk_listed ON bulk_operations (org_id, id);
+
+ALTER TABLE bulk_operations ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON bulk_operations TO penstock_api
+    USING (org_id = (SELECT current_org()) AND scope_org = org_id
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON bulk_operations TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON bulk_operations TO penstock_api, penstock_admin;
+
+-- What was learnt of suppliers' files, and what currencies were worth.
+
+CREATE TABLE profiles (
+    org_id      bigint NOT NULL REFERENCES orgs,
+    name        text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    version     integer NOT NULL CHECK (version > 0),
+    -- Of the header it was made for; files with the same columns find it by this.
+    fingerprint text,
+    body        jsonb NOT NULL,
+    user_id     bigint NOT NULL REFERENCES users,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    -- A deleted profile keeps its versions, for jobs that ran with them.
+    deleted_at  timestamptz,
+    PRIMARY KEY (org_id, name, version)
+);
+
+CREATE INDEX profiles_found ON profiles (org_id, fingerprint, created_at DESC)
+    WHERE fingerprint IS NOT NULL AND deleted_at IS NULL;
+
+-- Of the whole installation: what one unit of a currency was worth in the base currency that day.
+CREATE TABLE rates (
+    base     text NOT NULL CHECK (base ~ '^[A-Z]{3}$'),
+    currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+    day      date NOT NULL,
+    worth    numeric NOT NULL CHECK (worth > 0),
+    PRIMARY KEY (base, currency, day)
+);
+
+ALTER TABLE profiles ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rates ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON profiles TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON profiles TO penstock_admin USING (true);
+CREATE POLICY everyone ON rates TO penstock_api USING (true);
+CREATE POLICY all_orgs ON rates TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE (deleted_at), DELETE ON profiles TO penstock_api, penstock_admin;
+GRANT SELECT ON rates TO penstock_api, penstock_admin;
+GRANT INSERT, UPDATE ON rates TO penstock_admin;
+
+-- Old keys are forgotten some at a time, oldest first.
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+-- Of the rows of one name, the most complete is found without looking at all of them.
+CREATE INDEX job_keys_most_complete ON job_keys (job_id, key, filled DESC, row_no);
+
+-- The latest time the installation has seen. A clock that says less has been set back, and what was
+-- to happen soon would wait for as long as that.
+CREATE TABLE clock (
+    one  boolean PRIMARY KEY DEFAULT true CHECK (one),
+    seen timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 10);
+
+INSERT INTO clock DEFAULT VALUES;
+
+ALTER TABLE clock ENABLE ROW LEVEL SECURITY;
+
+-- Signing in: passwords, sessions, what a key may do, and how often someone has tried.
+
+CREATE FUNCTION current_actor() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('penstock.user', true), '')::bigint;
+
+-- Addresses are compared without regard to case.
+
+-- Apart from the users, so that whoever may read users reads no hash.
+CREATE TABLE passwords (
+    user_id    bigint PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    hash       text NOT NULL CHECK (hash LIKE '$argon2id$%'),
+    changed_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE sessions (
+    id         uuid PRIMARY KEY,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    user_id    bigint NOT NULL REFERENCES users ON DELETE CASCADE,
+    hash       bytea NOT NULL UNIQUE CHECK (length(hash) = 32),
+    ip         inet,
+    agent      text NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    seen_at    timestamptz NOT NULL DEFAULT now(),
+    -- Ends here unless it is used before, and there whatever happens.
+    idle_until timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL
+) WITH (fillfactor = 80);
+
+CREATE INDEX sessions_user ON sessions (user_id);
+CREATE INDEX sessions_age ON sessions (idle_until);
+
+-- Failed tries to sign in of the last hour, by account and by network, both as hashes: what is
+-- typed into the wrong field may be a password.
+CREATE TABLE sign_in_tries (
+    id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    account bytea NOT NULL,
+    at      timestamptz NOT NULL DEFAULT now(),
+    network bytea NOT NULL
+);
+
+CREATE INDEX sign_in_tries_account ON sign_in_tries (account, at DESC);
+CREATE INDEX sign_in_tries_age ON sign_in_tries (at);
+CREATE INDEX sign_in_tries_network ON sign_in_tries (network, at DESC);
+
+-- Networks from which an account was signed in to: others' failed tries do not shut them out.
+CREATE TABLE sign_in_networks (
+    account bytea NOT NULL,
+    network bytea NOT NULL,
+    at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (account, network)
+);
+
+CREATE INDEX sign_in_networks_age ON sign_in_networks (at);
+
+CREATE INDEX api_keys_user ON api_keys (user_id, id);
+
+-- The whole installation's changes, those of one person, and those of one thing, newest first.
+CREATE INDEX audit_of_user ON audit (user_id, id DESC);
+CREATE INDEX audit_of_target ON audit (target, id DESC);
+CREATE INDEX audit_of_action ON audit (action, id DESC);
+
+ALTER TABLE passwords ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_tries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_networks ENABLE ROW LEVEL SECURITY;
+
+-- Of keys, passwords and sessions everyone has their own, whether or not the org shares its jobs.
+CREATE POLICY own_rows ON api_keys TO penstock_api
+    USING (org_id = (SELECT current_org()) AND user_id = (SELECT current_actor()));
+CREATE POLICY own_rows ON passwords TO penstock_api
+    USING (org_id = (SELECT current_org()) AND user_id = (SELECT current_actor()));
+CREATE POLICY own_rows ON sessions TO penstock_api
+    USING (org_id = (SELECT current_org()) AND user_id = (SELECT current_actor()));
+CREATE POLICY all_orgs ON passwords TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON sessions TO penstock_admin USING (true);
+-- Counted before anyone is known.
+CREATE POLICY everyone ON sign_in_tries TO penstock_api USING (true);
+CREATE POLICY everyone ON sign_in_networks TO penstock_api USING (true);
+-- An admin who resets a password forgives the tries with the old one.
+CREATE POLICY all_orgs ON sign_in_tries TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON virtual_clock FOR SELECT TO penstock_admin USING (true);
+
+GRANT SELECT (scopes, last_used_at) ON api_keys TO penstock_api, penstock_admin;
+GRANT INSERT (org_id, user_id, hash, prefix, name, expires_at, scopes), UPDATE (revoked_at)
+    ON api_keys TO penstock_api, penstock_admin;
+GRANT SELECT (user_id, org_id, changed_at), INSERT (user_id, org_id, hash),
+    UPDATE (hash, changed_at) ON passwords TO penstock_api, penstock_admin;
+GRANT SELECT (id, org_id, user_id, ip, agent, created_at, seen_at, idle_until, expires_at),
+    INSERT (id, org_id, user_id, hash, ip, agent, idle_until, expires_at), DELETE
+    ON sessions TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT (account, network), DELETE ON sign_in_tries TO penstock_api;
+GRANT SELECT, INSERT (account, network), UPDATE (at) ON sign_in_networks TO penstock_api;
+GRANT SELECT, DELETE ON sign_in_tries TO penstock_admin;
+GRANT INSERT (org_id, email, role), UPDATE (role, disabled_at) ON users TO penstock_admin;
+GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs, catalog_key) ON orgs
+    TO penstock_admin;
+GRANT INSERT ON org_time TO penstock_admin;
+GRANT SELECT ON virtual_clock TO penstock_admin;
+
+-- What the API needs across orgs: these return just that and nothing else.
+-- `unused`: nobody has noted for a minute that it is in use.
+CREATE FUNCTION principal_of(key_hash bytea)
+    RETURNS TABLE (user_id bigint, org_id bigint, email text, role text, org text, plan text,
+                   shared_jobs boolean, key_id bigint, scopes text[], unused boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT u.id, o.id, u.email, u.role, o.name, o.plan, o.shared_jobs, k.id, k.scopes,
+           coalesce(k.last_used_at < now() - interval '1 minute', true)
+    FROM api_keys k JOIN users u ON u.id = k.user_id JOIN orgs o ON o.id = u.org_id
+    WHERE k.hash = key_hash AND k.revoked_at IS NULL AND u.disabled_at IS NULL
+      AND (k.expires_at IS NULL OR k.expires_at > now());
+END;
+
+CREATE FUNCTION holder_of_session(token_hash bytea)
+    RETURNS TABLE (user_id bigint, org_id bigint, email text, role text, org text, plan text,
+                   shared_jobs boolean, session_id uuid, unused boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT u.id, o.id, u.email, u.role, o.name, o.plan, o.shared_jobs, s.id,
+           s.seen_at < now() - interval '1 minute'
+    FROM sessions s JOIN users u ON u.id = s.user_id JOIN orgs o ON o.id = u.org_id
+    WHERE s.hash = token_hash AND u.disabled_at IS NULL
+      AND s.idle_until > now() AND s.expires_at > now();
+END;
+
+CREATE FUNCTION password_of(address text)
+    RETURNS TABLE (user_id bigint, org_id bigint, email text, role text, org text, plan text,
+                   shared_jobs boolean, hash text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT u.id, o.id, u.email, u.role, o.name, o.plan, o.shared_jobs, p.hash
+    FROM users u JOIN orgs o ON o.id = u.org_id JOIN passwords p ON p.user_id = u.id
+    WHERE u.email = address AND u.disabled_at IS NULL;
+END;
+
+CREATE FUNCTION touch_key(key_hash bytea) RETURNS void LANGUAGE sql VOLATILE SECURITY DEFINER
+BEGIN ATOMIC
+    UPDATE api_keys SET last_used_at = now() WHERE hash = key_hash;
+END;
+
+CREATE FUNCTION touch_session(token_hash bytea, idle_seconds double precision)
+    RETURNS void LANGUAGE sql VOLATILE SECURITY DEFINER
+BEGIN ATOMIC
+    UPDATE sessions SET seen_at = now(), idle_until = now() + make_interval(secs => idle_seconds)
+    WHERE hash = token_hash;
+END;
+
+REVOKE ALL ON FUNCTION principal_of(bytea), holder_of_session(bytea), password_of(text),
+    touch_key(bytea), touch_session(bytea, double precision) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION principal_of(bytea), holder_of_session(bytea), password_of(text),
+    touch_key(bytea), touch_session(bytea, double precision) TO penstock_api, penstock_admin;
+
+-- Webhooks: where an org wants to be told of what happens, and what became of each telling.
+
+CREATE TABLE webhook_endpoints (
+    id              uuid PRIMARY KEY,
+    org_id          bigint NOT NULL REFERENCES orgs,
+    -- Who made it: it is told of the jobs that this user may see.
+    user_id         bigint NOT NULL REFERENCES users,
+    url             text NOT NULL CHECK (length(url) <= 4096),
+    description     text NOT NULL DEFAULT '' CHECK (length(description) <= 500),
+    events          text[] NOT NULL CHECK (cardinality(events) BETWEEN 1 AND 50),
+    enabled         boolean NOT NULL DEFAULT true,
+    -- Why it was disabled, if nobody did it on purpose.
+    disabled_reason text,
+    -- Sealed: who reads the table reads no secret.
+    secret          bytea NOT NULL,
+    old_secret      bytea,
+    old_until       timestamptz,
+    -- What was committed before it is not told.
+    since           xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    deleted_at      timestamptz,
+    CHECK ((old_secret IS NULL) = (old_until IS NULL)),
+    CHECK (deleted_at IS NULL OR NOT enabled)
+);
+
+CREATE INDEX webhook_endpoints_listed ON webhook_endpoints (org_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX webhook_endpoints_told ON webhook_endpoints (org_id) WHERE enabled;
+
+-- One event for one endpoint, and what became of it.
+CREATE TABLE webhook_deliveries (
+    id          uuid PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    user_id     bigint NOT NULL REFERENCES users,
+    endpoint_id uuid NOT NULL REFERENCES webhook_endpoints,
+    -- Unset: somebody asked for a test.
+    event_id    bigint,
+    event       text NOT NULL,
+    -- The job that the event is about.
+    about_job   uuid,
+    -- The item that carries it out; unset until it has one.
+    stream_job  uuid,
+    row_no      integer,
+    state       text NOT NULL DEFAULT 'waiting'
+                CHECK (state IN ('waiting', 'pending', 'delivered', 'failed', 'dropped')),
+    tries       integer NOT NULL DEFAULT 0,
+    -- What the receiver answered last.
+    status      smallint,
+    attempts    jsonb NOT NULL DEFAULT '[]',
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    settled_at  timestamptz,
+    CHECK ((state = 'waiting') = (row_no IS NULL)),
+    CHECK ((stream_job IS NULL) = (row_no IS NULL)),
+    CHECK ((state IN ('waiting', 'pending')) = (settled_at IS NULL))
+) WITH (fillfactor = 70);
+
+-- No event goes to an endpoint twice.
+CREATE UNIQUE INDEX webhook_deliveries_once ON webhook_deliveries (endpoint_id, event_id)
+    WHERE event_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_listed ON webhook_deliveries (endpoint_id, id);
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (id) WHERE state = 'waiting';
+CREATE INDEX webhook_deliveries_open ON webhook_deliveries (id) WHERE state = 'pending';
+CREATE UNIQUE INDEX webhook_deliveries_item ON webhook_deliveries (stream_job, row_no)
+    WHERE row_no IS NOT NULL;
+CREATE INDEX webhook_deliveries_age ON webhook_deliveries (settled_at) WHERE settled_at IS NOT NULL;
+
+-- The standing jobs whose items are deliveries: for each user with endpoints one that takes more.
+CREATE TABLE webhook_streams (
+    job_id    uuid PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+    org_id    bigint NOT NULL REFERENCES orgs,
+    user_id   bigint NOT NULL REFERENCES users,
+    -- It has enough; it ends when what it has is delivered.
+    closed_at timestamptz
+);
+
+CREATE UNIQUE INDEX webhook_streams_open ON webhook_streams (org_id, user_id)
+    WHERE closed_at IS NULL;
+
+-- How far events were looked at, in the order they were committed.
+CREATE TABLE webhook_cursor (
+    one      boolean PRIMARY KEY DEFAULT true CHECK (one),
+    xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    event_id bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 10);
+
+INSERT INTO webhook_cursor DEFAULT VALUES;
+
+ALTER TABLE webhook_endpoints ENABLE ROW LEVEL SECURITY;
+ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE webhook_streams ENABLE ROW LEVEL SECURITY;
+ALTER TABLE webhook_cursor ENABLE ROW LEVEL SECURITY;
+
+-- All of an org see its endpoints; changing them would show other people's jobs.
+CREATE POLICY own_org ON webhook_endpoints FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY own_new ON webhook_endpoints FOR INSERT TO penstock_api
+    WITH CHECK (org_id = (SELECT current_org())
+                AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON webhook_endpoints FOR UPDATE TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_rows ON webhook_deliveries TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON webhook_endpoints TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON webhook_deliveries TO penstock_admin USING (true);
+
+GRANT SELECT, INSERT, UPDATE ON webhook_endpoints, webhook_deliveries
+    TO penstock_api, penstock_admin;
+
+-- Files that come in several requests. The upload's id becomes the file's; how far it is, is on disk.
+CREATE TABLE uploads (
+    id          uuid PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    user_id     bigint NOT NULL REFERENCES users,
+    name        text NOT NULL,
+    media_type  text NOT NULL,
+    length      bigint NOT NULL CHECK (length >= 0),
+    metadata    text NOT NULL DEFAULT '',
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL,
+    finished_at timestamptz
+);
+
+CREATE INDEX uploads_expiry ON uploads (expires_at);
+
+ALTER TABLE uploads ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON uploads TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON uploads TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE (finished_at), DELETE ON uploads TO penstock_api, penstock_admin;
+
+-- Jobs that an operation is reopening: few at a time, and looked for often.
+CREATE INDEX jobs_reopening ON jobs (id) WHERE reopening IS NOT NULL;
+
+-- What each org keeps, kept up to date with every file and batch of rows: quotas are checked against
+-- it, and counting would take longer the more there is.
+CREATE TABLE org_usage (
+    org_id     bigint PRIMARY KEY REFERENCES orgs,
+    file_bytes bigint NOT NULL DEFAULT 0,
+    rows       bigint NOT NULL DEFAULT 0,
+    row_bytes  bigint NOT NULL DEFAULT 0
+);
+
+ALTER TABLE org_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON org_usage TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON org_usage TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON org_usage TO penstock_api, penstock_admin;
+
+-- Of each org few are open at a time; each new one looks how many.
+CREATE INDEX uploads_open ON uploads (org_id) WHERE finished_at IS NULL;
