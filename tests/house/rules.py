@@ -1,0 +1,173 @@
+"""The rules of the architecture that a machine can count."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+from tests.house.places import ROOT, files, lines_of, source
+from tests.house.ratchet import Counts, Rule
+
+__all__ = ["ROOT", "RULES"]
+
+MOST_FILES = 25
+# Migrations are numbered and only ever added.
+_ENDLESS_FOLDERS = ("store/migrations",)
+
+
+def large_folders(root: Path) -> Counts:
+    """Files per folder, where there are more than 25."""
+    base = source(root)
+    counts = Counter(path.parent.relative_to(base).as_posix() for path in files(base, "**/*"))
+    return {
+        folder: count
+        for folder, count in counts.items()
+        if count > MOST_FILES and folder not in _ENDLESS_FOLDERS
+    }
+
+
+MOST_LINES = 50
+
+
+def long_functions(root: Path) -> Counts:
+    """Functions of more than 50 lines, by file."""
+    found: Counter[str] = Counter()
+    for path in files(source(root), "**/*.py"):
+        found[path.name] += sum(
+            (node.end_lineno or node.lineno) - node.lineno >= MOST_LINES
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+    return +found
+
+
+_MAY_IMPORT_ASYNCPG = re.compile(r"(store/|supervisor/|brokers/postgres)")
+
+
+def asyncpg_imports(root: Path) -> Counts:
+    base = source(root)
+    found: Counter[str] = Counter()
+    for path in files(base, "**/*.py"):
+        if _MAY_IMPORT_ASYNCPG.match(path.relative_to(base).as_posix()):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            # By name alone: a file that moves keeps its count.
+            found[path.name] += sum(name.partition(".")[0] == "asyncpg" for name in names)
+    return +found
+
+
+# Effects and the catalog's tables store documents of products, so their SQL may name the keys.
+_MAY_NAME_KEYS = re.compile(r"effects/|(^|/)(products?|catalog|missing)[^/]*$|(^|/)catalog/")
+# Keys of the engine's own documents: errors, events and attempts of deliveries.
+_ENGINE_KEYS = frozenset({"at", "code", "message", "pipeline"})
+_OPERATOR = re.compile(r"(?:->>?|#>>?|[^\s(]\s*\?[|&]?)\s*'([^']*)'")
+_BUILD_OBJECT = re.compile(r"jsonb?_build_object\s*\(", re.IGNORECASE)
+_QUOTED = re.compile(r"'(\w+)'\s*,")
+
+
+def document_keys(text: str) -> list[str]:
+    """Keys that SQL reads from JSON or puts into it, but for the engine's own."""
+    keys = [key for path in _OPERATOR.findall(text) for key in re.findall(r"\w+", path)]
+    for call in _BUILD_OBJECT.finditer(text):
+        keys += _QUOTED.findall(_arguments(text[call.end() :]))
+    return [key for key in keys if key not in _ENGINE_KEYS and not key.isdigit()]
+
+
+def _arguments(text: str) -> str:
+    """Up to the parenthesis that ends the call, without what inner calls contain."""
+    depth, kept = 0, ""
+    for character in text:
+        if character == ")" and depth == 0:
+            break
+        depth += (character == "(") - (character == ")")
+        kept += character if depth == 0 else ""
+    return kept
+
+
+def document_keys_in_sql(root: Path) -> Counts:
+    base = source(root)
+    found: Counter[str] = Counter()
+    for path in files(base / "store", "**/*.sql"):
+        place = path.relative_to(base).as_posix()
+        if _MAY_NAME_KEYS.search(place) or "migrations/" in place or path.name == "schema.sql":
+            continue
+        statements = (line.partition("--")[0] for line in lines_of(path))
+        found[path.name] += len(document_keys("\n".join(statements)))
+    return +found
+
+
+# Words of the past and what to write instead (STYLE, "Plain English").
+WORDS = {
+    "undertaker": "LocalWorkerReaper",
+    "hurry": "retry_now",
+    "turnstile": "ConcurrencyGate",
+    "queue_?glance": "QueueDepthCache",
+    "doorman": "StreamAuthorizer",
+    "recall": "result_cache",
+    "remembered": "lookup_cache",
+    "lately": "last_hour",
+    "wellness": "health",
+    "said_of_prices": "price_context",
+    "synonym_abroad": "synonyms_extra_languages",
+    "spared": "skips_barrier",
+    "lean": "needs_brief_only",
+    "learns": "needs_full_input",
+    "breath": "YIELD_EVERY",
+    "try_again": "TRANSIENT_DB_ERRORS",
+    "written_once": "merge_outcomes",
+    "whoever": "the process, caller or row by its name",
+    "nobody": "no process, no user, no row",
+    "somebody": "a user, a process, a transaction",
+    "everybody": "all users, all processes",
+    "anybody": "any user, any process",
+    "in vain": "without success, or what happened",
+    "amid": "during, with",
+    "heed": "obey, check",
+}
+_WORDED = ("src/penstock/**/*.py", "src/penstock/**/*.sql", "docs/**/*.md", "docs/**/*.py",
+           "frontend/src/**/*.ts", "frontend/src/**/*.tsx")  # fmt: skip
+
+
+def words_of_the_past(root: Path) -> Counts:
+    found: Counter[str] = Counter()
+    texts = [path.read_text("utf-8").lower() for path in files(root, *_WORDED)]
+    for word in WORDS:
+        pattern = re.compile(rf"(?<![a-z]){word}(?![a-z])")
+        found[word] += sum(len(pattern.findall(text)) for text in texts)
+    return +found
+
+
+RULES = (
+    Rule(
+        "files per folder",
+        f"A folder has at most {MOST_FILES} files: divide it into sub-folders by subject.",
+        large_folders,
+    ),
+    Rule(
+        "long functions",
+        f"A function has at most {MOST_LINES} lines: give its steps functions of their own.",
+        long_functions,
+    ),
+    Rule(
+        "imports of asyncpg",
+        "Only store/, supervisor/ and brokers/postgres import asyncpg: let store/ give frozen"
+        " dataclasses and errors of its own.",
+        asyncpg_imports,
+    ),
+    Rule(
+        "keys of pipelines' documents in SQL",
+        "The engine's SQL names no key of a pipeline's documents: give what it needs a column with"
+        " a generic name, or move the statement to store/effects/ or the catalog's files.",
+        document_keys_in_sql,
+    ),
+    Rule(
+        "words to avoid",
+        "Write plain English; tests/house/rules.py says what to write instead of each word.",
+        words_of_the_past,
+    ),
+)
