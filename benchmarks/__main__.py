@@ -85,16 +85,24 @@ def keep(found: dict[str, Any]) -> Path:
     return path
 
 
-def main() -> None:
+def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Options of the command line; ``--only`` may be repeated, and every name counts."""
     names = [entry.name for entry in ENTRIES]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
-    parser.add_argument("--only", choices=names, action="append", help="may be given again")
+    parser.add_argument("--only", choices=names, action="append", help="may be repeated")
     parser.add_argument("--record", action="store_true", help="… and write docs/benchmarks.md")
-    asked = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def chosen(only: Sequence[str] | None) -> list[Entry]:
+    return [entry for entry in ENTRIES if only is None or entry.name in only]
+
+
+def main() -> None:
+    asked = parsed()
     configure_logging("error")
-    chosen = [entry for entry in ENTRIES if asked.only is None or entry.name in asked.only]
-    found = asyncio.run(measure(chosen, Scale(asked.quick)))
+    found = asyncio.run(measure(chosen(asked.only), Scale(asked.quick)))
     print(f"\nKept in {keep(found)}")
     if asked.record:
         record(found)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
+from benchmarks.__main__ import chosen, parsed
 from benchmarks.entries import ENTRIES
 from benchmarks.entry import Line, at_least, at_most, not_measured, share_of, within
 from benchmarks.measure import Figures, jain
@@ -69,6 +71,22 @@ def test_the_page_is_that_of_the_recorded_run() -> None:
 
 def test_entries_have_a_title_and_say_what_they_compare() -> None:
     assert all(entry.title and entry.about for entry in ENTRIES)
+
+
+def test_every_name_after_only_is_measured() -> None:
+    asked = parsed(["--quick", "--only", "noop", "--only", "api"])
+    assert [entry.name for entry in chosen(asked.only)] == ["noop", "api"]
+    assert chosen(parsed([]).only) == list(ENTRIES)
+
+
+@pytest.mark.parametrize("only", ["noop", "noop api", "api  growth noop"])
+def test_make_bench_runs_every_name_in_only(only: str) -> None:
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "-n", "bench", f"ONLY={only}"],
+        cwd=PEERS.parents[1], capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    command = shown.stdout.partition("-m benchmarks")[2].replace("\\\n", " ")
+    assert parsed(command.split()).only == only.split()
 
 
 def test_every_peer_is_pinned_without_an_address() -> None:
