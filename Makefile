@@ -13,6 +13,12 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-header --annotation-st
 	--generate-hashes --allow-unsafe
 COMPILE_OURS := $(COMPILE) --build-deps-for editable
 
+# Processes that compile all modules anew take three times as long to start.
+unexport PYTHONDONTWRITEBYTECODE
+
+QUICK_TESTS := $(addprefix tests/,model catalog formats store engine conformance pipelines guards house \
+	test_house.py test_docs.py)
+
 # Install commands this machine lacks, each given as command:package, where that can be done.
 define obtain
 missing=""; \
@@ -30,7 +36,7 @@ endef
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-long tools chromium pgbouncer bench lint types format lock ui ui-check clean
+.PHONY: help install up quick test test-long tools chromium pgbouncer bench lint types format lock ui ui-check clean
 
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -41,9 +47,11 @@ up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
 	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" \
 		PENSTOCK_TEST_PIPELINES="$${PENSTOCK_TEST_PIPELINES:-1}" exec $(BIN)/penstock up
 
-test: lint types chromium pgbouncer ## All checks and all tests but the long ones
-	@echo "== Tests (pytest)"
-	@$(BIN)/pytest -n auto --dist worksteal -m "not long"
+quick: $(DEV) ## What one runs while editing: under a minute, no browser, no server starts
+	@$(BIN)/pytest -n auto --dist worksteal -m "not long and not slow" $(QUICK_TESTS)
+
+test: $(DEV) chromium pgbouncer ## All checks and all tests but the long ones
+	@$(BIN)/python -m tests.everything
 
 test-long: $(DEV) tools chromium ## Soaks and chaos: all, or ONLY=tests/chaos/test_kills.py
 	@echo "== Long tests (pytest, file by file)"

@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 
 from penstock.accounts import passwords
 from penstock.supervisor.postgres import EmbeddedPostgres
+from tests.times import longest_first, recorded
 
 pytest_plugins = ["tests.fixtures"]
 # Left alone, it draws the locals of every frame of a logged exception: half a minute for some.
@@ -33,8 +34,8 @@ passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 passwords._NOBODY = passwords._hash_of_nobody()
 # Read by settings that a test makes without our fixture, and by processes that it starts.
 os.environ["PENSTOCK_TEST_PIPELINES"] = "1"
-# The longest: begun last, one of them would keep everybody waiting.
-_FIRST = ("tests/browser/", "tests/chaos/test_campaign.py", "tests/api/test_schema.py")
+_MEMORY = Path("/dev/shm")
+_MEMORY_NEEDED = 8 * 1024**3
 SERVER: pytest.StashKey[tuple[EmbeddedPostgres, Path]] = pytest.StashKey()
 
 
@@ -45,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
-    folder = Path(tempfile.mkdtemp(prefix="penstock-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="penstock-test-", dir=_memory()))
     server = EmbeddedPostgres(folder)
     asyncio.run(server.start())
     config.stash[SERVER] = (server, folder)
@@ -53,8 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PENSTOCK_TEST_API_DSN"] = server.api_dsn
 
 
+def _memory() -> Path | None:
+    """A folder in memory, where fsync costs nothing: Penstock refuses a server without fsync."""
+    try:
+        return _MEMORY if shutil.disk_usage(_MEMORY).free >= _MEMORY_NEEDED else None
+    except OSError:
+        return None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
+    times = recorded()
+    items.sort(key=lambda item: longest_first(item.nodeid.partition("::")[0], times))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -18,6 +18,8 @@ from penstock.app.uploads import Upload, keep_upload
 from penstock.model.ids import new_id
 from penstock.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 CHANGED = 20
 # Every column of every row, as PostgreSQL itself writes it.
 DUMP = "SELECT id, p::text AS line FROM products p ORDER BY id"

@@ -25,6 +25,8 @@ from penstock.engine.worker.loop import Worker
 from penstock.settings import Settings
 from penstock.store.database import Database
 
+pytestmark = pytest.mark.slow
+
 # Waits of this length are none; the statements' own limit is ten seconds.
 SOON = 5.0
 

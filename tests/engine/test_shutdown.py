@@ -21,6 +21,8 @@ from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Item, Job, RowBatch
 from penstock.model.ports import Context
 
+pytestmark = pytest.mark.slow
+
 
 class Hang:
     """Work that begins and does not come back, unless it is cancelled."""

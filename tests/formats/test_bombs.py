@@ -24,6 +24,8 @@ from penstock.model.errors import BadInput
 from penstock.model.ports import InputFile
 from penstock.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 300 * 1024 * 1024
 MOST_SECONDS = 20.0
 

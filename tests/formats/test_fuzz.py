@@ -24,6 +24,8 @@ from tests.formats.test_sheets import ods, ods_cell
 
 from penstock.model.errors import BadInput
 
+pytestmark = pytest.mark.slow
+
 TIMES, TIMES_LONG = 60, 2000
 SECONDS_EACH = 5.0
 # What means something in one of the formats.

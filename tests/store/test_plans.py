@@ -13,6 +13,8 @@ from penstock import store
 from penstock.store.database import Connection, Database
 from penstock.store.queries import load
 
+pytestmark = pytest.mark.slow
+
 # Statement, and the indexes its plan must use.
 HOT = [
     ("claims.choose_org", {"jobs_ready"}),
