@@ -14,6 +14,8 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.services.queue_watch import QueueWatch
 from penstock.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:

@@ -17,6 +17,8 @@ from penstock.model.errors import ItemError
 from penstock.model.outcomes import Done, Fail, NotFound, Retry
 from penstock.model.policy import RetryPolicy, RetryRule
 
+pytestmark = pytest.mark.slow
+
 _BAD = ItemError("API_TIMEOUT", "no")
 LATER = RetryPolicy({"API_TIMEOUT": RetryRule(3, base_ms=100_000, cap_ms=100_000)})
 

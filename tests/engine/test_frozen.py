@@ -14,6 +14,8 @@ from tests.checker.scenarios import claim
 
 from penstock.engine.services.sweep import Sweeper
 
+pytestmark = pytest.mark.slow
+
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))"
 
 

@@ -17,6 +17,8 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.worker.heartbeat import Heartbeat, Report
 from penstock.store.database import Database
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:

@@ -19,6 +19,8 @@ from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import Item
 from penstock.model.ports import Context
 
+pytestmark = pytest.mark.slow
+
 # What a claim, a settle and a busy machine may take on top.
 SLACK_S = 2.0
 

@@ -15,6 +15,8 @@ from penstock.engine.services.leader import Leader
 from penstock.engine.services.service import run_service
 from penstock.store.workers import leaders
 
+pytestmark = pytest.mark.slow
+
 
 class Counting:
     """A service that counts its runs, and fails when told to."""

@@ -12,6 +12,8 @@ from tests.checker.scenarios import claim
 from penstock.engine.services.reconcile import Reconciled, Reconciler, ReconcilerConfig
 from penstock.store.jobs import events, jobs
 
+pytestmark = pytest.mark.slow
+
 _EAGER = ReconcilerConfig(every_ms=50, job_limit_ms=60_000, stuck_ms=0)
 
 

@@ -35,6 +35,8 @@ from penstock.webhooks.cleanup import WebhookKeeper
 from penstock.webhooks.endpoints import Checked, Wanted
 from penstock.webhooks.outbox import Outbox, OutboxConfig
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:

@@ -15,6 +15,8 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database, Scope
 from penstock.wiring import api_database
 
+pytestmark = pytest.mark.slow
+
 TENANT_TABLES = {
     *(
         "orgs",
