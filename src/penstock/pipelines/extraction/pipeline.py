@@ -33,13 +33,13 @@ from penstock.pipelines.extraction.plan import (
     learnt,
     require_naming,
     same_plan,
+    source_of,
     source_warnings,
     today,
 )
 from penstock.pipelines.extraction.rows import GROUP, extract
 from penstock.pipelines.extraction.summary import summary_of
 from penstock.pipelines.extraction.unique_rows import alone, find_alike
-from penstock.pipelines.extraction.verdict import source_of
 
 # Counted up whenever the same file would become other products: older results are not used again.
 _RESULTS = 4

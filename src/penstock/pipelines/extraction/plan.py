@@ -305,3 +305,7 @@ def plan_of(job: Job) -> tuple[Plan, Validator]:
 
 def profile_of(job: Job) -> Profile:
     return plan_of(job)[0].profile
+
+
+def source_of(job: Job) -> str:
+    return profile_of(job).source or DEFAULT_SOURCE

@@ -5,31 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather
-from penstock.catalog.products.duplicates import Duplicates
-from penstock.catalog.products.matching import Candidates, names_of
-from penstock.catalog.products.variants import Member, group
+from penstock.catalog.products.grid import flatten
+from penstock.catalog.products.matching import names_of
 from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
+from penstock.model.effects import NameRow
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Context, InputFile
-from penstock.pipelines.extraction.match import UNNAMED
+from penstock.model.ports import Context, InputFile, Winner
+from penstock.pipelines.extraction.match import (
+    UNNAMED,
+    Documents,
+    Matched,
+    has_groups,
+    match_groups,
+    match_rows,
+)
+from penstock.pipelines.extraction.matcher import (
+    HELD,
+    Document,
+    Duplicate,
+    Part,
+    Verdict,
+    next_step,
+    rows_to_keep,
+)
 from penstock.pipelines.extraction.plan import (
     choose_profile,
     learnt,
     names_products,
     naming_question,
-    plan_of,
     profile_of,
     require_naming,
+    source_of,
     source_warnings,
     today,
 )
-from penstock.pipelines.extraction.rows import GROUP, extract
-from penstock.pipelines.extraction.verdict import HELD, find_candidates, judge, source_of
+from penstock.pipelines.extraction.rows import extract
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000
@@ -158,75 +174,94 @@ def estimated(head: Mapping[str, Any]) -> int:
     return int(head["sampled"] * max(1.0, head["bytesTotal"] / head["bytesRead"]))
 
 
+class _SampledRows:
+    """The rows of a preview as `FileRows`: what a job would store of them."""
+
+    def __init__(self, outcomes: Mapping[int, Advance]) -> None:
+        self.kept: dict[int, Document] = {
+            row: dict(one.normalized or {}) for row, one in outcomes.items()
+        }
+        self._named = {
+            row: effect
+            for row, one in outcomes.items()
+            for effect in one.effects
+            if isinstance(effect, NameRow)
+        }
+
+    async def rows_named(
+        self, job_id: UUID, keys: Sequence[str], most: int
+    ) -> Mapping[str, Sequence[int]]:
+        named: dict[str, list[int]] = {}
+        for row, effect in self._named.items():
+            for key in effect.keys:
+                named.setdefault(key, []).append(row)
+        return {key: sorted(named[key])[:most] for key in keys if key in named}
+
+    async def row_to_keep(
+        self, job_id: UUID, keys: Sequence[str], winner: Winner
+    ) -> Mapping[str, int]:
+        kept = rows_to_keep(self._named, winner)
+        return {key: kept[key] for key in keys if key in kept}
+
+    async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Document]:
+        return {row: self.kept[row] for row in rows if row in self.kept}
+
+
+async def _match(job: Job, sample: _SampledRows, ctx: Context) -> Matched:
+    """As the stage `match` does, over the rows of the sample."""
+    if has_groups(job):
+        return await match_groups(job, list(sample.kept), sample, ctx.catalog)
+    products = {row: one["product"] for row, one in sample.kept.items()}
+    names = {row: names_of(product) for row, product in products.items()}
+    documents = Documents(job.id, sample)
+    verdicts = await match_rows(job, names, names, documents, sample, ctx.catalog)
+    return Matched({**verdicts}, products)
+
+
 async def _rows(
     job: Job, items: Sequence[Item], outcomes: Sequence[Any], ctx: Context
 ) -> list[dict[str, Any]]:
-    documents = [dict(outcome.normalized or {}) for outcome in outcomes]
-    products = [one["product"] for one in documents if "product" in one]
-    candidates = await find_candidates(job, [names_of(one) for one in products], ctx)
     advanced = {
-        number: one
-        for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1)
-        if isinstance(outcome, Advance)
+        item.row_no: one
+        for item, one in zip(items, outcomes, strict=True)
+        if isinstance(one, Advance)
     }
-    parents = _parents(job, advanced)
-    losers = Duplicates(profile_of(job).key, profile_of(job).winner)
-    for number, one in advanced.items():
-        if number not in parents:
-            losers.add(number, one["product"])
-    doubled = {loser.row: loser.kept for loser in losers.losers()}
+    verdicts, products = await _match(job, _SampledRows(advanced), ctx)
     rows = []
-    for number, (outcome, one) in enumerate(zip(outcomes, documents, strict=True), 1):
+    for item, outcome in zip(items, outcomes, strict=True):
         row = {
-            "rowNo": number,
-            "cells": items[number - 1].input,
+            "rowNo": item.row_no,
+            "cells": item.input,
             "verdict": _verdict(outcome),
             "result": outcome.result,
-            "problems": one.get("problems", []),
+            "problems": (outcome.normalized or {}).get("problems", []),
             "match": None,
             "changes": [],
             "links": [],
             "held": None,
         }
-        if number in parents:
-            row |= {"match": "part", "partOf": parents[number]}
-        elif number in doubled:
-            row |= {"match": "duplicate", "duplicateOf": doubled[number]}
-        elif number in advanced:
-            row |= _judged(job, one, candidates, row["problems"])
+        if item.row_no in verdicts:
+            row["result"] = flatten(products[item.row_no], job.context["columns"])
+            row |= _shown_match(job, verdicts[item.row_no], row["problems"])
         rows.append(row)
     return rows
 
 
-def _judged(
-    job: Job, document: Mapping[str, Any], candidates: Candidates, problems: Sequence[Any]
-) -> dict[str, Any]:
-    """As the stages judge it."""
-    names = names_of(document["product"])
-    match = candidates.match(names)
-    judged = judge(job, names, match, candidates.links(names, match), document)
-    told: dict[str, Any] = {
-        "match": judged.state,
-        "changes": judged.changes,
-        "links": [link.as_json() for link in judged.links],
-        "held": None if judged.held is None else judged.held.as_json(),
+def _shown_match(job: Job, verdict: Verdict, problems: Sequence[Any]) -> dict[str, Any]:
+    if isinstance(verdict, Part):
+        return {"match": "part", "partOf": verdict.parent}
+    if isinstance(verdict, Duplicate):
+        return {"match": "duplicate", "duplicateOf": verdict.kept}
+    shown: dict[str, Any] = {
+        "match": verdict.state,
+        "changes": verdict.changes,
+        "links": [link.as_json() for link in verdict.links],
+        "held": None if verdict.held is None else verdict.held.as_json(),
     }
-    unnamed = names.id is None and judged.existing is None
-    if unnamed and job.config.intent not in ("check", "update"):
-        told |= {"verdict": "invalid", "problems": [*problems, _UNNAMED]}
-    return told
-
-
-def _parents(job: Job, documents: Mapping[int, Mapping[str, Any]]) -> dict[int, int]:
-    """Rows that are parts of another one's product, with that one."""
-    if GROUP not in plan_of(job)[0].targets:
-        return {}
-    members = [
-        Member(row, one["product"], one.get("group", {}).get("name"),
-               one.get("group", {}).get("continues", False))
-        for row, one in documents.items()
-    ]  # fmt: skip
-    return {row: one.rows[0] for one in group(members) for row in one.rows[1:]}
+    intent = job.config.intent
+    if intent != "check" and next_step(verdict, intent) == "unnamed":
+        shown |= {"verdict": "invalid", "problems": [*problems, _UNNAMED]}
+    return shown
 
 
 def _verdict(outcome: Any) -> str:
