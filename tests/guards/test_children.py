@@ -244,3 +244,18 @@ async def test_children_die_with_a_killed_parent() -> None:
     parent.kill()
     await parent.wait()
     await gone(child)
+
+
+async def test_an_owner_whose_child_dies_gets_a_new_one_and_not_that_of_another(
+    pool: ChildPool,
+) -> None:
+    quiet, rough = pool.for_owner("quiet"), pool.for_owner("rough")
+    held = asyncio.create_task(rough.call(child_work.die, signal.SIGKILL))
+    own = await quiet.call(child_work.pid)
+    with pytest.raises(ChildCrashed):
+        await held
+    for _ in range(3):
+        assert await rough.call(child_work.pid) != own
+        with pytest.raises(ChildCrashed):
+            await rough.call(child_work.die, signal.SIGKILL)
+        assert await quiet.call(child_work.pid) == own

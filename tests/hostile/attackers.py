@@ -16,11 +16,11 @@ import sys
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx2
+from tests.hostile.raw_http import RawClient, encoded_file, encoded_json
 from websockets.asyncio.client import connect
 
 MEBIBYTE = 1024 * 1024
@@ -41,8 +41,8 @@ class Org:
     until: float
     seen: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {random.choice(self.keys)}"}
+    def key(self) -> str:
+        return random.choice(self.keys)
 
     def note(self, attack: str, what: str) -> None:
         self.seen.setdefault(attack, Counter())[what] += 1
@@ -52,60 +52,72 @@ class Org:
         return time.monotonic() < self.until
 
 
-Attack = Callable[[Org, httpx2.AsyncClient], Awaitable[str]]
+Attack = Callable[[Org, RawClient], Awaitable[str]]
 
 
-async def long_address(org: Org, client: httpx2.AsyncClient) -> str:
-    body = {"email": "1" * 16_000, "password": "x"}
-    return str((await client.post("/api/session", json=body)).status_code)
-
-
-async def unknown_fields(org: Org, client: httpx2.AsyncClient) -> str:
-    body = {f"field{n}": n for n in range(90_000)}
-    return str((await client.post("/api/session", json=body)).status_code)
-
-
-async def wrong_password(org: Org, client: httpx2.AsyncClient) -> str:
-    body = {"email": "owner@innocent", "password": "wrong"}
-    return str((await client.post("/api/session", json=body)).status_code)
-
-
-async def comments(org: Org, client: httpx2.AsyncClient) -> str:
-    files = {"file": ("list.xml", b"<!---->" * 5000 + b"<x", "text/xml")}
-    answer = await client.post("/api/jobs/preview", files=files, headers=org.headers())
-    return str(answer.status_code)
-
-
-async def slow_workbook(org: Org, client: httpx2.AsyncClient) -> str:
+def _slow_workbook() -> bytes:
     rows = '<row hidden="1"' + " " * 200_000 + "/>"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/workbook.xml", "<workbook/>")
         book.writestr("xl/worksheets/sheet1.xml", _SHEET.format(rows))
-    files = {"file": ("list.xlsx", packed.getvalue(), "application/octet-stream")}
-    answer = await client.post("/api/jobs/preview", files=files, headers=org.headers())
-    return str(answer.status_code)
+    return packed.getvalue()
 
 
-async def large_preview(org: Org, client: httpx2.AsyncClient) -> str:
-    content = b"sku;title;price\n" + b"".join(
-        b"%d;%s;%d,%02d\n" % (n, b"x" * 40, n, n % 100) for n in range(60_000)
-    )
-    files = {"file": ("list.csv", content, "text/csv")}
-    answer = await client.post("/api/jobs/preview", files=files, headers=org.headers())
-    return str(answer.status_code)
+_LONG_ADDRESS = encoded_json({"email": "1" * 16_000, "password": "x"})
+_UNKNOWN_FIELDS = encoded_json({f"field{n}": n for n in range(90_000)})
+_WRONG_PASSWORD = encoded_json({"email": "owner@innocent", "password": "wrong"})
+_COMMENTS = encoded_file("list.xml", b"<!---->" * 5000 + b"<x")
+_SLOW_WORKBOOK = encoded_file("list.xlsx", _slow_workbook())
+_LARGE_LIST = encoded_file(
+    "list.csv",
+    b"sku;title;price\n"
+    + b"".join(b"%d;%s;%d,%02d\n" % (n, b"x" * 40, n, n % 100) for n in range(60_000)),
+)
+_SMALL_LIST = b"sku,title\n" + b"".join(b"%d,Thing %d\n" % (n, n) for n in range(2000))
+_WIDE_ROWS = encoded_file(
+    "wide.json",
+    json.dumps([{"sku": str(n), "title": "x" * 100_000} for n in range(50)]).encode(),
+)
+_PROFILES = [
+    encoded_json({"columns": 3}),
+    encoded_json({"rules": [[]]}),
+    encoded_json({"required": {"a": 1}}),
+    encoded_json({"columns": {"a": "b" * 60_000}}),
+]
 
 
-async def export(org: Org, client: httpx2.AsyncClient) -> str:
-    answer = await client.post(
-        f"/api/jobs/{org.job}/export",
-        params={"format": random.choice(["xlsx", "csv", "json"])},
-        headers=org.headers(),
-    )
-    return str(answer.status_code)
+async def long_address(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/session", _LONG_ADDRESS))
 
 
-async def search(org: Org, client: httpx2.AsyncClient) -> str:
+async def unknown_fields(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/session", _UNKNOWN_FIELDS))
+
+
+async def wrong_password(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/session", _WRONG_PASSWORD))
+
+
+async def comments(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/jobs/preview", _COMMENTS, key=org.key()))
+
+
+async def slow_workbook(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/jobs/preview", _SLOW_WORKBOOK, key=org.key()))
+
+
+async def large_preview(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/jobs/preview", _LARGE_LIST, key=org.key()))
+
+
+async def export(org: Org, client: RawClient) -> str:
+    query = {"format": random.choice(["xlsx", "csv", "json"])}
+    path = f"/api/jobs/{org.job}/export"
+    return str(await client.send("POST", path, key=org.key(), query=query))
+
+
+async def search(org: Org, client: RawClient) -> str:
     path, query = random.choice(
         [
             (f"/api/jobs/{org.job}/items", {"q": "zzzz", "pageSize": "1000"}),
@@ -114,44 +126,33 @@ async def search(org: Org, client: httpx2.AsyncClient) -> str:
             ("/api/jobs", {"q": "x", "pageSize": "200"}),
         ]
     )
-    answer = await client.get(path, params=query, headers=org.headers())
-    return str(answer.status_code)
+    return str(await client.send("GET", path, key=org.key(), query=query))
 
 
-async def flood_of_jobs(org: Org, client: httpx2.AsyncClient) -> str:
-    content = b"sku,title\n" + b"".join(b"%d,Thing %d\n" % (n, n) for n in range(2000))
-    files = {"file": (f"{random.random()}.csv", content, "text/csv")}
-    answer = await client.post("/api/jobs", files=files, headers=org.headers())
-    return str(answer.status_code)
+async def flood_of_jobs(org: Org, client: RawClient) -> str:
+    body = encoded_file(f"{random.random()}.csv", _SMALL_LIST)
+    return str(await client.send("POST", "/api/jobs", body, key=org.key()))
 
 
-async def wide_rows(org: Org, client: httpx2.AsyncClient) -> str:
-    content = json.dumps([{"sku": str(n), "title": "x" * 100_000} for n in range(50)]).encode()
-    files = {"file": ("wide.json", content, "application/json")}
-    answer = await client.post("/api/jobs", files=files, headers=org.headers())
-    return str(answer.status_code)
+async def wide_rows(org: Org, client: RawClient) -> str:
+    return str(await client.send("POST", "/api/jobs", _WIDE_ROWS, key=org.key()))
 
 
-async def profile(org: Org, client: httpx2.AsyncClient) -> str:
-    body = random.choice(
-        [{"columns": 3}, {"rules": [[]]}, {"required": {"a": 1}}, {"columns": {"a": "b" * 60_000}}]
-    )
-    answer = await client.put("/api/profiles/evil", json=body, headers=org.headers())
-    return str(answer.status_code)
+async def profile(org: Org, client: RawClient) -> str:
+    body = random.choice(_PROFILES)
+    return str(await client.send("PUT", "/api/profiles/evil", body, key=org.key()))
 
 
-async def stream(org: Org, client: httpx2.AsyncClient) -> str:
-    headers = {"Authorization": f"Bearer {org.viewer}", "Accept": "text/event-stream"}
-    async with client.stream("GET", "/api/events", headers=headers) as answer:
-        if answer.status_code == 200:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(5):
-                    async for _ in answer.aiter_bytes():
-                        pass
-        return str(answer.status_code)
+async def stream(org: Org, client: RawClient) -> str:
+    try:
+        async with asyncio.timeout(5):
+            accept = "text/event-stream"
+            return str(await client.send("GET", "/api/events", key=org.viewer, accept=accept))
+    except TimeoutError:
+        return "open"
 
 
-async def message(org: Org, client: httpx2.AsyncClient) -> str:
+async def message(org: Org, client: RawClient) -> str:
     headers = {"Authorization": f"Bearer {org.viewer}"}
     url = org.url.replace("http", "ws") + "/ws"
     async with connect(url, additional_headers=headers, max_size=None) as socket:
@@ -164,16 +165,15 @@ async def message(org: Org, client: httpx2.AsyncClient) -> str:
         return "open"
 
 
-async def slow_upload(org: Org, client: httpx2.AsyncClient) -> str:
-    async def trickle() -> Any:
+async def slow_upload(org: Org, client: RawClient) -> str:
+    async def trickle() -> AsyncIterator[bytes]:
         yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nsku\n'
         while org.goes_on:
             await asyncio.sleep(1)
             yield b"1,x\n"
 
-    headers = org.headers() | {"Content-Type": "multipart/form-data; boundary=x"}
-    answer = await client.post("/api/files", content=trickle(), headers=headers)
-    return str(answer.status_code)
+    kind = "multipart/form-data; boundary=x"
+    return str(await client.trickle("POST", "/api/files", kind, trickle(), key=org.key()))
 
 
 ATTACKS: dict[Attack, int] = {
@@ -197,14 +197,15 @@ ATTACKS: dict[Attack, int] = {
 async def repeat(org: Org, attack: Attack) -> None:
     """Again and again, by one client."""
     name = attack.__name__
-    async with httpx2.AsyncClient(base_url=org.url, timeout=60) as client:
-        while org.goes_on:
-            try:
-                org.note(name, await attack(org, client))
-            except Exception as error:
-                org.note(name, type(error).__name__)
-            # A hostile client is no busy loop: it waits for what it breaks.
-            await asyncio.sleep(0.05)
+    client = RawClient(org.url)
+    while org.goes_on:
+        try:
+            org.note(name, await attack(org, client))
+        except Exception as error:
+            client.close()
+            org.note(name, type(error).__name__)
+        # A hostile client is no busy loop: it waits for what it breaks.
+        await asyncio.sleep(0.05)
 
 
 async def main(spec: dict[str, Any]) -> None:

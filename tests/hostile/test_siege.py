@@ -21,6 +21,7 @@ import httpx2
 import psutil
 import pytest
 from tests.browser.house import House
+from tests.hostile.processor_time import ProcessorTime
 
 from penstock.store.accounts import accounts
 
@@ -117,6 +118,7 @@ async def besieged(spec: dict[str, Any]) -> AsyncIterator[subprocess.Popen[str]]
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.hostile.attackers", json.dumps(spec)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,
     )  # fmt: skip
     try:
         yield process
@@ -170,9 +172,13 @@ async def test_an_innocent_org_hardly_notices_a_hostile_one(house: House) -> Non
         quiet = await measured(innocent, _QUIET_SECONDS)
         assert not innocent.failed
         peak = 0
-        async with besieged(spec | {"seconds": SECONDS}) as attackers:
+        async with besieged(spec | {"seconds": SECONDS}) as attackers, house.database() as conn:
             await asyncio.sleep(2)
-            loud = await measured(innocent, SECONDS - 3)
+            assert house.worker is not None
+            pids = {"API": house.api.pid, "worker": house.worker.pid, "attackers": attackers.pid}
+            processor = ProcessorTime(pids, conn)
+            async with processor.measured():
+                loud = await measured(innocent, SECONDS - 3)
             peak = max(peak, _resident(house.api.pid))
             out = await asyncio.to_thread(lambda: attackers.communicate(timeout=120)[0])
         await asyncio.sleep(8)
@@ -189,6 +195,8 @@ async def test_an_innocent_org_hardly_notices_a_hostile_one(house: House) -> Non
             f"{name:8} {p95(quiet[name]):8.1f} {p95(loud[name]):8.1f} {p95(after[name]):8.1f}"
             f" {ratios[name]:6.2f}   n = {len(quiet[name])}, {len(loud[name])}"
         )
+    for group, share in processor.used().items():
+        print(f"{share:6.2f} processors: {group}")
     print(f"API: {peak / 2**20:.0f} MB under siege, {resident / 2**20:.0f} MB after")
     assert innocent.failed == []
     broken = {

@@ -17,6 +17,7 @@ from penstock.api.files import files, resumable_uploads
 from penstock.api.http import reference
 from penstock.api.http.access import Api, principal
 from penstock.api.http.cors import cross_origin
+from penstock.api.http.cpu_budget import CpuBudgetMiddleware
 from penstock.api.http.cursors import signing
 from penstock.api.http.errors import handle_errors
 from penstock.api.http.identify import Door
@@ -43,6 +44,7 @@ from penstock.api.live.tail import Tail
 from penstock.api.monitor import extraction_monitor, health, metrics, monitor, queues
 from penstock.api.webhooks import webhooks
 from penstock.engine.runtime import Runtime
+from penstock.guards.cpu_budget import CpuBudget
 from penstock.store.database import Database
 from penstock.web.serving import Web
 
@@ -117,6 +119,7 @@ def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = 
     app.state.pulse = health.Pulse(api_db, runtime)
     app.state.pictures = pictures.Pictures(runtime)
     app.add_middleware(Web)
+    app.add_middleware(CpuBudgetMiddleware, budget=CpuBudget(), door=door)
     if runtime.settings.cors_origins:
         app.add_middleware(CORSMiddleware, **cross_origin(runtime.settings.cors_origins))
     app.add_middleware(Frame, log=runtime.log)

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.engine.runtime import Runtime
+from penstock.model.cpu.meter import charge, timed
 from penstock.model.export import (
     MISSING_COLUMNS,
     REASON,
@@ -70,7 +71,10 @@ async def export_pieces(
 
 async def in_export_thread(write: Callable[..., bytes], *args: Any) -> bytes:
     """Exports have threads of their own: those of uploads are never all taken by them."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, write, *args)
+    loop = asyncio.get_running_loop()
+    written, seconds = await loop.run_in_executor(_threads, timed, write, *args)
+    charge(seconds)
+    return written
 
 
 async def _widest(opened: OpenConnection, job: Any, wanted: Wanted) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import os
 import pickle
 import resource
@@ -36,6 +37,11 @@ PR_SET_PDEATHSIG = 1
 def frame(kind: bytes, content: Any = None) -> bytes:
     payload = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
     return FRAME.pack(kind, len(payload)) + payload
+
+
+def import_modules(names: list[str]) -> None:
+    for name in names:
+        importlib.import_module(name)
 
 
 def answer_frame(kind: bytes, content: Any = None) -> bytes:

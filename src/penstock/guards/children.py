@@ -22,9 +22,10 @@ from typing import Any
 import psutil
 
 from penstock.guards.answers import NotAnAnswer, decode, decode_error
-from penstock.guards.child import CALL, END, ERROR, FRAME, MORE, STOP, STREAM, frame
+from penstock.guards.child import CALL, END, ERROR, FRAME, MORE, STOP, STREAM, frame, import_modules
 from penstock.guards.child_folders import ChildFolder, ChildFolders
 from penstock.guards.fair_slots import FairSlots
+from penstock.model.cpu.meter import charge_outside
 from penstock.model.errors import ChildCrashed, PermanentError
 from penstock.model.ports import InputFile
 
@@ -65,6 +66,8 @@ class ChildPool:
         self._streams = FairSlots(streams)
         self._calls = FairSlots(calls)
         self._idle: list[_Child] = []
+        # What children import before they are needed.
+        self._modules: set[str] = set()
         self._all: set[_Child] = set()
         self._closed = False
 
@@ -85,14 +88,18 @@ class ChildPool:
     async def call_for(
         self, owner: Hashable, function: Callable[..., Any], args: tuple[Any, ...]
     ) -> Any:
-        async with self._calls.slot(owner), self._borrowed() as child:
-            await child.request(CALL, function, args)
-            return (await child.receive())[1]
+        async with self._calls.slot(owner), self._borrowed(owner, function) as child:
+            began = child.cpu_seconds()
+            try:
+                await child.request(CALL, function, args)
+                return (await child.receive())[1]
+            finally:
+                charge_outside(max(0.0, child.cpu_seconds() - began))
 
     async def stream_for(
         self, owner: Hashable, function: Callable[..., Iterator[Any]], args: tuple[Any, ...]
     ) -> AsyncGenerator[Any, None]:
-        async with self._streams.slot(owner), self._borrowed() as child:
+        async with self._streams.slot(owner), self._borrowed(owner, function) as child:
             await child.request(STREAM, function, args)
             # One value is fetched while the consumer works on the one before.
             coming = asyncio.create_task(child.receive())
@@ -126,21 +133,42 @@ class ChildPool:
             child.folder.remove()
 
     @contextlib.asynccontextmanager
-    async def _borrowed(self) -> AsyncIterator[_Child]:
-        child = self._take()
+    async def _borrowed(
+        self, owner: Hashable, function: Callable[..., Any]
+    ) -> AsyncIterator[_Child]:
+        self._modules.add(function.__module__)
+        child = self._take(owner)
         try:
+            if child.importing is not None:
+                await child.importing
             yield child
         finally:
             self._give_back(child)
 
-    def _take(self) -> _Child:
+    def _take(self, owner: Hashable) -> _Child:
         if self._closed:
             raise RuntimeError("the pool of children is closed")
         while self._idle:
-            child = self._idle.pop()
+            child = self._preferred(owner)
+            self._idle.remove(child)
             if child.process.poll() is None:
+                child.owner = owner
                 return child
             child.end()
+        child = self._start()
+        child.owner = owner
+        return child
+
+    def _preferred(self, owner: Hashable) -> _Child:
+        """The idle child that worked for this owner last, else a new one. Children of other owners
+        come last, the longest idle first: an owner whose children must be killed would take a
+        running one from the others each time."""
+        for child in reversed(self._idle):
+            if child.owner == owner:
+                return child
+        return next((child for child in self._idle if not child.uses), self._idle[0])
+
+    def _start(self) -> _Child:
         self._all = {child for child in self._all if child.process.poll() is None}
         child = _Child(
             self._memory_bytes,
@@ -157,9 +185,18 @@ class ChildPool:
         worn = child.uses >= USES_PER_CHILD
         if child.busy or self._closed or worn or child.resident() > self._resident_bytes:
             child.end()
+            if len(self._all) > 1 and not self._closed:
+                self._replace()
         else:
             child.folder.clear()
             self._idle.append(child)
+
+    def _replace(self) -> None:
+        """Start a child in place of one that has ended, so that its owner need not take the idle
+        child of another."""
+        child = self._start()
+        child.importing = asyncio.create_task(child.import_modules(sorted(self._modules)))
+        self._idle.append(child)
 
 
 class OwnedChildren:
@@ -213,6 +250,14 @@ class _Child:
         self._figures = psutil.Process(self.process.pid)
         self.busy = False
         self.uses = 0
+        self.owner: Hashable = None
+        self.importing: asyncio.Task[None] | None = None
+
+    async def import_modules(self, names: Sequence[str]) -> None:
+        """Import what calls will need. A child that fails here says so at its first call."""
+        with contextlib.suppress(Exception):
+            await self.request(CALL, import_modules, (names,))
+            await self.receive()
 
     async def request(
         self, kind: bytes, function: Callable[..., Any], args: tuple[Any, ...]
@@ -275,6 +320,13 @@ class _Child:
             )
         how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
         return ChildCrashed(f"A child process ended {how}")
+
+    def cpu_seconds(self) -> float:
+        try:
+            times = self._figures.cpu_times()
+        except psutil.NoSuchProcess:
+            return 0.0
+        return float(times.user + times.system)
 
     def resident(self) -> int:
         try:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from penstock.model.cpu.meter import metered
 from penstock.model.errors import BadInput
 
 Answer = TypeVar("Answer")
@@ -16,7 +17,7 @@ Answer = TypeVar("Answer")
 async def while_connected(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
     """Cancel the work when the client closes the connection, so that what it holds is free at once.
     The body must have been read."""
-    task = asyncio.create_task(work)
+    task = asyncio.create_task(metered(work))
     disconnected = asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait({task, disconnected}, return_when=asyncio.FIRST_COMPLETED)

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from penstock.accounts.sign_in import network_of
 from penstock.api.http.middleware import KNOWN_CALLER
 from penstock.api.http.rate_limits import Buckets
+from penstock.guards.cpu_budget import Account
 from penstock.model.errors import NotAllowed
 from penstock.settings import Settings
 from penstock.store.accounts.accounts import Principal, principal_of
@@ -58,6 +59,14 @@ class Door:
         if len(self._seen) > _MOST_SEEN:
             self._seen.popitem(last=False)
         return who
+
+    def account_of(self, asked: HTTPConnection) -> Account:
+        """Which account pays for the processor time of a request: the org of a key or session that
+        was seen before, else the network it comes from."""
+        seen = self._seen.get(_secret_of(asked))
+        if seen is not None:
+            return Account(seen.org_id, is_org=True)
+        return Account(network_of(address_of(asked)), is_org=False)
 
     def charge(self, who: Principal) -> None:
         """Count a request of this key or session, of its user and of their org: RATE_LIMITED where

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from penstock.api.live.stream import Following, Live
 from penstock.api.live.tail import Told
+from penstock.model.cpu.meter import metered
 from penstock.model.ports import Log
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS
@@ -73,7 +74,7 @@ class EventStream(Response):
         self._live.tail.require_open()
         await self._live.api.turns.exchange_for_stream(self._request, self._who)
         tasks = [
-            asyncio.ensure_future(self._send(send)),
+            asyncio.ensure_future(metered(self._send(send))),
             asyncio.ensure_future(_until_gone(receive)),
         ]
         try:

@@ -1,0 +1,1 @@
+"""Processor time: charged to requests, shared among orgs."""
