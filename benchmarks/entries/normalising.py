@@ -11,7 +11,7 @@ from decimal import Decimal
 from benchmarks.entry import Entry, Line, Scale, at_least, reported
 from benchmarks.lab import Lab
 from penstock.catalog.mapping.column_decisions import decide
-from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.column_stats import add_rows, new_stats
 from penstock.catalog.mapping.proposal import propose
 from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import Plan, compile_plan
@@ -66,7 +66,7 @@ def make_row(number: int, chance: random.Random) -> list[str]:
 def learn(rows: Sequence[Sequence[str]]) -> tuple[Plan, float]:
     """The plan of a file, and how long gathering its statistics took."""
     began = time.process_time()
-    stats = gather(len(HEADER))
+    stats = new_stats(len(HEADER))
     for start in range(0, len(rows), _BATCH):
         add_rows(stats, rows[start : start + _BATCH])
     seconds = time.process_time() - began

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from penstock.catalog.mapping.column_decisions import ColumnDecision, decide
-from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather, number_evidence
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats, number_evidence
 
 
 def stats(*cells: str) -> ColumnStats:
@@ -111,7 +111,7 @@ def test_distinct_values_are_counted_nearly_in_bounded_memory(size: int) -> None
 
 
 def test_rows_of_any_length_and_the_way_through_json() -> None:
-    columns = gather(3)
+    columns = new_stats(3)
     add_rows(columns, [["a", "1,5"], ["b", "2", "c", "too many"], []])
     assert [column.filled for column in columns] == [2, 2, 1]
     kept = [ColumnStats.from_json(orjson.loads(orjson.dumps(c.as_json()))) for c in columns]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock.catalog.mapping.column_decisions import decide
-from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.column_stats import add_rows, new_stats
 from penstock.catalog.mapping.proposal import propose
 from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import Plan, compile_plan
@@ -33,9 +33,9 @@ RATES = rates_on(
 
 
 def plan_of(rows: list[list[str]], rates: Rates = RATES, **options: Any) -> Plan:
-    """As a job does it: gather, decide, propose, compile."""
+    """As a job does it: new_stats, decide, propose, compile."""
     header, *body = rows
-    stats = gather(len(header))
+    stats = new_stats(len(header))
     add_rows(stats, body)
     proposal = propose(header, [column.samples for column in stats])
     profile = from_proposal("test", proposal, **options)

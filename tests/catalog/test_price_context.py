@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from penstock.catalog.mapping.column_decisions import ColumnDecision, decide
-from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.column_stats import add_rows, new_stats
 from penstock.catalog.mapping.price_context import (
-    said_of_prices,
-    with_what_is_said,
-    with_what_is_shown,
+    find_price_context,
+    with_number_formats,
+    with_price_context,
 )
 from penstock.catalog.mapping.proposal import propose
 from penstock.catalog.products.normalise import normalise
@@ -45,23 +45,23 @@ def reading(*lines: str, sheet: str | None = None) -> dict[str, object]:
     ],
 )
 def test_lines_beside_the_table(line: str, currency: str | None, tax: bool | None) -> None:
-    assert said_of_prices(reading(line))[:2] == (currency, tax)
+    assert find_price_context(reading(line))[:2] == (currency, tax)
 
 
 def test_the_name_of_the_sheet_and_lines_that_disagree() -> None:
-    assert said_of_prices(reading(sheet="Prices USD")).currency == "USD"
-    assert said_of_prices(reading(sheet="Sheet1")).currency is None
-    assert said_of_prices(reading("Preise in EUR", "Prices in CHF")).currency is None
+    assert find_price_context(reading(sheet="Prices USD")).currency == "USD"
+    assert find_price_context(reading(sheet="Sheet1")).currency is None
+    assert find_price_context(reading("Preise in EUR", "Prices in CHF")).currency is None
 
 
 def test_it_holds_for_prices_that_say_nothing_themselves() -> None:
     header = ["SKU", "Preis", "UVP CHF", "Bestand"]
     body = [["A", "1,50", "2,50", "3"], ["B", "2,50", "$ 3.50", "4"], ["C", "1,00", "2,00", "5"]]
-    stats = gather(len(header))
+    stats = new_stats(len(header))
     add_rows(stats, body)
-    said = said_of_prices(reading("Alle Preise in EUR zzgl. MwSt."))
+    said = find_price_context(reading("Alle Preise in EUR zzgl. MwSt."))
     profile = from_proposal("file", propose(header, [one.samples for one in stats]))
-    decisions = with_what_is_said(decide(stats), said, None)
+    decisions = with_price_context(decide(stats), said, None)
     kept = [ColumnDecision.from_json(one.as_json()) for one in decisions]
     plan = compile_plan(header, profile, kept)
     row = normalise(plan, body[0])
@@ -72,17 +72,17 @@ def test_it_holds_for_prices_that_say_nothing_themselves() -> None:
     assert row.lineage["price.currency"] == where
     assert "Alle Preise in EUR" in plan.notes[0]
     assert not any(note.startswith("UVP") for note in plan.notes)
-    told = with_what_is_said(decide(stats), said, "USD")
+    told = with_price_context(decide(stats), said, "USD")
     assert [one.currency for one in told[:2]] == [None, None]
 
 
 def test_what_a_workbook_shows_beside_its_numbers() -> None:
     header = ["SKU", "Preis", "UVP USD", "Gewicht"]
     body = [["A", "1.5", "2.5", "3"], ["B", "2.5", "3.5", "4"], ["C", "1", "2", "5"]]
-    stats = gather(len(header))
+    stats = new_stats(len(header))
     add_rows(stats, body)
     shown = {"Preis": "CHF", "UVP USD": "CHF", "Gewicht": "kg", "SKU": "Nr."}
-    decisions = with_what_is_shown(decide(stats), header, shown, None)
+    decisions = with_number_formats(decide(stats), header, shown, None)
     profile = from_proposal("file", propose(header, [one.samples for one in stats]))
     product = normalise(compile_plan(header, profile, decisions), body[0]).product
     assert product["price"]["currency"] == "CHF"

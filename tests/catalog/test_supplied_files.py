@@ -8,7 +8,7 @@ from decimal import Decimal
 from tests.catalog.shared import shared_file, table
 
 from penstock.catalog.mapping.column_decisions import decide
-from penstock.catalog.mapping.column_stats import add_rows, gather
+from penstock.catalog.mapping.column_stats import add_rows, new_stats
 from penstock.catalog.mapping.proposal import Proposal, propose
 from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import Plan, compile_plan
@@ -20,7 +20,7 @@ from penstock.catalog.values.prices import read_price
 
 
 def planned(header: list[str], rows: list[list[str]]) -> tuple[Proposal, Plan]:
-    stats = gather(len(header))
+    stats = new_stats(len(header))
     add_rows(stats, rows)
     proposal = propose(header, [column.samples for column in stats])
     profile = from_proposal("file", proposal, source="file")

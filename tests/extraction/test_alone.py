@@ -17,7 +17,7 @@ from penstock.catalog.products.duplicates import same_key
 from penstock.catalog.values.gtin import read_identifier
 from penstock.pipelines.extraction import unique_rows
 from penstock.pipelines.extraction.pipeline import Extraction
-from penstock.pipelines.extraction.unique_rows import spelled
+from penstock.pipelines.extraction.unique_rows import letters_and_digits
 from penstock.store.catalog.products import StoredCatalog
 from penstock.store.database import from_json
 
@@ -115,7 +115,7 @@ async def test_the_database_spells_as_we_do(bench: Bench) -> None:
             found = await conn.fetchval(
                 "SELECT lower(regexp_replace($1, '[^A-Za-z0-9]', '', 'g') COLLATE \"C\")", text
             )
-            assert found == spelled(text).decode(), text
+            assert found == letters_and_digits(text).decode(), text
 
 
 # Letters that the database calls unsure.
@@ -129,4 +129,4 @@ def test_a_cell_is_spelled_like_its_key(cell: str) -> None:
     """What all of this rests on."""
     assume(unicodedata.is_normalized("NFC", cell) and not set(cell) & set(_ODD))
     key = same_key(read_identifier(cell).value, "sku")
-    assert key is None or spelled(cell) == spelled(key)
+    assert key is None or letters_and_digits(cell) == letters_and_digits(key)

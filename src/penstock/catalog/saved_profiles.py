@@ -12,7 +12,7 @@ from penstock.catalog.products.validate import compile_validator
 from penstock.catalog.profiles.profile import ColumnRule, Profile, likely_key, rule_for
 
 
-def to_save(profile: Profile) -> Profile:
+def prepare_to_save(profile: Profile) -> Profile:
     """Add the units and currencies that column names contain. Raises BadInput for rules that
     cannot be compiled, so that no file fails because of them later."""
     columns = {header: _with_hints(header, rule) for header, rule in profile.columns.items()}
@@ -36,7 +36,7 @@ def _with_hints(header: str, rule: ColumnRule) -> ColumnRule:
     )
 
 
-def respelt(profile: Profile, header: Sequence[str]) -> Profile:
+def with_file_headers(profile: Profile, header: Sequence[str]) -> Profile:
     """The profile with its columns renamed as in this file: case and
     spaces do not matter."""
     if set(profile.columns) <= set(header):

@@ -33,7 +33,7 @@ async def look_up(
     if source is None:
         async with runtime.db.acquire() as conn:
             source = await result_cache.find(conn, *key, runtime.settings.cache_hours)
-    if source is None or not await pipeline.still_true(
+    if source is None or not await pipeline.is_still_valid(
         job, source.header, source.cursor, source.context, ctx
     ):
         runtime.lookup_cache.forget(key)

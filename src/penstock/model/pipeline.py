@@ -249,7 +249,7 @@ class Pipeline:
         """All that determines the first stage's results besides the file; None: do not cache."""
         return None
 
-    async def still_true(
+    async def is_still_valid(
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
         context: Mapping[str, Any], ctx: Context,
     ) -> bool:  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every pipeline there is. A new one is one file here, or an entry point of another package."""
+"""All pipelines. A new one is a module here or an entry point of another package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that does nothing, in every shape: for tests, benchmarks and trials of the engine."""
+"""A pipeline that does nothing, in many configurations: for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NoopConfig(Config):
     summarizes: bool = Field(False, description="Make a summary at the end.")
     standing: bool = Field(False, description="Never end.")
     payload_bytes: int = Field(0, ge=0, le=1024 * 1024)
-    # Failures and crashes happen in the last stage, so that earlier ones are behind the item.
+    # Failures and crashes happen in the last stage, after the others.
     fail_every: int = Field(0, ge=0, description="Every nth row fails; 0: none.")
     fail_how: Literal["fail", "retry", "notFound", "skip", "wait", "raise"] = "fail"
     fail_code: str = Field("VALIDATION_ERROR", max_length=64)
@@ -130,7 +130,7 @@ class Noop(Pipeline):
 
 
 def burn(batch: Sequence[Item], is_last: bool) -> Sequence[Outcome]:
-    """Processor time for each item. Runs in a child process."""
+    """Use CPU time for each item. Runs in a child process."""
     outcomes = []
     for item in batch:
         config: NoopConfig = item.job.config
@@ -152,7 +152,7 @@ def _run(config: NoopConfig, is_last: bool) -> StageFunction:
 
 
 async def _pass_all(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
-    # No coroutine per item: benchmarks measure the engine with this.
+    # No coroutine per item, because benchmarks measure the engine with this.
     return [Done(item.input) for item in batch]
 
 
@@ -171,7 +171,7 @@ async def _work(item: Item, ctx: Context, is_last: bool) -> Outcome:
 
 
 async def _call(item: Item, config: NoopConfig) -> None:
-    """A provider that takes its time, and sometimes will not."""
+    """Simulate a provider that is slow and sometimes fails."""
     nth = config.throttle_every
     if nth and item.row_no % nth == 0 and item.attempts == 0:
         raise RateLimited(

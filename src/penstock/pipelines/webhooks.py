@@ -1,4 +1,4 @@
-"""Webhooks: each item is one event on its way to one endpoint.
+"""The webhooks pipeline: each item delivers one event to one endpoint.
 
 The job runs for as long as there are endpoints; `webhooks/outbox.py` adds its items. The result of
 each attempt is written to the delivery log in the settle transaction, so that log and item agree.
@@ -44,15 +44,15 @@ from penstock.model.webhooks import (
     signature,
 )
 
-# A receiver that takes its time keeps no others waiting.
+# Parallel deliveries, so that a slow receiver does not delay others.
 _AT_ONCE = 16
-# Of an answer, enough to see what the receiver complains of.
+# Bytes kept of a receiver's answer.
 _RESPONSE_BYTES = 1000
 _GONE = 410
 
 
 class WebhooksConfig(Config):
-    """There is nothing to choose: endpoints say where, and items say what."""
+    """No settings: endpoints contain the URL, and items the event."""
 
 
 class Webhooks(Pipeline):
@@ -76,7 +76,7 @@ class Webhooks(Pipeline):
 
 @dataclass(frozen=True, slots=True)
 class _Delivery:
-    """An item's input, read."""
+    """The parsed input of an item."""
 
     id: UUID
     endpoint_id: UUID
@@ -93,7 +93,7 @@ class _Delivery:
 
 async def _deliver_all(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     ids = list({UUID(item.input["endpointId"]) for item in batch})
-    # Asked for each batch: a rotation, a new URL or a disabled endpoint counts from now on.
+    # Read for each batch, so that a new secret, a new URL or a disabled endpoint takes effect.
     receivers = await ctx.receivers.find(ids)
     return await each(partial(_deliver, receivers=receivers), _AT_ONCE)(batch, ctx)
 
@@ -111,7 +111,7 @@ async def _deliver(item: Item, ctx: Context, receivers: Mapping[UUID, Receiver])
         error = ItemError("ENDPOINT_DISABLED", f"{receiver.objection}.")
         return Fail(error, effects=[replace(note, state="failed")])
     if receiver.locked is not None:
-        # Nothing is tried, so that nothing is used up: an operator can set the key right.
+        # No attempt is used up: an operator can correct the key.
         ctx.log.error("a webhook cannot be signed", error=receiver.locked.message)
         return retry_of(receiver.locked)
     began = time.monotonic()
@@ -129,7 +129,7 @@ async def _deliver(item: Item, ctx: Context, receivers: Mapping[UUID, Receiver])
 def _request(delivery: _Delivery, receiver: Receiver, ctx: Context) -> FetchRequest:
     body = orjson.dumps(dict(delivery.payload))
     message, now = message_id(delivery.id), int(time.time())
-    # Within what an item may take at all, so that it is always us who say what happened.
+    # Shorter than the timeout of an item, so that the error names the cause.
     patience = min(ctx.limits["webhook_ms"], round(ctx.item_timeout_ms * 0.9))
     return FetchRequest(
         receiver.url,
@@ -142,7 +142,7 @@ def _request(delivery: _Delivery, receiver: Receiver, ctx: Context) -> FetchRequ
             "webhook-signature": signature(receiver.secrets, message, now, body),
         },
         body,
-        # No redirect is followed: who moves tells us its new URL.
+        # Redirects are not followed: the endpoint's URL must be changed.
         FetchLimits(
             most_bytes=_RESPONSE_BYTES, total_ms=patience, silent_ms=patience, hops=0,
             head_only=True,
@@ -178,7 +178,7 @@ def _failed(
     is_final: bool = False,
     after_ms: int | None = None,
 ) -> Outcome:
-    """Once more, later; or for good, which the log has to know with the last try."""
+    """A retry, or a permanent failure, which the log records with the last attempt."""
     if is_final or item.attempts >= TRIES.retries:
         shown = {"event": note.event, "host": note.host, "status": note.status, "ms": note.ms}
         return Fail(error, shown, effects=[replace(note, state="failed")])

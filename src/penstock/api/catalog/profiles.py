@@ -20,7 +20,7 @@ from penstock.api.schemas import (
 from penstock.catalog.fields import FIELDS
 from penstock.catalog.profiles import profile as catalog
 from penstock.catalog.profiles.checks import ProfileInput
-from penstock.catalog.saved_profiles import to_save
+from penstock.catalog.saved_profiles import prepare_to_save
 from penstock.model.errors import BadInput, NotThere
 from penstock.store.accounts import accounts
 from penstock.store.catalog import profiles
@@ -103,7 +103,7 @@ async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name)
         profile = catalog.from_input({"name": name, **await json_object(request)})
     else:
         raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
-    body: dict[str, Any] = catalog.to_json(to_save(profile))
+    body: dict[str, Any] = catalog.to_json(prepare_to_save(profile))
     async with api.db.scoped(who.scope) as conn:
         before = await profiles.get(conn, who.org_id, name)
         version = await profiles.save(conn, who.org_id, who.user_id, name, body)

@@ -89,7 +89,7 @@ def are_numbers(samples: Sequence[str]) -> bool:
 _PRODUCT = words("product products item items offer offers article articles produkt artikel")
 
 
-def say_only_product(samples: Sequence[str]) -> bool:
+def are_all_generic(samples: Sequence[str]) -> bool:
     """Every cell contains a word like `product`, which does not distinguish the rows."""
     said = {text.strip().casefold() for text in filled(samples)}
     return bool(said) and said <= _PRODUCT

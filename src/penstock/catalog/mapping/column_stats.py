@@ -228,7 +228,7 @@ class ColumnStats:
         )
 
 
-def gather(width: int) -> list[ColumnStats]:
+def new_stats(width: int) -> list[ColumnStats]:
     return [ColumnStats() for _ in range(width)]
 
 

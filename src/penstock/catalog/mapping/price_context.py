@@ -46,7 +46,7 @@ _AMOUNT_BEFORE = re.compile(r"(?<![0-9])(?!(?:19|20)[0-9]{2}\s?$)[0-9][0-9.,' ]*
 _AMOUNT_AFTER = re.compile(r"^\s?[0-9]")
 
 
-class Said(NamedTuple):
+class PriceContext(NamedTuple):
     """``words`` quotes the file."""
 
     currency: str | None = None
@@ -54,10 +54,10 @@ class Said(NamedTuple):
     words: str = ""
 
 
-NOTHING = Said()
+NO_CONTEXT = PriceContext()
 
 
-def said_of_prices(reading: Mapping[str, Any]) -> Said:
+def find_price_context(reading: Mapping[str, Any]) -> PriceContext:
     """From the report of a reading. Contradicting statements are ignored."""
     currencies: dict[str, str] = {}
     taxes: dict[bool, str] = {}
@@ -71,7 +71,7 @@ def said_of_prices(reading: Mapping[str, Any]) -> Said:
     currency = next(iter(currencies)) if len(currencies) == 1 else None
     tax = next(iter(taxes)) if len(taxes) == 1 else None
     quoted = currencies[currency] if currency else taxes[tax] if tax is not None else ""
-    return Said(currency, tax, quoted.strip(" ;,|\t")[:MAX_QUOTED_LENGTH])
+    return PriceContext(currency, tax, quoted.strip(" ;,|\t")[:MAX_QUOTED_LENGTH])
 
 
 def _lines(reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -101,8 +101,8 @@ def _tax(line: str) -> bool | None:
     return None if without == included else included
 
 
-def with_what_is_said(
-    decisions: Sequence[ColumnDecision], said: Said, currency: str | None
+def with_price_context(
+    decisions: Sequence[ColumnDecision], said: PriceContext, currency: str | None
 ) -> list[ColumnDecision]:
     """Decisions completed by the context, where neither a column's cells nor the profile's
     ``currency`` say otherwise."""
@@ -112,7 +112,7 @@ def with_what_is_said(
     return [_with(one, money, said) for one in decisions]
 
 
-def _with(decision: ColumnDecision, currency: str | None, said: Said) -> ColumnDecision:
+def _with(decision: ColumnDecision, currency: str | None, said: PriceContext) -> ColumnDecision:
     if currency is not None:
         note = f"The currency is {currency}, as the file says beside its table: {said.words!r}"
         decision = _in(decision, currency, note, said.words)
@@ -126,7 +126,7 @@ def _in(decision: ColumnDecision, currency: str, note: str, words: str) -> Colum
     return replace(decision, currency=currency, notes=(*decision.notes, note), said=words)
 
 
-def with_what_is_shown(
+def with_number_formats(
     decisions: Sequence[ColumnDecision], header: Sequence[str], shown: Mapping[str, str],
     currency: str | None,
 ) -> list[ColumnDecision]:  # fmt: skip

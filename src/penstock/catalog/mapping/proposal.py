@@ -283,7 +283,7 @@ def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
     elif target == "category" and column_content.are_numbers(samples):
         # Numeric category codes mean nothing without their list.
         confidence *= 0.5
-    elif target == "category" and column_content.say_only_product(samples):
+    elif target == "category" and column_content.are_all_generic(samples):
         confidence *= 0.3
     share = column_content.fit(kind_of(target), samples)
     if share is not None:

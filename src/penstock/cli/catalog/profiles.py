@@ -86,12 +86,12 @@ async def _export(org: str, name: str, version: int | None) -> str:
 
 async def _import(org: str, text: str) -> tuple[str, int]:
     from penstock.catalog.profiles.profile import from_toml, to_json
-    from penstock.catalog.saved_profiles import to_save
+    from penstock.catalog.saved_profiles import prepare_to_save
     from penstock.cli.local_session import local_admin, transaction
     from penstock.store.accounts import accounts
     from penstock.store.catalog import profiles
 
-    profile = to_save(from_toml(text))
+    profile = prepare_to_save(from_toml(text))
     async with transaction() as conn:
         org_id = (await accounts.find_org(conn, org))["id"]
         user = (await local_admin(conn)).user_id

@@ -1,4 +1,4 @@
-"""A job's file as batches of rows: read in a child process, from where the cursor says."""
+"""Read a job's file in batches of rows, in a child process, starting at the cursor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, field_validator
 
-from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.formats.read_options import Problem
 from penstock.formats.read_table import read_table
 from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, as_json_rows
@@ -19,16 +19,16 @@ from penstock.model.text.encodings import MAX_NAME_LENGTH, is_text_encoding
 from penstock.model.text.json_text import JsonText
 from penstock.model.transfer import transferable
 
-# Of what was wrong with the file, the job keeps the first few and the number of all.
+# The job keeps the first problems of the file, and their number.
 _MAX_PROBLEMS = 20
-# Of what was wrong with one row.
+# Problems kept per row.
 _MAX_ROW_PROBLEMS = 20
 _LAST_ROW = 2**31 - 1
 SheetOrMember = Annotated[str, Field(max_length=255)] | Annotated[int, Field(ge=0, le=_LAST_ROW)]
 
 
 class ReadingConfig(Config):
-    """What the sender knows better than the reader can find out; see docs/formats.md."""
+    """Reading options that override detection; see docs/formats.md."""
 
     format: str | None = Field(None, max_length=20)
     encoding: str | None = Field(None, max_length=MAX_NAME_LENGTH)
@@ -55,21 +55,20 @@ class ReadingConfig(Config):
 
 @transferable
 class FileEnd(NamedTuple):
-    """What only the whole file could tell, of itself and of its columns."""
+    """Findings about the whole file and its columns, sent after the last row."""
 
     table: TableEnd
     columns: list[dict[str, Any]]
 
 
-def read_and_look(
+def read_rows_and_stats(
     path: str,
     options: Mapping[str, Any],
     limits: Mapping[str, int],
     place: Mapping[str, Any] | None,
 ) -> Iterator[TableHead | JsonChunk | FileEnd]:
-    """Rows as they will be stored, and in the end what all cells of each column tell together. A
-    reading that is taken up again passes over the rows that are stored, but looks at them too.
-    Runs in a child process."""
+    """Rows as they will be stored, then the statistics of each column. A resumed reading skips the
+    rows that are stored already but includes them in the statistics. Runs in a child process."""
     stats: list[ColumnStats] = []
     start = None if place is None else {"rows": 0, "plan": place["plan"]}
     stored: int = 0 if place is None else place["rows"]
@@ -80,7 +79,7 @@ def read_and_look(
         elif isinstance(piece, TableEnd):
             yield FileEnd(piece, [one.as_json() for one in stats])
         else:
-            stats = stats or gather(max(map(len, piece.rows)))
+            stats = stats or new_stats(max(map(len, piece.rows)))
             add_rows(stats, piece.rows)
             known = min(len(piece.rows), max(0, stored - passed))
             passed += len(piece.rows)
@@ -101,7 +100,7 @@ async def batches_of_file(
     cursor: Mapping[str, Any] | None,
     check_names: Callable[[Sequence[str]], None],
 ) -> AsyncGenerator[RowBatch, None]:
-    """A file with a header alone gives one empty batch, so that the header is known."""
+    """A file with only a header yields one empty batch, so that the header is stored."""
     if job.file is None:
         raise BadInput("INVALID_PARAMETERS", f"A job of {job.pipeline} needs a file")
     if cursor and "columns" in cursor:
@@ -109,7 +108,7 @@ async def batches_of_file(
     path = InputFile(ctx.blobs.path(job.file.blob_key))
     kept = dict(cursor) if cursor else None
     reading = ctx.children.stream(
-        read_and_look, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
+        read_rows_and_stats, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
     )
     async with aclosing(reading) as stream:
         head: TableHead = await anext(stream)
@@ -124,8 +123,8 @@ async def batches_of_file(
             yield slicer.batch(ctx)
 
 
-def what_was_read(cursor: Mapping[str, Any]) -> dict[str, Any]:
-    """What the reading found out, for the job's context."""
+def reading_context(cursor: Mapping[str, Any]) -> dict[str, Any]:
+    """The report of the reading, for the job's context."""
     return {"reading": cursor["reading"]} if "reading" in cursor else {}
 
 
@@ -134,7 +133,7 @@ def _place(cursor: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Slicer:
-    """Chunks in, batches out, each as large as asked for at that moment, with its own cursor."""
+    """Cuts chunks into batches of the size that the context asks for, each with its cursor."""
 
     def __init__(self, head: TableHead, kept: Mapping[str, Any] | None) -> None:
         self._head = head
@@ -163,7 +162,7 @@ class _Slicer:
                     found.append(self._shown(one))
 
     def _shown(self, found: Problem) -> dict[str, Any]:
-        """As the items' other problems are; never an error, since the row was read all the same."""
+        """In the form of other item problems; always a warning, since the row could be read."""
         shown: dict[str, Any] = {"code": found.code, "message": found.message,
                                  "severity": "warning", "line": found.line}  # fmt: skip
         if found.column is not None and found.column <= len(self._head.names):
@@ -185,7 +184,7 @@ class _Slicer:
         return RowBatch(
             rows,
             {"rows": self.done, "plan": self._head.plan, **self._told()},
-            # What is read but still held back is not in the items yet.
+            # Rows that were read but not yet yielded do not count.
             max(0, self._bytes_read - self._held),
             self._head.bytes_total,
             self._head.names,
@@ -205,7 +204,7 @@ class _Slicer:
         return {"reading": reading, "columns": self._end.columns}
 
     def _fitting(self, most_rows: int, most_bytes: int) -> int:
-        """How many rows fit; one always does, however large it is."""
+        """The number of rows that fit, at least one."""
         total = 0
         for count, size in enumerate(self._sizes[:most_rows]):
             total += size

@@ -1,4 +1,4 @@
-"""Products of the catalog that a supplier's file lacks: what is said of them, and when."""
+"""Report or unpublish products of the catalog that a supplier's file does not contain."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from penstock.model.pipeline import Job
 from penstock.model.ports import Context
 
 _MAX_EXAMPLES = 10
-# Of a record with this problem no row came at all.
+# Records with this problem produced no row.
 _LOST = "INVALID_JSON"
 
 
 async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
-    """Why nothing may be concluded from what the file lacks; None if it may."""
+    """Why missing products must not be unpublished; None if they may be."""
     reading = job.context.get("reading", {})
     if not job.counters.get("total"):
         return "The file has no rows."
@@ -30,7 +30,7 @@ async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
 
 
 async def missing_of(job: Job, ctx: Context) -> dict[str, Any]:
-    """For the summary; the whole list is an export of its own."""
+    """For the summary; the complete list can be exported."""
     found = await ctx.catalog.missing(job.id, _MAX_EXAMPLES)
     refused = await why_not_unpublish(job, ctx)
     told: dict[str, Any] = {
@@ -43,6 +43,6 @@ async def missing_of(job: Job, ctx: Context) -> dict[str, Any]:
         ],
     }
     if refused:
-        # What is reported may be in the rows that nobody could tell.
+        # Products reported as missing may be in rows that could not be identified.
         told["incomplete"] = refused
     return told

@@ -1,4 +1,4 @@
-"""Supplier files to products: read, mapped, normalised, validated, matched and applied."""
+"""The extraction pipeline: read, map, normalise, validate, match and apply supplier files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context
-from penstock.pipelines.extraction import preview as looking
-from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, what_was_read
+from penstock.pipelines.extraction import preview as previews
+from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, reading_context
 from penstock.pipelines.extraction.match import apply, match
 from penstock.pipelines.extraction.missing import missing_of, why_not_unpublish
 from penstock.pipelines.extraction.plan import (
+    build_context,
     check_mapping,
     choose_profile,
-    learnt,
     require_naming,
     same_plan,
     source_of,
@@ -39,16 +39,16 @@ from penstock.pipelines.extraction.plan import (
 )
 from penstock.pipelines.extraction.rows import GROUP, extract
 from penstock.pipelines.extraction.summary import summary_of
-from penstock.pipelines.extraction.unique_rows import alone, find_alike
+from penstock.pipelines.extraction.unique_rows import find_similar_rows, has_unique_key
 
-# Counted up whenever the same file would become other products: older results are not used again.
+# Incremented when the same file would give other products, so that cached results are not reused.
 _RESULTS = 4
 _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
 
 class ExtractionConfig(ReadingConfig):
-    """What is not given is found out: the mapping from names and contents, the rest from cells."""
+    """What is not given is detected: the mapping from names and contents, the rest from cells."""
 
     profile: str | None = Field(None, max_length=100, description="A saved profile, by name.")
     mapping: dict[str, str | None] | None = Field(
@@ -75,14 +75,16 @@ class ExtractionConfig(ReadingConfig):
         " Without it, as the profile says: 50.",
     )
     missing: Literal["report", "unpublish"] | None = Field(
-        None, description="Products of the same source that the file lacks: told, or unpublished."
+        None,
+        description="What to do with products of this source that the file does not contain: report"
+        " or unpublish them.",
     )
 
     @model_validator(mode="after")
     def _makes_a_profile(self) -> ExtractionConfig:
-        """What no file could fit is refused before there is a job."""
+        """Refuse a config that no file could satisfy before a job is created."""
         if self.missing == "unpublish" and self.intent == "check":
-            raise ValueError("missing: a check writes nothing; ask for `report`, or set `intent`")
+            raise ValueError("missing: a check writes nothing; use `report`, or set `intent`")
         columns = {name: {"target": target} for name, target in (self.mapping or {}).items()}
         asked: dict[str, Any] = {"name": "asked", "columns": columns, "currency": self.currency}
         asked |= {"required": self.required, "rules": self.rules}
@@ -107,8 +109,8 @@ class Extraction(Pipeline):
     def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
         stages = (
             Stage("extract", cpu=extract, share=3),
-            # Rows that mean the same product must all be known before any of them is matched.
-            Stage("match", run=match, barrier=True, skips_barrier=alone),
+            # All rows of the same product must be known before any of them is matched.
+            Stage("match", run=match, barrier=True, skips_barrier=has_unique_key),
         )
         if config.intent == "check":
             return stages
@@ -144,30 +146,31 @@ class Extraction(Pipeline):
     async def after_ingest(
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
-        """Each column judged by all of its cells, and the plan by which rows become products."""
-        learnt = what_was_read(cursor) | await self._learnt(job, job.header or (), cursor, ctx)
-        alike = await find_alike(replace(job, context=learnt), ctx)
-        return learnt if alike is None else learnt | {AS_READ: alike}
+        """Decide about each column by all of its cells, and plan how rows become products."""
+        found = await self._context(job, job.header or (), cursor, ctx)
+        context = reading_context(cursor) | found
+        similar = await find_similar_rows(replace(job, context=context), ctx)
+        return context if similar is None else context | {AS_READ: similar}
 
     def labels(self, context: Mapping[str, Any]) -> Mapping[str, int]:
         places = {one["target"]: n for n, one in reversed(list(enumerate(context["mapping"])))}
         return {name: places[target] for name, target in _LABELS.items() if target in places}
 
     def cache_key(self, config: ExtractionConfig) -> str:
-        """Intent and price guard decide nothing before the second stage."""
+        """Without intent and price guard, which do not affect the first stage."""
         asked = config.model_dump(mode="json", exclude={"intent", "price_guard"})
         said = f"{__version__}:{_RESULTS}:{orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)!r}"
         return sha256(said.encode()).hexdigest()
 
-    async def still_true(
+    async def is_still_valid(
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any],
         context: Mapping[str, Any], ctx: Context,
     ) -> bool:  # fmt: skip
-        """Rows that are parts of one product change each other, and are not used again."""
+        """Not for files with variants, whose rows depend on each other."""
         grouped = any(one["target"] == GROUP for one in context["mapping"])
         return not grouped and await same_plan(job, header, context, ctx)
 
-    async def _learnt(
+    async def _context(
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any], ctx: Context
     ) -> dict[str, Any]:
         stats = [ColumnStats.from_json(one) for one in cursor["columns"]]
@@ -175,7 +178,7 @@ class Extraction(Pipeline):
         rates = await ctx.catalog.rates(job.config.base_currency, today())
         base = job.config.base_currency
         reading = cursor.get("reading", {})
-        found = learnt(header, stats, profile, proposal, origin, rates, base, reading)
+        found = build_context(header, stats, profile, proposal, origin, rates, base, reading)
         require_naming(found)
         found["warnings"] += await source_warnings(job, profile, ctx)
         return found
@@ -193,7 +196,7 @@ class Extraction(Pipeline):
         return summary
 
     async def check_first_rows(self, job: Job, ctx: Context) -> None:
-        await looking.check_first_rows(job, ctx)
+        await previews.check_first_rows(job, ctx)
 
     async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        return await looking.preview(job, ctx)
+        return await previews.preview(job, ctx)

@@ -1,4 +1,4 @@
-"""From a file's header and cells to the plan by which its rows become products."""
+"""Choose the profile of a file and compile the plan that turns its rows into products."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from penstock.catalog.fields import REQUIRED, full_target
 from penstock.catalog.mapping.column_decisions import ColumnDecision, decide
 from penstock.catalog.mapping.column_stats import ColumnStats
 from penstock.catalog.mapping.price_context import (
-    said_of_prices,
-    with_what_is_said,
-    with_what_is_shown,
+    find_price_context,
+    with_number_formats,
+    with_price_context,
 )
 from penstock.catalog.mapping.proposal import Proposal, fingerprint, propose
 from penstock.catalog.mapping.synonyms import read_hints
@@ -27,17 +27,17 @@ from penstock.catalog.products.plan import Plan, compile_plan
 from penstock.catalog.products.validate import Validator, compile_validator
 from penstock.catalog.profiles import profile as profiles
 from penstock.catalog.profiles.profile import ColumnRule, Profile
-from penstock.catalog.saved_profiles import respelt
+from penstock.catalog.saved_profiles import with_file_headers
 from penstock.catalog.values.currencies import Rates, rates_on
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
 from penstock.model.ports import Catalog, Context
 
 _MAX_SAMPLES_KEPT = 3
-# The source of products whose job and profile name none.
+# The source of products if neither job nor profile name one.
 DEFAULT_SOURCE = "file"
 _NAMES_A_PRODUCT = {"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"}
-# Records may hold their names in their variants.
+# Records may have identifiers in their variants.
 _NAMES_OR_TITLES = {"title", "variants", *_NAMES_A_PRODUCT}
 MAPPING_NEEDED = "MAPPING_NEEDED"
 _MAX_CANDIDATES = 20
@@ -49,12 +49,12 @@ _FROM_CONFIG = (
 async def choose_profile(
     job: Job, header: Sequence[str], stats: Sequence[ColumnStats], catalog: Catalog
 ) -> tuple[Profile, Proposal, str]:
-    """The profile to read by and where it is from: asked for by name, saved for files with these
-    columns, or proposed from the file itself. What the job's config says goes above it."""
+    """The profile and its origin: named in the config, saved for files with these columns, or
+    proposed from the file. Settings of the job's config override it."""
     proposal = propose(header, [one.samples for one in stats])
     kept = await _saved_profile(job, header, catalog)
     chosen, origin = kept or (profiles.from_proposal("proposed", proposal), "proposed")
-    return overridden(chosen, header, job.config), proposal, origin
+    return with_job_settings(chosen, header, job.config), proposal, origin
 
 
 async def _saved_profile(
@@ -66,21 +66,21 @@ async def _saved_profile(
         raise BadInput("INVALID_CONFIG", f"There is no profile {named!r}.")
     if kept is None:
         return None
-    return respelt(profiles.from_json(kept), header), "named" if named else "saved"
+    return with_file_headers(profiles.from_json(kept), header), "named" if named else "saved"
 
 
 async def same_plan(
     job: Job, header: Sequence[str], context: Mapping[str, Any], ctx: Context
 ) -> bool:
-    """Whether the same file would be read by the same plan today: profiles and rates may be others
-    by now, all else follows from the file."""
+    """Whether the same file would get the same plan now: profiles and rates may have changed, all
+    else depends on the file only."""
     rates = await ctx.catalog.rates(job.config.base_currency, today())
     if _shown_rates(rates) != context["rates"]:
         return False
     kept = await _saved_profile(job, header, ctx.catalog)
     if kept is None:
         return bool(context["profileFrom"] == "proposed")
-    now = profiles.to_json(overridden(kept[0], header, job.config))
+    now = profiles.to_json(with_job_settings(kept[0], header, job.config))
     return bool(context["profileFrom"] == kept[1] and context["profile"] == _as_kept(now))
 
 
@@ -92,8 +92,8 @@ def _shown_rates(rates: Sequence[tuple[date, str, Decimal]]) -> list[list[str]]:
     return [[day.isoformat(), currency, str(worth)] for day, currency, worth in rates]
 
 
-def overridden(profile: Profile, header: Sequence[str], config: Any) -> Profile:
-    """The profile with what the job asks for itself."""
+def with_job_settings(profile: Profile, header: Sequence[str], config: Any) -> Profile:
+    """The profile with the settings of the job's config."""
     changes: dict[str, Any] = {
         name: getattr(config, name) for name in _FROM_CONFIG if getattr(config, name) is not None
     }
@@ -108,8 +108,8 @@ def overridden(profile: Profile, header: Sequence[str], config: Any) -> Profile:
 
 
 def _expected(profile: Profile, header: Sequence[str]) -> tuple[str, ...]:
-    """Where nobody says what a product must have: what it needs and the file has a column for. A
-    list without titles is a list of something; that each of its rows fails would help nobody."""
+    """The default of required fields: those for which the file has a column. A file without titles
+    should not fail in every row."""
     columns = profile.columns
     filled = {rule.target for name in header if (rule := columns.get(name)) is not None}
     if filled & {"identifiers.sku", "identifiers.gtin", "identifiers.mpn"}:
@@ -136,7 +136,7 @@ def _mapped(
     checked = profiles.from_json(
         {"name": "asked", "columns": {name: {"target": to} for name, to in mapping.items()}}
     ).columns
-    # The header still says in which currency and unit its cells are.
+    # The header still names currency and unit of its cells.
     asked = {
         name: profiles.rule_for(rule.target, read_hints(name)[0]) for name, rule in checked.items()
     }
@@ -147,17 +147,17 @@ def _mapped(
     return {**columns, **asked}
 
 
-def learnt(
+def build_context(
     header: Sequence[str], stats: Sequence[ColumnStats], profile: Profile, proposal: Proposal,
     origin: str, rates: Sequence[tuple[date, str, Decimal]], base: str,
     reading: Mapping[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """All that the stages need, as the job keeps it."""
-    said = said_of_prices(reading)
+    """The job's context: all that the stages need."""
+    said = find_price_context(reading)
     settled = profile.currency or said.currency
     shown = reading.get("shown_with", {})
-    decisions = with_what_is_shown(decide(stats, settled), header, shown, settled)
-    decisions = with_what_is_said(decisions, said, profile.currency)
+    decisions = with_number_formats(decide(stats, settled), header, shown, settled)
+    decisions = with_price_context(decisions, said, profile.currency)
     plan = compile_plan(header, profile, decisions)
     targets = [step.target for step in plan.steps]
     return {
@@ -175,7 +175,7 @@ def learnt(
 def _warnings(
     plan: Plan, rates: Sequence[tuple[date, str, Decimal]], base: str
 ) -> list[dict[str, str]]:
-    """What is wrong for all rows alike, said once."""
+    """Problems that concern all rows, reported once."""
     found = []
     if not plan.targets & _NAMES_A_PRODUCT:
         message = (
@@ -193,7 +193,7 @@ def _warnings(
 
 
 async def source_warnings(job: Job, profile: Profile, ctx: Context) -> list[dict[str, str]]:
-    """Whether rows of a file that names no source would be compared with those of other files."""
+    """A warning if rows of a file without a source would be compared with those of other files."""
     if profile.source:
         return []
     own = "" if job.file is None else job.file.name
@@ -210,8 +210,8 @@ async def source_warnings(job: Job, profile: Profile, ctx: Context) -> list[dict
 
 
 def naming_question(context: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What must be asked where no column is mapped to a title or to an identifier: its rows would
-    become products without a name. ``context`` is what `learnt` answers."""
+    """A question to the user if no column is mapped to a title or an identifier, since rows would
+    become products without a name. ``context`` comes from `build_context`."""
     columns = context["mapping"]
     if _NAMES_OR_TITLES & {one["target"] for one in columns}:
         return None
@@ -232,12 +232,12 @@ def require_naming(context: Mapping[str, Any]) -> None:
 
 
 def names_products(mapping: Mapping[str, str | None] | None) -> bool:
-    """Whether a mapping that was given names products by itself."""
+    """Whether the given mapping contains a title or an identifier."""
     return bool({full_target(to) for to in (mapping or {}).values() if to} & _NAMES_OR_TITLES)
 
 
 def _candidates(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Columns that fill no field, those with the most different values first; else all of them."""
+    """Unmapped columns, or all if there are none; those with the most distinct values first."""
     free = [one for one in columns if one["target"] is None] or list(columns)
     ordered = sorted(free, key=lambda one: -one["fill"] * one["distinct"])
     return [
@@ -253,7 +253,7 @@ def _candidates(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _shown_mapping(
     profile: Profile, proposal: Proposal, stats: Sequence[ColumnStats]
 ) -> list[dict[str, Any]]:
-    """Each column: what it fills, how sure that is, and what is in it."""
+    """Each column with its target, confidence, fill rate and samples."""
     shown = []
     for column, one in zip_longest(proposal.columns, stats[: len(proposal.columns)]):
         one = one or ColumnStats()

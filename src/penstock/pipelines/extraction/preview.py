@@ -1,4 +1,4 @@
-"""A look at a file before a job is made of it: what it is, what its columns mean, what is wrong."""
+"""Preview a file: what its columns mean, and what a job would do with its first rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, gather
+from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.products.grid import flatten
 from penstock.catalog.products.matching import names_of
 from penstock.formats.read_table import read_table
@@ -35,8 +35,8 @@ from penstock.pipelines.extraction.matcher import (
     rows_to_keep,
 )
 from penstock.pipelines.extraction.plan import (
+    build_context,
     choose_profile,
-    learnt,
     names_products,
     naming_question,
     profile_of,
@@ -49,7 +49,7 @@ from penstock.pipelines.extraction.rows import extract
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000
-# Characters of cells; of a file with wide rows fewer are shown, and fewer sampled.
+# Limits in characters, for files with wide rows.
 _SHOWN_CHARS = 2 * 1024 * 1024
 _SAMPLED_CHARS = 64 * 1024 * 1024
 _UNNAMED = {"code": "REQUIRED_MISSING", "message": UNNAMED, "severity": "error"}
@@ -58,8 +58,7 @@ _UNNAMED = {"code": "REQUIRED_MISSING", "message": UNNAMED, "severity": "error"}
 def sample_file(
     path: str, options: Mapping[str, Any], limits: Mapping[str, int], most: int = SAMPLED_ROWS
 ) -> dict[str, Any]:
-    """The head of a file: its first rows, and what the cells of some thousand tell of their
-    columns. Runs in a child process."""
+    """The first rows of a file, and column statistics of some thousand. Runs in a child process."""
     rows: list[list[str]] = []
     chars = 0
     found: dict[str, Any] = {"whole": False, "bytesRead": 0, "problems": []}
@@ -78,7 +77,7 @@ def sample_file(
             found["detected"]["footer"] = found["detected"].get("footer") or piece.footer
     if not found["whole"] and found["detected"]["format"] == "csv":
         found["bytesRead"] = min(found["bytesRead"], _bytes_of(rows, found["detected"]["encoding"]))
-    stats = gather(max(map(len, rows), default=len(found["header"])))
+    stats = new_stats(max(map(len, rows), default=len(found["header"])))
     add_rows(stats, rows)
     return {
         **found,
@@ -93,7 +92,7 @@ def _chars(row: Sequence[str]) -> int:
 
 
 def _shown(rows: Sequence[list[str]]) -> list[list[str]]:
-    """The first rows, one at least, as many as an answer should carry."""
+    """The first rows, at least one, up to the limit of an answer."""
     shown: list[list[str]] = []
     chars = 0
     for row in rows[:SHOWN_ROWS]:
@@ -105,13 +104,13 @@ def _shown(rows: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _bytes_of(rows: Sequence[Sequence[str]], encoding: str) -> int:
-    """About what the rows took in their file, which was read further than they go."""
+    """Estimated size of the rows in the file, which was read beyond them."""
     text = "\n".join(map("\t".join, rows))
     return len(text.encode(encoding, "replace")) + 1
 
 
 async def preview(job: Job, ctx: Context) -> dict[str, Any]:
-    """What a job of this file and config would do, by its first rows. Nothing is written."""
+    """What a job with this file and config would do with its first rows. Writes nothing."""
     if job.file is None:
         raise BadInput("INVALID_PARAMETERS", "A preview needs a file")
     path = InputFile(ctx.blobs.path(job.file.blob_key))
@@ -123,7 +122,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
     profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
     rates = await ctx.catalog.rates(job.config.base_currency, today())
-    context = learnt(
+    context = build_context(
         head["header"], stats, profile, proposal, origin, rates, job.config.base_currency,
         head["detected"],
     )  # fmt: skip
@@ -132,7 +131,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
     rows = await _rows(looked_at, items, outcomes, ctx)
-    rows_in_all = estimated(head)
+    rows_in_all = estimate_rows(head)
     return {
         "reading": head["detected"] | {"problems": head["problems"]},
         "header": head["header"],
@@ -151,7 +150,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
 
 
 async def check_first_rows(job: Job, ctx: Context) -> None:
-    """Refuse a file whose first rows show that no column names its products."""
+    """Raise BadInput for a file whose first rows show that no column names its products."""
     if job.file is None or names_products(job.config.mapping):
         return
     path = InputFile(ctx.blobs.path(job.file.blob_key))
@@ -163,12 +162,12 @@ async def check_first_rows(job: Job, ctx: Context) -> None:
     profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
     base = job.config.base_currency
     require_naming(
-        learnt(head["header"], stats, profile, proposal, origin, (), base, head["detected"])
+        build_context(head["header"], stats, profile, proposal, origin, (), base, head["detected"])
     )
 
 
-def estimated(head: Mapping[str, Any]) -> int:
-    """How many rows the file has: exactly, if all of it was read, else by bytes."""
+def estimate_rows(head: Mapping[str, Any]) -> int:
+    """The number of rows: exact if the whole file was read, else estimated by bytes."""
     if head["whole"] or not head["bytesRead"]:
         return int(head["sampled"])
     return int(head["sampled"] * max(1.0, head["bytesTotal"] / head["bytesRead"]))
@@ -208,7 +207,7 @@ class _SampledRows:
 
 
 async def _match(job: Job, sample: _SampledRows, ctx: Context) -> Matched:
-    """As the stage `match` does, over the rows of the sample."""
+    """Match the rows of the sample as the stage `match` does."""
     if has_groups(job):
         return await match_groups(job, list(sample.kept), sample, ctx.catalog)
     products = {row: one["product"] for row, one in sample.kept.items()}
@@ -276,9 +275,9 @@ def _verdict(outcome: Any) -> str:
 
 
 def _summary(
-    rows: Sequence[Mapping[str, Any]], stats: Sequence[ColumnStats], job: Job, estimated: int
+    rows: Sequence[Mapping[str, Any]], stats: Sequence[ColumnStats], job: Job, row_estimate: int
 ) -> dict[str, Any]:
-    """Of the rows shown; duplicates are estimated for the whole file from the sampled ones."""
+    """Counts of the rows shown; duplicates are estimated for the whole file."""
     codes: dict[str, int] = {}
     for row in rows:
         for problem in row["problems"]:
@@ -296,17 +295,17 @@ def _summary(
         **states,
         "linked": sum(bool(row["links"]) for row in rows),
         "problems": codes,
-        "duplicatesEstimate": _doubles(stats, job, estimated),
+        "duplicatesEstimate": _duplicates_estimate(stats, job, row_estimate),
     }
 
 
-def _doubles(stats: Sequence[ColumnStats], job: Job, estimated: int) -> int | None:
-    """None where no column holds the key by which duplicates are known."""
+def _duplicates_estimate(stats: Sequence[ColumnStats], job: Job, row_estimate: int) -> int | None:
+    """Estimated duplicates; None if no column contains the key."""
     target = {"sku": "identifiers.sku", "gtin": "identifiers.gtin"}.get(
         profile_of(job).key, "sourceId"
     )
     for column, one in zip(job.context["mapping"], stats, strict=False):
         if column["target"] == target and one.filled:
             share = max(0, one.filled - one.distinct) / one.filled
-            return round(share * one.fill * estimated)
+            return round(share * one.fill * row_estimate)
     return None

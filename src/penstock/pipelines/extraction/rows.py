@@ -1,4 +1,4 @@
-"""Rows to products, each one on its own: mapped, cleaned, normalised, validated."""
+"""The stage `extract`: map, clean, normalise and validate each row by itself."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from penstock.model.pipeline import Item
 from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of
 
 _MAX_PROBLEMS = 50
-# Of a row's checkpoint what the next stages need of nearly every one.
+# The part of a row's checkpoint that the next stages always need.
 BRIEF = "brief"
 GROUP = "variants.group"
-# From so many columns on, a text alone in its row parts the rows around it.
+# In rows with at least so many cells, a single text is a heading.
 MIN_ROW_CELLS = 4
 MIN_HEADING_LETTERS = 3
-# What is missing beside a price: the price itself is as it should be.
+# Problems reported at the price that concern another field.
 _MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
 
 
@@ -49,7 +49,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     result = flatten(product, item.job.context["columns"])
     problems = [_told(one) for one in row.problems[:_MAX_PROBLEMS]]
     if item.noticed:
-        problems += _still_unsaid(item.noticed, problems)
+        problems += _unreported(item.noticed, problems)
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
@@ -58,7 +58,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     if verdict == "valid":
         kept[BRIEF] = names.brief()
         return Advance(kept, result, names, effects=(_named(row, names, plan, seen),))
-    # Said even if it is nothing: a row that was put right, or worse, no longer has its old names.
+    # Written even if empty, to replace the names of an earlier run.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
     if first.code == "REQUIRED_MISSING" and (between := _between(item.input)) is not None:
@@ -72,7 +72,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
 
 
 def _between(cells: Sequence[str]) -> tuple[str, str] | None:
-    """What stands between the rows of a list and is no product."""
+    """Code and reason for a row that is a heading or a total, not a product."""
     if is_heading(cells):
         return "HEADING", "A heading between the rows, no product"
     if is_sum(cells):
@@ -81,8 +81,7 @@ def _between(cells: Sequence[str]) -> tuple[str, str] | None:
 
 
 def is_heading(cells: Sequence[str]) -> bool:
-    """`Werkzeuge` in the first cell and nothing beside it: lists are parted like that. A row of a
-    code alone lacks the rest."""
+    """A row with a single text such as `Werkzeuge`. A single code is an incomplete product."""
     filled = [cell for cell in cells if cell and not cell.isspace()]
     if len(filled) != 1 or len(cells) < MIN_ROW_CELLS:
         return False
@@ -91,15 +90,15 @@ def is_heading(cells: Sequence[str]) -> bool:
 
 
 def _told(problem: RowProblem) -> dict[str, object]:
-    """With the column of the grid it is about, beside the supplier's."""
+    """The problem with the grid column it concerns, besides the supplier's column."""
     shown, field = problem.as_json(), shown_name(_MISSING.get(problem.code, problem.target))
     return shown if field is None else shown | {"field": field}
 
 
-def _still_unsaid(
+def _unreported(
     noticed: Sequence[Mapping[str, Any]], problems: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What the reader saw and the cells themselves do not tell as well, or better."""
+    """Problems found by the reader that the row's own problems do not cover."""
     said = {one["code"] for one in problems}
     if "ROW_TOO_LONG" in said:
         said.add("RAGGED_ROW")
@@ -107,7 +106,7 @@ def _still_unsaid(
 
 
 def _seen(names: Names, row: NormalisedRow) -> list[str]:
-    """By which a product of the catalog is known to be in the file, whatever became of the row."""
+    """Names that show that a catalog product is in the file, even if the row is invalid."""
     known = (("id", names.id), ("sku", names.sku), ("gtin", names.gtin))
     keys = [f"seen:{kind}:{name}"[:MAX_NAME_LENGTH] for kind, name in known if name]
     if row.continues:
@@ -116,7 +115,7 @@ def _seen(names: Names, row: NormalisedRow) -> list[str]:
 
 
 def _named(row: NormalisedRow, names: Names, plan: Plan, seen: Sequence[str]) -> NameRow:
-    """By which other rows find this one: as the same product, or as part or parent of theirs."""
+    """Names by which other rows find this one: as a duplicate, a variant or a parent."""
     profile = plan.profile
     keys = []
     key = same_key(names.by(profile.key), profile.key)
@@ -132,6 +131,6 @@ def _named(row: NormalisedRow, names: Names, plan: Plan, seen: Sequence[str]) ->
 
 
 def own_names(product: Mapping[str, Any]) -> list[str]:
-    """What variants may call their parent."""
+    """Names by which variants may refer to this product as their parent."""
     names = (product.get("identifiers", {}).get("sku"), product.get("sourceId"))
     return list(dict.fromkeys(name for name in names if name))

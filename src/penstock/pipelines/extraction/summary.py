@@ -1,4 +1,4 @@
-"""What is said of a job once all its rows are through: counts, columns, problems, warnings."""
+"""The summary of a job: counts, columns, problems and warnings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from penstock.model.pipeline import Job
 from penstock.model.ports import Tally
 
-# Kinds of problems that the summary tells of; a file has few, but its columns may be many.
+# Problem codes in the summary, over all columns.
 _MAX_KINDS = 100
 
 
@@ -37,7 +37,7 @@ def summary_of(job: Job, tally: Tally) -> dict[str, Any]:
 
 
 def _column(known: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
-    """How full a column is, about how many different values it holds, and what is wrong in it."""
+    """Fill rate, estimated distinct values and problems of a column."""
     return {
         "column": known["column"],
         "target": known["target"],
@@ -49,7 +49,7 @@ def _column(known: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
 
 
 def _by_code(tally: Tally) -> list[dict[str, Any]]:
-    """The same problems whatever column they are in, and those that are of none; most first."""
+    """Problems by code over all columns, the most frequent first."""
     found: dict[str, dict[str, Any]] = {}
     for column, problems in tally.problems.items():
         for one in problems:

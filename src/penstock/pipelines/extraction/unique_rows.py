@@ -1,8 +1,8 @@
-"""Rows whose key is nobody else's: what the others are need not be known before they are matched.
+"""Find rows with a unique key: they can be matched before all other rows are known.
 
-A file is looked through once, in the database, for rows whose key is spelled alike: of the same
-letters and digits, whatever else is between them. That is coarser than the key itself, so that two
-rows of one key are always alike. They wait until all rows are known; most rows need not.
+One query finds rows whose key cells have the same ASCII letters and digits as another row's. This
+is coarser than comparing keys, so two rows with the same key are always among them. These rows
+wait for the barrier; the others skip it.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from penstock.model.ports import Context
 from penstock.pipelines.extraction.plan import plan_of
 from penstock.pipelines.extraction.rows import GROUP
 
-# With more of them than this, or than so large a share, waiting costs less than telling them apart.
+# With more similar rows, or a larger share, it is cheaper to let all rows wait.
 _MAX_SIMILAR_ROWS = 20_000
 _MAX_SIMILAR_SHARE = 0.2
 _UNTOLD = bytes(set(range(256)) - set((ascii_letters + digits).encode()))
 
 
-def spelled(text: str) -> bytes:
-    """As the database compares cells: by their letters and digits of ASCII alone."""
+def letters_and_digits(text: str) -> bytes:
+    """ASCII letters and digits only, as the database compares cells."""
     return text.encode("ascii", "ignore").translate(None, _UNTOLD).lower()
 
 
 def key_column(plan: Plan) -> int | None:
-    """Which cell the key is read from as it is written; None where there is none, or where rows are
-    parts of each other. A GTIN is rewritten too often, and an id may be taken from other cells."""
+    """The cell that contains the key as it is written; None if there is none, or if rows can be
+    variants of each other. GTINs are normalised too much, and an id may come from other cells."""
     if plan.profile.key != "sku" or GROUP in plan.targets:
         return None
     return next((step.column for step in plan.steps if step.target == "identifiers.sku"), None)
 
 
-async def find_alike(job: Job, ctx: Context) -> dict[str, Any] | None:
-    """The rows that must wait; None if all do."""
+async def find_similar_rows(job: Job, ctx: Context) -> dict[str, Any] | None:
+    """The rows that must wait for the barrier; None: all."""
     column = key_column(plan_of(job)[0])
     if column is None:
         return None
@@ -48,15 +48,15 @@ async def find_alike(job: Job, ctx: Context) -> dict[str, Any] | None:
     return None if rows is None else {"column": column, "rows": list(rows)}
 
 
-def alone(batch: Sequence[Item]) -> list[bool]:
-    """Of rows that were just read, whether each may go on without the others."""
+def has_unique_key(batch: Sequence[Item]) -> list[bool]:
+    """For each row, whether it may skip the barrier."""
     known: dict[Any, tuple[int, frozenset[int], Profile] | None] = {}
     may_skip = []
     for item in batch:
         if item.job.id not in known:
             known[item.job.id] = _of_job(item.job)
         found = known[item.job.id]
-        may_skip.append(found is not None and _is_alone(item, *found))
+        may_skip.append(found is not None and _has_unique_key(item, *found))
     return may_skip
 
 
@@ -67,10 +67,10 @@ def _of_job(job: Job) -> tuple[int, frozenset[int], Profile] | None:
     return alike["column"], frozenset(alike["rows"]), plan_of(job)[0].profile
 
 
-def _is_alone(item: Item, column: int, alike: frozenset[int], profile: Profile) -> bool:
+def _has_unique_key(item: Item, column: int, alike: frozenset[int], profile: Profile) -> bool:
     names: Names = item.passed_on
     key = same_key(names.by(profile.key), profile.key)
     if key is None or item.row_no in alike or column >= len(item.input):
         return False
-    # A key from elsewhere, as that of a product's first variant, was not among those compared.
-    return spelled(key) == spelled(item.input[column])
+    # A key from another cell, such as that of a product's first variant, was not compared.
+    return letters_and_digits(key) == letters_and_digits(item.input[column])
