@@ -173,7 +173,7 @@ def test_a_row_is_put_right(cli: Cli, tmp_path: Path) -> None:
     [bad] = cli.json("items", "list", job, "--status", "ERROR")
     assert bad["rowNo"] == 3
     told = cli("items", "list", job, "--code", bad["error"]["code"], "--q", "F-3").stdout
-    assert "Preis: 'abc' is no price" in told
+    assert "Preis: 'abc' is not a price" in told
     assert "F-3" not in cli("items", "list", job, "--limit", "2").stdout
     one = cli("items", "show", job, "1").stdout
     assert "price.amount" in one

@@ -1,1 +1,1 @@
-"""Bytes by content hash."""
+"""Storage of bytes by content hash."""

@@ -1,4 +1,4 @@
-"""What every kind of file on the local disk has in common: sizes, names of errors, durability."""
+"""Shared code for files on the local disk: sizes, errors, durability."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from penstock.model.errors import TransientError, Unavailable
 
 HEAD_BYTES = 64 * 1024
-# Chunks are gathered up to this, so that a thread is asked once per MiB and not per chunk.
+# Chunks are buffered to this size, so that a thread is used once per MiB, not per chunk.
 WRITE_BYTES = 1024 * 1024
 
 

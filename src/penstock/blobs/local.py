@@ -1,4 +1,4 @@
-"""Blobs in a local folder: written aside, made durable, then moved to the name of their hash."""
+"""Blobs in a local folder: written to a temporary file, synced, then renamed to their hash."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class LocalBlobs:
         self.pictures = LocalPictures(folder / "pictures")
 
     async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:
-        """Store the bytes durably. Until then there is only a temporary file, gone on any error."""
-        # Opened here and not in a thread: a cancellation in between would lose track of the file.
+        """Store the bytes durably. The temporary file is removed on any error."""
+        # Opened here and not in a thread: a cancellation in between would leak the file.
         upload = _Upload(self._temporary)
         try:
             gathered = bytearray()
@@ -51,7 +51,7 @@ class LocalBlobs:
                     gathered = bytearray()
             return await asyncio.to_thread(upload.finish, gathered, self._folder)
         except BaseException:
-            # Shielded, since a second cancellation must not leave the file behind.
+            # Shielded, so that a second cancellation does not leave the file behind.
             await asyncio.shield(asyncio.to_thread(upload.discard))
             raise
 
@@ -64,15 +64,15 @@ class LocalBlobs:
         return await asyncio.to_thread(self.path(key).is_file)
 
     async def head(self, key: str) -> bytes:
-        """The first bytes, as `put` answered them."""
+        """The first bytes, as `put` returned them."""
         return await asyncio.to_thread(_read_head, self.path(key))
 
     async def remove(self, key: str, older_than_seconds: float = 0) -> bool:
-        """Only for a blob that nothing refers to; one that is gone already is no error."""
+        """Only for a blob without references. A missing blob is not an error."""
         return await asyncio.to_thread(remove_old, self.path(key), time.time() - older_than_seconds)
 
     async def keys(self, after: str, most: int) -> Sequence[str]:
-        """The next keys in order, to look through all blobs in chunks."""
+        """The next keys in order, to iterate over all blobs in chunks."""
         return await asyncio.to_thread(self._keys, after, most)
 
     def _keys(self, after: str, most: int) -> list[str]:
@@ -87,7 +87,7 @@ class LocalBlobs:
         return found[:most]
 
     async def belong_to(self, installation: str) -> bool:
-        """Whether these are that installation's blobs; the first who asks owns the folder."""
+        """Whether the folder belongs to this installation; the first one to ask owns it."""
         return await asyncio.to_thread(self._belong_to, installation)
 
     def _belong_to(self, installation: str) -> bool:
@@ -98,7 +98,7 @@ class LocalBlobs:
             return (self._folder / _OWNER).read_text() == installation
 
     async def sweep(self, older_than_seconds: float) -> int:
-        """Remove temporary files of uploads that died; answer how many."""
+        """Remove temporary files of dead uploads; returns their number."""
         return await asyncio.to_thread(self._sweep, time.time() - older_than_seconds)
 
     def _sweep(self, before: float) -> int:
@@ -107,7 +107,7 @@ class LocalBlobs:
 
 
 class _Upload:
-    """One temporary file. Its methods run in threads, one after the other."""
+    """One temporary file. Its methods run in threads, one at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.size = 0
@@ -117,7 +117,7 @@ class _Upload:
         with named_errors():
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            # Buffered for its lock: closing waits for a write that a cancelled upload left behind.
+            # Buffered because of its lock: closing waits for a write of a cancelled upload.
             self._file = open(os.open(self._path, flags, 0o600), "wb")  # noqa: SIM115
 
     def write(self, data: bytes | bytearray) -> None:
@@ -143,7 +143,7 @@ class _Upload:
         return blob
 
     def discard(self) -> None:
-        # A full disk fails the flush inside close as it failed the write before.
+        # On a full disk the flush inside close fails like the write before.
         with contextlib.suppress(OSError):
             self._file.close()
         self._path.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
-"""Files that come in several requests. How far one is, is what is on disk: whoever dies in the
-middle of a request loses what had not been written, and nothing else."""
+"""Uploads in several requests. The file on disk is the only state: a process that dies during a
+request loses only what was not written."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 
 
 class LocalPartials:
-    """One file for each upload under way; its lock belongs to whoever writes it, and ends with
-    them."""
+    """One file per upload. The writing process holds its lock, which the kernel releases when the
+    process ends."""
 
     def __init__(self, folder: Path, blobs: Path) -> None:
         self._folder = folder
         self._blobs = blobs
 
     async def offset(self, key: str) -> int:
-        """How many bytes are there."""
+        """The number of bytes stored."""
         with named_errors():
             try:
                 return self._path(key).stat().st_size
@@ -47,7 +47,7 @@ class LocalPartials:
 
     @asynccontextmanager
     async def hold(self, key: str) -> AsyncIterator[LocalPartial]:
-        """For one writer at a time, of whatever process."""
+        """Lock the upload for one writer among all processes."""
         path = self._path(key)
         with self._locked(path) as number:
             yield LocalPartial(path, number, self._blobs)
@@ -67,7 +67,7 @@ class LocalPartials:
                     " with HEAD, and go on from there.",
                     retry_after_ms=1000,
                 ) from None
-            # Between the opening and the lock someone else may have ended the upload.
+            # Another process may have ended the upload between opening and locking.
             if not path.exists() or path.stat().st_ino != os.fstat(number).st_ino:
                 raise NotThere("NOT_FOUND", "There is no such upload.")
             yield number
@@ -87,7 +87,7 @@ class LocalPartials:
 
 
 class LocalPartial:
-    """An upload that we hold."""
+    """An upload that this process has locked."""
 
     def __init__(self, path: Path, number: int, blobs: Path) -> None:
         self._path = path
@@ -101,9 +101,9 @@ class LocalPartial:
     async def append(
         self, chunks: AsyncIterator[bytes], room: int, checksum: tuple[str, bytes] | None
     ) -> int:
-        """Write what comes; answers the new offset once it is durable. Of a request that breaks off
-        everything is kept that came, of one that sends too much or something else than its
-        ``checksum`` (algorithm, digest) says, nothing."""
+        """Append the chunks; returns the new offset once it is durable. If the request breaks off,
+        all received bytes are kept; if it sends too much or its ``checksum`` (algorithm, digest)
+        is wrong, none are."""
         began = self.offset
         digest = hashlib.new(checksum[0]) if checksum is not None else None
         gathered, received = bytearray(), 0
@@ -130,7 +130,7 @@ class LocalPartial:
                     " again.",
                 )
         except (BadInput, PermanentError) as error:
-            # Whoever breaks off goes on where they were; the others begin this part again.
+            # A client that breaks off resumes at the offset; the others repeat this part.
             if error.code == "BODY_INCOMPLETE" and digest is None:
                 await asyncio.to_thread(self._write, gathered)
             else:
@@ -144,8 +144,8 @@ class LocalPartial:
         return self.offset
 
     async def finish(self) -> LocalBlob:
-        """The whole file as a blob. The upload itself stays until it is removed, so that dying
-        before its row is written costs nothing."""
+        """Store the whole file as a blob. The upload stays until it is removed, so that a crash
+        before its row is written loses nothing."""
         return await asyncio.to_thread(self._finish)
 
     def _write(self, data: bytearray) -> None:
@@ -171,7 +171,7 @@ class LocalPartial:
             blob = LocalBlob(digest.hexdigest(), self.offset, head)
             home, aside = self._blobs / blob.key[:2], self._path.parent / uuid4().hex
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # By another name first: the blob may be there already, or be removed this moment.
+            # Under another name first: the blob may exist already, or be removed concurrently.
             _twin(self._path, aside)
             os.utime(aside)
             aside.replace(home / blob.key)
@@ -181,7 +181,7 @@ class LocalPartial:
 
 
 def _twin(path: Path, twin: Path) -> None:
-    """The same bytes under another name; copied only where the file system has no links."""
+    """The same bytes under another name: a hard link, or a copy if links are not supported."""
     try:
         os.link(path, twin)
     except OSError as error:

@@ -1,5 +1,5 @@
-"""Pictures that were fetched and made small, kept for a while. Losing one costs a fetch, so nothing
-here is made durable, and the oldest make room for the newest."""
+"""A cache of thumbnails. They can be fetched again, so nothing is synced to disk, and the oldest
+are evicted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.blobs.disk import named_errors
 
 _NAME = re.compile(r"[0-9a-f]{64}\.[a-z]+")
 _KEPT_S = 30 * 24 * 3600
-# There are 256 folders: a gibibyte at most.
+# There are 256 folders: at most a gibibyte in total.
 _MAX_BYTES_IN_FOLDER = 4 * 1024 * 1024
 
 
@@ -24,7 +24,7 @@ class LocalPictures:
         self._most = most_bytes_in_folder
 
     async def get(self, name: str) -> bytes | None:
-        """None for one that is not there, or too old to be believed."""
+        """None if it is missing or too old."""
         return await asyncio.to_thread(self._get, self._path(name))
 
     async def put(self, name: str, content: bytes) -> None:
@@ -60,7 +60,7 @@ class LocalPictures:
 def _ages(folder: Path) -> list[tuple[float, Path, int]]:
     found = []
     for path in folder.iterdir():
-        # Another process may make room at the same time.
+        # Another process may evict files at the same time.
         with contextlib.suppress(FileNotFoundError):
             told = path.stat()
             found.append((told.st_mtime, path, told.st_size))

@@ -1,6 +1,10 @@
-"""What Penstock knows of products: pure functions from text to normalised values.
+"""Product knowledge: pure functions from text to normalised products.
 
-`mapping.propose` finds out which column is what, `profile.Profile` keeps that per supplier,
-`plan.compile_plan` turns it into steps once per job, and `normalise.normalise` makes one product of
-one row. Nothing here reads a file, a clock or a database.
+values     one cell to one value
+mapping    columns to fields: `proposal.propose`
+profiles   mapping and checks for the files of one supplier: `profile.Profile`
+products   rows to products: `plan.compile_plan` once per job, `normalise.normalise` per row
+data       word lists, read once by `word_lists`
+
+Nothing here reads a clock, a database or any other file.
 """

@@ -1,4 +1,4 @@
-"""Every problem a row can have: its code, how bad it is, and what to do about it."""
+"""All problems that a row can have: code, severity, message and advice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """``message`` names the value where it says ``{value}``; ``advice`` says what to do."""
+    """``message`` and ``advice`` may contain placeholders such as ``{value}``."""
 
     severity: Severity
     message: str
@@ -52,14 +52,14 @@ CODES: dict[str, Code] = {
     ),
     "TEXT_UNREADABLE": Code(
         "warning",
-        "holds characters that could not be decoded",
+        "contains characters that could not be decoded",
         "name the file's encoding and read it again",
     ),
     # Numbers and prices
-    "NUMBER_UNREADABLE": Code("error", "{value!r} is no number", "write a plain number"),
+    "NUMBER_UNREADABLE": Code("error", "{value!r} is not a number", "write a plain number"),
     "NUMBER_AMBIGUOUS": Code(
         "warning",
-        "{value!r} can be {one} or {other}; nothing in the column tells; read as {one}",
+        "{value!r} can be {one} or {other}; the column does not decide it; read as {one}",
         "set `decimal` of the profile to `comma` or `point`",
     ),
     "NUMBER_NEGATIVE": Code("error", "{value!r} is below zero", "write a number from zero up"),
@@ -67,9 +67,11 @@ CODES: dict[str, Code] = {
         "error", "{value!r} is outside {low} to {high}", "write a number in that range"
     ),
     "NUMBER_ROUNDED": Code(
-        "warning", "{value!r} is no whole number; taken as {one}", "write a whole number"
+        "warning", "{value!r} is not a whole number; taken as {one}", "write a whole number"
     ),
-    "PRICE_UNREADABLE": Code("error", "{value!r} is no price", "write an amount, like 12.50 EUR"),
+    "PRICE_UNREADABLE": Code(
+        "error", "{value!r} is not a price", "write an amount, like 12.50 EUR"
+    ),
     "PRICE_NEGATIVE": Code("error", "the price {value!r} is below zero", "write the price itself"),
     "PRICE_ON_REQUEST": Code(
         "warning", "the price is on request; it is left empty", "add a price if there is one"
@@ -82,21 +84,23 @@ CODES: dict[str, Code] = {
         "warning", "{value!r} is a lowest price, not a fixed one", "give the exact price"
     ),
     "PRICE_SEVERAL": Code(
-        "warning", "{value!r} holds several prices; the first was taken", "give one price per cell"
+        "warning",
+        "{value!r} contains several prices; the first was taken",
+        "give one price per cell",
     ),
     "TIERS_UNREADABLE": Code(
-        "warning", "{value!r} is no list of tier prices", "write tiers like 1+ 9.90; 10+ 8.50"
+        "warning", "{value!r} is not a list of tier prices", "write tiers like 1+ 9.90; 10+ 8.50"
     ),
     "TIERS_WITHOUT_PRICE": Code(
         "warning",
-        "the tiers say what comes off in percent, but the row has no price",
+        "the tiers are discounts in percent, but the row has no price",
         "map the column of the price, or write the tiers as prices",
     ),
     "CURRENCY_MISSING": Code(
-        "warning", "no cell, header or profile says the currency", "set `currency` of the profile"
+        "warning", "no cell, header or profile names the currency", "set `currency` of the profile"
     ),
     "CURRENCY_UNKNOWN": Code(
-        "error", "{value!r} is no currency", "use a three-letter code, like EUR"
+        "error", "{value!r} is not a currency", "use a three-letter code, like EUR"
     ),
     "CURRENCY_CONFLICT": Code(
         "warning",
@@ -118,19 +122,19 @@ CODES: dict[str, Code] = {
         "set the column's `unit` in the profile",
     ),
     "PACK_UNREADABLE": Code(
-        "warning", "{value!r} is no pack size", "write pack sizes like 6 x 330 ml"
+        "warning", "{value!r} is not a pack size", "write pack sizes like 6 x 330 ml"
     ),
     "MEASURE_UNREADABLE": Code(
-        "error", "{value!r} is no measure", "write a number and a unit, like 1.5 kg"
+        "error", "{value!r} is not a measure", "write a number and a unit, like 1.5 kg"
     ),
     "DIMENSIONS_UNREADABLE": Code(
-        "error", "{value!r} are no dimensions", "write them like 10 x 20 x 30 cm"
+        "error", "{value!r} are not dimensions", "write them like 10 x 20 x 30 cm"
     ),
     # Words
     "BOOLEAN_UNREADABLE": Code("error", "{value!r} is neither yes nor no", "write yes or no"),
     "AVAILABILITY_UNKNOWN": Code(
         "warning",
-        "{value!r} is no known availability; left empty",
+        "{value!r} is not a known availability; left empty",
         "use in stock, out of stock, limited, preorder or backorder",
     ),
     "AVAILABILITY_CONFLICT": Code(
@@ -141,16 +145,16 @@ CODES: dict[str, Code] = {
     "STOCK_NEGATIVE": Code(
         "warning",
         "the stock {value!r} is below zero, more was sold than there is; taken as 0",
-        "nothing to do, if the supplier counts like that",
+        "nothing to do, if the supplier reports stock like that",
     ),
     "LEAD_TIME_UNREADABLE": Code(
-        "warning", "{value!r} is no lead time", "write days, like 3, or 2-3 weeks"
+        "warning", "{value!r} is not a lead time", "write days, like 3, or 2-3 weeks"
     ),
     # Dates
-    "DATE_UNREADABLE": Code("error", "{value!r} is no date", "write dates like 2026-11-30"),
+    "DATE_UNREADABLE": Code("error", "{value!r} is not a date", "write dates like 2026-11-30"),
     "DATE_AMBIGUOUS": Code(
         "warning",
-        "{value!r} can be {one} or {other}; nothing in the column tells; read as {one}",
+        "{value!r} can be {one} or {other}; the column does not decide it; read as {one}",
         "set `dates` of the profile to `dmy` or `mdy`",
     ),
     # Identifiers
@@ -158,11 +162,11 @@ CODES: dict[str, Code] = {
         "error", "the check digit of {value!r} is wrong", "compare it with the barcode"
     ),
     "GTIN_UNREADABLE": Code(
-        "error", "{value!r} is no GTIN, EAN, UPC or ISBN", "write 8, 12, 13 or 14 digits"
+        "error", "{value!r} is not a GTIN, EAN, UPC or ISBN", "write 8, 12, 13 or 14 digits"
     ),
     "GTIN_LOST": Code(
         "error",
-        "{value!r} lost digits in a spreadsheet; they cannot be brought back",
+        "{value!r} lost digits in a spreadsheet; they cannot be recovered",
         "format the column as text and export it again",
     ),
     "GTIN_REPAIRED": Code(
@@ -172,12 +176,12 @@ CODES: dict[str, Code] = {
     ),
     "GTIN_CONVERTED": Code("warning", "the ISBN-10 {value!r} became {one}", "nothing to do"),
     "GTIN_SEVERAL": Code(
-        "warning", "{value!r} holds several numbers; the first valid one was taken", "keep one"
+        "warning", "{value!r} contains several numbers; the first valid one was taken", "keep one"
     ),
     "GTIN_IN_STORE": Code(
         "warning",
         "{value!r} is a number for use inside one shop only",
-        "use the maker's own number",
+        "use the manufacturer's number",
     ),
     "GTIN_PLACEHOLDER": Code(
         "warning", "{value!r} is a placeholder; left empty", "leave the cell empty"
@@ -188,15 +192,15 @@ CODES: dict[str, Code] = {
         "format the column as text and export it again",
     ),
     # Links
-    "URL_UNREADABLE": Code("error", "{value!r} is no web address", "write it with https://"),
-    "URL_UNSAFE": Code("error", "addresses of the kind {value!r} are refused", "use http or https"),
+    "URL_UNREADABLE": Code("error", "{value!r} is not a web address", "write it with https://"),
+    "URL_UNSAFE": Code("error", "URLs of the kind {value!r} are refused", "use http or https"),
     "IMAGE_NOT_URL": Code(
         "warning",
-        "{value!r} is a file name, not an address; left out",
-        "give the picture's full address",
+        "{value!r} is a file name, not a URL; left out",
+        "give the full URL of the image",
     ),
     "IMAGES_TOO_MANY": Code(
-        "warning", "only the first {limit} pictures were kept", "list fewer pictures"
+        "warning", "only the first {limit} images were kept", "list fewer images"
     ),
     # Groups and duplicates
     "VARIANT_WITHOUT_PARENT": Code(
@@ -213,7 +217,7 @@ CODES: dict[str, Code] = {
 
 
 def describe(code: str, **words: object) -> str:
-    """What is wrong, and after a colon what to do."""
+    """The message and, after a colon, the advice."""
     known = CODES[code]
     text = f"{known.message.format_map(words)}: {known.advice}"
     return text[0].upper() + text[1:]

@@ -209,10 +209,10 @@ def _check(profile: Profile) -> None:
         _check_style(rule)
     for unit in (profile.weight_unit, profile.length_unit):
         if unit is not None and unit_of(unit) is None:
-            raise unusable(f"{unit!r} is no unit")
+            raise unusable(f"{unit!r} is not a unit")
     for target in profile.required or ():
         if full_target(target) is None:
-            raise unusable(f"`required` names {target!r}, which is no field")
+            raise unusable(f"`required` names {target!r}, which is not a field")
 
 
 def _check_style(place: Profile | ColumnRule) -> None:
@@ -221,4 +221,4 @@ def _check_style(place: Profile | ColumnRule) -> None:
     if place.dates not in (None, "dmy", "mdy"):
         raise unusable(f"`dates` is dmy or mdy, not {place.dates!r}")
     if place.currency is not None and place.currency not in CODES:
-        raise unusable(f"{place.currency!r} is no currency")
+        raise unusable(f"{place.currency!r} is not a currency")

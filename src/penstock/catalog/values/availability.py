@@ -49,7 +49,7 @@ _EDGES = " .!*:,;()-–"
 
 
 class Availability(NamedTuple):
-    """``status`` is None where the cell only says how long it takes."""
+    """``status`` is None if the cell contains only a lead time."""
 
     status: str | None
     quantity: int | None = None
@@ -57,7 +57,7 @@ class Availability(NamedTuple):
     date: str | None = None
 
     def status_with(self, quantity: int | None) -> str:
-        """What takes days to come is not sold out: in stock somewhere, or ordered for you."""
+        """The status, or the one that quantity and lead time imply."""
         if self.status is not None:
             return self.status
         if quantity is not None:
@@ -66,7 +66,7 @@ class Availability(NamedTuple):
 
 
 def read_availability(text: str, style: DecimalStyle | None = None) -> Normalised:
-    """Status, and whatever else the cell says: `12 in stock`, `> 10`, `lieferbar in 2-3 Tagen`."""
+    """Status, quantity and lead time in one cell: `12 in stock`, `lieferbar in 2-3 Tagen`."""
     word = _SPACE.sub(" ", text.strip().casefold()) if len(text) <= MAX_LENGTH else ""
     status = WORDS.get(word) or WORDS.get(word.strip(_EDGES))
     if status is not None:
@@ -106,7 +106,7 @@ def _read_count(word: str, style: DecimalStyle | None) -> Normalised | None:
 
 
 def _negative(word: str) -> Normalised | None:
-    """Stock systems show sold but undelivered goods as less than nothing."""
+    """Some stock systems show sold but undelivered goods as a negative stock."""
     if word.startswith("-") and word[1:].isdecimal() and len(word) < 10:
         return Normalised(Availability("out_of_stock", 0), "availability_negative", 0.8)
     return None
@@ -117,8 +117,8 @@ _PLACES = re.compile(r"[^\s,;|=:]{1,40}\s?[=:]\s?-?[0-9]{1,9}(?:[.,]0{1,4})?")
 
 
 def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
-    """A stock: a number, or words that tell a buyer as much. The value is a count, or an
-    `Availability` where no count is said."""
+    """A stock: a number, or words about availability. The value is a count, or an
+    `Availability` if there is no count."""
     if text.isdecimal() and text.isascii() and len(text) < 16:
         return Normalised(int(text), "number")
     found = read_count(text, style)
@@ -130,7 +130,7 @@ def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
         return found
     places = re.split(r"\s?[,;|]\s?", text.strip())
     if all(map(_PLACES.fullmatch, places)):
-        # `north=5,south=0`: what lies in several places is all there is.
+        # `north=5,south=0`: the stocks of several places are added up.
         counts = [re.split("[=:]", place)[1].strip() for place in places]
         stocks = [read_number(count, style) for count in counts]
         return Normalised(sum(max(0, int(one.decimal)) for one in stocks if one), "stock_sum", 0.8)
@@ -143,7 +143,7 @@ def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
 def _read_mixed(word: str) -> Normalised | None:
     status = _phrase_in(word)
     if date := _date_in(word):
-        # What comes on a day is not here today.
+        # A future date means that it is not in stock.
         later = status if status in ("preorder", "out_of_stock") else "backorder"
         return Normalised(Availability(later, None, None, date), "availability_from_date", 0.8)
     lead = _lead_in(word)
@@ -165,7 +165,7 @@ def _date_in(word: str) -> str | None:
 
 
 def _read_counted(word: str, counts: list[int]) -> Normalised | None:
-    """`noch 3 Stück`, `more than 10`: a count, and words that say how to take it."""
+    """`noch 3 Stück`, `more than 10`: a count with words that qualify it."""
     around = set(_WORDS.findall(word))
     units = {one for one in around if KINDS.get(unit_of(one) or "") in ("count", "package")}
     if len(counts) != 1 or not around or around - units - FEW_WORDS - MANY_WORDS:
@@ -177,8 +177,7 @@ def _read_counted(word: str, counts: list[int]) -> Normalised | None:
 
 
 def _phrase_in(word: str) -> str | None:
-    """The longest known phrase that stands in the text as whole words, turned round by a "not"
-    that is no part of it."""
+    """The status of the longest known phrase in the text, reversed by a "not" outside it."""
     words = _WORDS.findall(word)[:12]
     for length in range(min(5, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
@@ -208,8 +207,7 @@ def _days(amount: int, unit: str) -> int | None:
 
 
 def read_lead_time(text: str, unit: str | None = None) -> Normalised:
-    """Days until it is here; of `2-3 weeks` the longer, for promises must hold. ``unit`` is the
-    header's."""
+    """Days until delivery; the upper end of `2-3 weeks`. ``unit`` comes from the header."""
     factor = 7 if unit == "week" else 1
     if text.isdecimal() and text.isascii() and len(text) < 5:
         return Normalised(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")

@@ -14,7 +14,7 @@ MAX_LEVELS = 12
 MAX_PATHS = 20
 MAX_JSON_LENGTH = 5_000
 
-# The strongest mark that occurs parts the path; a slash inside "TV/HiFi > Cables" parts nothing.
+# The first of these marks that occurs separates levels; the slash in "TV/HiFi > Cables" does not.
 _MARKS = (
     re.compile(r"\s{0,5}(?:->|=>|›|»|→|>{1,3})\s{0,5}"),
     re.compile(r"\s{0,5}\|\|?\s{0,5}"),
@@ -28,7 +28,7 @@ _BETWEEN_PATHS = re.compile(r"\s{0,5}[,;\n]\s{0,5}")
 
 
 def read_category(text: str) -> Normalised:
-    """The value is a list of paths, each written with ` > `; mostly it has one."""
+    """A list of paths, usually one, with levels joined by ` > `."""
     listed = _from_json(text)
     if listed is not None:
         return Normalised(listed, "category_json") if listed else EMPTY
@@ -45,7 +45,7 @@ def _read_paths(text: str, number: int) -> Normalised:
     text = " ".join(text[:2_000].split()) if "\n" not in text else text[:2_000]
     signs = _SIGNS[number]
     pieces = _BETWEEN_PATHS.split(text)
-    # "Home, Garden > Tools": the comma parts paths only if every piece could stand alone.
+    # "Home, Garden > Tools": a comma separates paths only if every piece is a path.
     several = len(pieces) > 1 and sum(any(s in piece for s in signs) for piece in pieces) > 1
     paths: list[str] = []
     for piece in pieces if several else [text]:
@@ -68,7 +68,7 @@ def _path(text: str, number: int) -> str:
 
 
 def read_tags(text: str) -> Normalised:
-    """Words between commas, semicolons, bars or lines, each once."""
+    """Tags separated by commas, semicolons, bars or line breaks, without duplicates."""
     listed = _from_json(text)
     if listed is not None:
         return Normalised(listed, "tags_json") if listed else EMPTY
@@ -82,7 +82,7 @@ def read_tags(text: str) -> Normalised:
 
 
 def _from_json(text: str) -> list[str] | None:
-    """`["a", "b"]` and `[{"name": "a"}]`, as shops' exports hold them; None if it is no list."""
+    """`["a", "b"]` or `[{"name": "a"}]`, as in shop exports; None if it is not a list."""
     if not text.startswith("[") or not text.endswith("]") or len(text) > MAX_JSON_LENGTH:
         return None
     try:

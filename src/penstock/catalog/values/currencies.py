@@ -1,4 +1,4 @@
-"""Currencies by code, symbol and word, and rates of a day."""
+"""Currencies by code, symbol and word, and exchange rates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACES = {
 
 # Words and symbols that mean one currency.
 _ONE = by_word(_LISTS["one currency"])
-# Symbols shared by several: the likeliest first; the profile's currency wins if it is in the list.
+# Symbols that several currencies share, the most likely first.
 _SHARED = {symbol: tuple(codes.split()) for symbol, codes in entries(_LISTS["shared"])}
 _WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
 
@@ -31,8 +31,8 @@ _NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\d_])", r"(?![^\W\d_])"
 
 
 def _alternatives(words: Sequence[str]) -> str:
-    """Letters must stand alone, symbols may touch the number. By their first characters, so that
-    of hundreds of words only those are tried that could stand here."""
+    """A pattern for any of the words: letters must stand alone, symbols may touch the number.
+    Grouped by first character, so that few of the hundreds of words are tried at each position."""
     by_first: dict[str, list[str]] = {}
     for word in words:
         rest = re.escape(word[1:]) + (_NO_LETTER_AFTER if word[-1].isalpha() else "")
@@ -53,13 +53,13 @@ class Found(NamedTuple):
 
 
 def places(currency: str | None) -> int:
-    """How many decimals the currency is counted in."""
+    """The number of decimals of the currency."""
     return 2 if currency is None else _PLACES.get(currency, 2)
 
 
 @lru_cache(maxsize=4_096)
 def currency_of(token: str, default: str | None = None) -> Found | None:
-    """The currency that a code, symbol or word means; ``default`` settles shared symbols."""
+    """The currency of a code, symbol or word; ``default`` decides shared symbols."""
     word = token.strip()
     if word in CODES:
         return Found(word, 1.0)
@@ -94,7 +94,7 @@ def read_currency(text: str, default: str | None = None) -> Normalised:
 
 
 class Rate(NamedTuple):
-    """How much base one unit of a currency buys, and the day that is from."""
+    """The value of one unit of a currency in the base currency, and the day of the rate."""
 
     worth: Decimal
     shown: str
@@ -103,13 +103,13 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates into one base currency, as they held on one day."""
+    """Exchange rates into one base currency on one day."""
 
     base: str = "USD"
     per: Mapping[str, Rate] = field(default_factory=dict)
 
     def convert(self, amount: str, currency: str) -> dict[str, str] | None:
-        """The amount in the base currency, saying by which rate; None without one."""
+        """The amount in the base currency with the rate used; None without a rate."""
         if currency == self.base:
             return {"amount": amount, "currency": currency}
         rate = self.per.get(currency)
@@ -124,7 +124,7 @@ class Rates:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """As a job keeps the rates it began with: the same for its last row as for its first."""
+        """For the job's context, so that all rows use the rates of its start."""
         return {
             "base": self.base,
             "per": {currency: [rate.shown, rate.day] for currency, rate in self.per.items()},
@@ -140,7 +140,7 @@ class Rates:
 
 
 def rounded(exact: Decimal, minor: int) -> str:
-    """Two digits more than the currency has: prices of screws are fractions of a cent."""
+    """Two more decimals than the currency has, for prices below a cent."""
     return str(exact.quantize(_QUANTA[minor], ROUND_HALF_UP))
 
 
@@ -150,8 +150,8 @@ _QUANTA = {minor: Decimal(1).scaleb(-minor - 2) for minor in (0, 2, 3)}
 def rates_on(
     day: date, base: str, table: Iterable[tuple[date, str, Decimal]], oldest_days: int = 31
 ) -> Rates:
-    """Of a dated table of (day, currency, worth in base) the latest rates not after ``day``. A rate
-    older than ``oldest_days`` counts as missing, for it would be wrong in silence."""
+    """The latest rates not after ``day`` from a table of (day, currency, worth in base). A rate
+    older than ``oldest_days`` counts as missing."""
     latest: dict[str, tuple[date, Decimal]] = {}
     for dated, currency, worth in table:
         if dated <= day and (day - dated).days <= oldest_days:
@@ -166,7 +166,7 @@ def rates_on(
 
 
 def money(text: str, minor: int) -> str:
-    """One way to write an amount: at least the currency's decimals, no zeros beyond them."""
+    """The canonical form of an amount: at least the currency's decimals, no further zeros."""
     head, mark, tail = text.partition(".")
     if not mark:
         return f"{head}.{'0' * minor}" if minor else head

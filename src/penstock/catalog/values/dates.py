@@ -42,12 +42,12 @@ MONTHS = {name: int(number) for name, number in by_word(_LISTS["months"]).items(
 _FILLERS = words(_LISTS["fillers"])
 
 
-# Instead of a day: there is nothing to wait for.
+# Words for "now" instead of a date.
 _AT_ONCE = words(_LISTS["now"])
 
 
 def read_date(text: str, order: DateOrder | None = None) -> Normalised:
-    """A day as `2026-11-30`; where no more is said a month as `2026-11`, a week as `2026-W48`."""
+    """A day as `2026-11-30`, a month as `2026-11` or a week as `2026-W48`."""
     if len(text) == 10 and (match := _ISO.fullmatch(text)):
         return _day(match[1], match[2], match[3], text, "date_iso")
     if is_nothing(text) or text.strip() in ("0", "0000-00-00", "0000-00-00 00:00:00"):
@@ -56,13 +56,13 @@ def read_date(text: str, order: DateOrder | None = None) -> Normalised:
         return unreadable("DATE_UNREADABLE", text)
     clock = _CLOCK.search(whole := to_ascii(text).strip())
     if clock is not None and clock[4] and order is None:
-        # Where clocks have twelve hours, dates begin with the month.
+        # A time with am or pm implies that the month comes first.
         order = "mdy"
     return _read_day(_CLOCK.sub("", whole).strip(), text, order)
 
 
 def read_datetime(text: str, order: DateOrder | None = None) -> Normalised:
-    """The same with the time of day, where there is one."""
+    """Like `read_date`, with the time of day if there is one."""
     if len(text) > MAX_LENGTH:
         return unreadable("DATE_UNREADABLE", text)
     if is_nothing(text):
@@ -72,7 +72,7 @@ def read_datetime(text: str, order: DateOrder | None = None) -> Normalised:
         try:
             return Normalised(_iso_time(datetime.fromisoformat(stripped)), "date_iso")
         except ValueError:
-            pass  # not ISO after all: read on
+            pass  # not ISO: try the other forms
     day = read_date(text, order)
     clock = _CLOCK.search(to_ascii(stripped))
     if day.value is None or clock is None or len(day.value) != 10:
@@ -114,12 +114,12 @@ def _read_numeric(match: re.Match[str], text: str, order: DateOrder | None) -> N
     first, second, year = int(match[1]), int(match[3]), _full_year(match[4])
     rule = "date_day_first"
     if first > 12 or second > 12:
-        # Only one reading is a date.
+        # Only one order gives a valid date.
         if second > 12:
             first, second, rule = second, first, "date_month_first"
         return _day(year, second, first, text, rule)
     if order is not None or match[2] == "." or first == second:
-        # Nobody who writes months first writes dots.
+        # Dates with dots have the day first.
         if order == "mdy":
             first, second, rule = second, first, "date_month_first"
         return _day(year, second, first, text, rule)
@@ -132,7 +132,7 @@ def _read_numeric(match: re.Match[str], text: str, order: DateOrder | None) -> N
 
 
 def _full_year(text: str) -> str:
-    """Two digits mean 1970 to 2069: catalogues hold few older things."""
+    """Two digits mean 1970 to 2069."""
     if len(text) == 4:
         return text
     return ("20" if int(text) < 70 else "19") + text

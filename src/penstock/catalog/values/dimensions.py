@@ -22,9 +22,9 @@ from penstock.catalog.word_lists import load
 
 MAX_LENGTH = 160
 
-# What the letter before or after a number means.
+# The side that a letter or word before or after a number means.
 _LABELS = {label: side for side, labels in load("dimensions").items() for label in labels.split()}
-# `A4` is a size of paper, `H07` a cable: a letter and a number alone are no side.
+# `A4` is a paper size, `H07` a cable: a single letter with a number is not a side.
 _PAPER = re.compile(r"[A-Za-z][0-9]{1,3}")
 _ORDER = ("length", "width", "height")
 _TIMES = frozenset(("x", "by", "mal", "per", "por", "fois"))
@@ -46,7 +46,7 @@ _TOKEN = re.compile(
 
 
 class Sides(NamedTuple):
-    """What stands in a text, in its order: numbers, the unit behind each, the labels."""
+    """Numbers, their units and the labels, in the order of the text."""
 
     amounts: list[Number]
     units: list[str | None]
@@ -57,15 +57,15 @@ def read_dimensions(
     text: str, default_unit: str | None, style: DecimalStyle | None = None,
     order: Sequence[str] = (),
 ) -> Normalised:  # fmt: skip
-    """`{length, width, height, unit}`; without labels the order is the header's, else length,
-    width, height."""
+    """`{length, width, height, unit}`. Without labels the order is that of the header, or else
+    length, width, height."""
     if is_nothing(text):
         return EMPTY
     sides = _sides(_plainer(text), style) if len(text) <= MAX_LENGTH else None
     if sides is None or not 1 <= len(sides.amounts) <= 3 or _PAPER.fullmatch(text.strip()):
         return unreadable("DIMENSIONS_UNREADABLE", text)
     given = [unit for unit in sides.units if unit]
-    # "10x20x30 cm": one unit at the end is meant for all.
+    # "10x20x30 cm": one unit at the end applies to all.
     unit = given[-1] if given else default_unit
     names = order if _fits(order, sides) else _names(sides)
     if names is None:
@@ -86,7 +86,7 @@ def read_dimensions(
 
 
 def _settled(numbers: Sequence[Number], text: str) -> tuple[list[Decimal], tuple[Problem, ...]]:
-    """`1.200 x 800 x 600`: beside whole numbers the one that could be either is whole, too."""
+    """`1.200 x 800 x 600`: an ambiguous number beside whole numbers is whole."""
     unsure = [one for one in numbers if one.other is not None]
     if not unsure:
         return [one.decimal for one in numbers], ()
@@ -119,7 +119,7 @@ def _in_inches(match: re.Match[str]) -> str:
 
 
 def _names(sides: Sides) -> Sequence[str] | None:
-    """The sides' names, in the order of the numbers; None where labels and numbers do not match."""
+    """The names of the sides in the order of the numbers; None if labels and numbers differ."""
     if not sides.labels:
         return _ORDER
     if sides.labels == ["diameter"] and len(sides.amounts) == 2:
@@ -141,7 +141,7 @@ def _sides(text: str, style: DecimalStyle | None) -> Sides | None:
     for token in _TOKEN.finditer(text):
         if token["number"]:
             number = read_number(token["number"], style, three_are_decimals=True)
-            # Two numbers with nothing between, as in 5' 10", are one measure, not two sides.
+            # Two numbers without a separator, as in 5' 10", are one measure.
             if number is None or not parted or len(sides.amounts) == 4:
                 return None
             parted = False
@@ -160,14 +160,14 @@ def _sides(text: str, style: DecimalStyle | None) -> Sides | None:
 
 
 def _take_word(word: str, sides: Sides) -> bool | None:
-    """Whether the word parts one side from the next; None if it belongs to no dimension."""
+    """Whether the word separates two sides; None if it does not belong to dimensions."""
     if word in _TIMES or word in _ABOUT:
         return True
     unit = unit_of(word) or unit_of(word.removesuffix("x"))
     if unit and KINDS[unit] == "length" and sides.units and sides.units[-1] is None:
         sides.units[-1] = unit
         return word.endswith("x")
-    # "LxBxH", as written before or behind the numbers.
+    # "LxBxH", written before or after the numbers.
     letters = [word] if word in _LABELS else word.split("x")
     if not all(letter in _LABELS for letter in letters):
         return None

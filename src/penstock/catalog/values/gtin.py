@@ -1,4 +1,4 @@
-"""GTIN, EAN, UPC and ISBN: check digits, zeros a spreadsheet ate, numbers it rounded away."""
+"""GTIN, EAN, UPC and ISBN: check digits, and repair of what spreadsheets change."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _NONE_WORDS = words(load("placeholders")["identifiers"])
 
 
 def check_digit(body: str) -> str:
-    """The digit that completes ``body``; zeros in front never change it."""
+    """The check digit of ``body``; leading zeros do not change it."""
     total = 3 * sum(map(int, body[::-2])) + sum(map(int, body[-2::-2]))
     return str(-total % 10)
 
 
 def is_valid(digits: str) -> bool:
-    """Right length and check digit."""
+    """Whether length and check digit are right."""
     return _DIGITS.fullmatch(digits) is not None and _adds_up(digits)
 
 
@@ -42,17 +42,17 @@ def _adds_up(digits: str) -> bool:
 
 
 def match_key(digits: str) -> str:
-    """One number for one thing: UPC 12, EAN 13 and GTIN 14 of the same article are equal."""
+    """Equal for UPC-12, EAN-13 and GTIN-14 of the same article."""
     return digits.zfill(14)
 
 
 def is_in_store(key: str) -> bool:
-    """Whether a `match_key` is a number that each shop gives out itself."""
+    """Whether a `match_key` is a number for use inside one shop."""
     return key[1] == "2" or key[1:3] in ("02", "04")
 
 
 def read_gtin(text: str) -> Normalised:
-    """The number as text, in the length it is printed in."""
+    """The number as text, in the length in which it is printed."""
     if text.isdecimal() and _DIGITS.fullmatch(text) and _adds_up(text):
         if text[0] in "02" or len(text) != 13 or text in _DUMMIES:
             return _checked(text, text, "gtin", 1.0)
@@ -88,7 +88,7 @@ def _read_digits(digits: str, text: str, *, was_float: bool = False) -> Normalis
         return _read_isbn10(digits, text)
     if len(digits) in (8, 12, 13, 14):
         return unreadable("GTIN_CHECK_DIGIT", text)
-    # Excel drops leading zeros; fewer than seven digits left could be anything.
+    # Excel drops leading zeros; with fewer than seven digits left it could be anything.
     length = 8 if len(digits) == 7 else 12 if 9 <= len(digits) <= 11 else 0
     if length and _adds_up(digits):
         return _checked(digits.zfill(length), text, "gtin_zeros_restored", 0.8, repaired=True)
@@ -96,7 +96,7 @@ def _read_digits(digits: str, text: str, *, was_float: bool = False) -> Normalis
 
 
 def _read_scientific(match: re.Match[str], text: str) -> Normalised:
-    """`4.00638E+12` has lost digits; `4.006381333931E+12` still has all of them."""
+    """`4.00638E+12` has lost digits; `4.006381333931E+12` has all of them."""
     head, tail, exponent = match.groups()
     digits = head + tail
     if len(digits) == int(exponent) + 1 and is_valid(digits):
@@ -135,7 +135,7 @@ def _read_several(cleaned: str, text: str) -> Normalised:
 def _checked(
     digits: str, text: str, rule: str, confidence: float, *, repaired: bool = False
 ) -> Normalised:
-    """Valid, but perhaps a dummy or a shop's own."""
+    """A valid number; warns about placeholders and in-store numbers."""
     full = digits.zfill(14)
     if full[:-1].strip("0") == "" or digits in _DUMMIES:
         return Normalised(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))
@@ -153,7 +153,7 @@ _DUMMIES = frozenset(
 
 
 def read_identifier(text: str) -> Normalised:
-    """A SKU or part number: text, whatever it looks like; a spreadsheet's changes are told."""
+    """A SKU or part number, kept as text; warns if a spreadsheet has changed it."""
     if _PLAIN_IDENTIFIER.fullmatch(text):
         return build(Normalised, (text, "identifier", 1.0, ()))
     cleaned = " ".join(text.split())
@@ -168,7 +168,7 @@ def read_identifier(text: str) -> Normalised:
     return _mangled(cleaned) if _looks_mangled(cleaned) else Normalised(cleaned, "identifier")
 
 
-# Longer than any placeholder, so that "n/a" and the like are looked at.
+# Longer than any placeholder, so that "n/a" and the like are checked.
 _PLAIN_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{3,60}[A-Za-z0-9]")
 _MANGLED = re.compile(r"[0-9][.,][0-9]{1,16}[eE]\+[0-9]{2}")
 

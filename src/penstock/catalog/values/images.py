@@ -1,4 +1,4 @@
-"""Web addresses of products and pictures."""
+"""URLs of products and images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HOST = re.compile(
     r"|[0-9.]{7,15}|\[[0-9a-fA-F:.]{2,45}\]|localhost"
 )
 _BARE_DOMAIN = re.compile(r"(?:www\.)[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?:[/?#].{0,1900})?")
-# Lists: a mark, then something that starts an address; commas inside an address part nothing.
+# Lists: a separator followed by the start of a URL; commas inside a URL do not separate.
 _LIST = re.compile(
     r"[\s,;|]{1,8}(?=https?://|//|www\.)|::(?=https?://)|[,;]\s{1,5}|\s{0,3}\|\s{0,3}",
     re.IGNORECASE,
@@ -32,7 +32,7 @@ _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp|tiff?|svg|heic)(?:$|[?#])"
 
 
 def read_url(text: str) -> Normalised:
-    """An http or https address, with what is not allowed in one escaped."""
+    """An http or https URL, with invalid characters escaped."""
     if _PLAIN.fullmatch(text):
         return Normalised(text, "url")
     if is_nothing(text):
@@ -72,7 +72,7 @@ def looks_like_image(text: str) -> bool:
 
 
 def read_images(text: str) -> Normalised:
-    """The addresses in one cell, in order, each once."""
+    """The URLs in one cell, in order, without duplicates."""
     if (
         _PLAIN.fullmatch(text)
         and "," not in text
@@ -101,7 +101,7 @@ def read_images(text: str) -> Normalised:
 
 def _parts(text: str) -> list[str]:
     if "<" in text or text.startswith(("[", "{")):
-        # Markup or JSON: whatever stands around the addresses, quotes end them.
+        # Markup or JSON: URLs end at quotes.
         return _ADDRESS.findall(text)[: MAX_IMAGES * 2]
     text = " ".join(text.split(" ")) if "\n" in text else " ".join(text.split())
     parts = [part.strip(" ,;|") for part in _LIST.split(text)]

@@ -1,4 +1,4 @@
-"""Variants that stand inside of their product's record, as shops' interfaces give them."""
+"""Variants inside the record of their product, as shop APIs return them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GTINS = words("barcode gtin ean upc global_unique_id")
 
 
 def read_variants(raw: str) -> Normalised:
-    """A list of records, each with a SKU or a price; anything else is no value of this kind."""
+    """A list of records, each with a SKU or a price; anything else is ignored."""
     text = raw.strip()
     if not text.startswith("[{") or not text.endswith("}]") or len(text) > MAX_LENGTH:
         return EMPTY
@@ -38,7 +38,7 @@ def read_variants(raw: str) -> Normalised:
 
 
 def _bare(record: dict[str, Any]) -> dict[str, Any]:
-    """`{"node": {…}}`, as GraphQL wraps what it lists."""
+    """The record without the wrapper of GraphQL: `{"node": {…}}`."""
     inner = record.get("node")
     return inner if isinstance(inner, dict) else record
 
@@ -99,7 +99,7 @@ def _price(record: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _value(read: Any, given: Any) -> Any:
-    """What a reader of cells makes of a member; nothing of lists and records."""
+    """The value of a member, read like a cell; None for lists and records."""
     if given is None or isinstance(given, bool | list | dict):
         return None
     return read(str(given)).value

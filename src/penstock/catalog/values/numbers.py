@@ -1,8 +1,8 @@
 """Numbers as people write them: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`, `(12)`, `12-`.
 
-One separator followed by exactly three digits (`3.350`) is the one shape that does not explain
-itself. The column's style decides it; without one it is read the way its kind is mostly meant
-(money: thousands, measures: decimals) and the other reading is given back as well.
+One separator followed by exactly three digits (`3.350`) is ambiguous. The column's style decides;
+without one it is read in the usual way of its kind (money: thousands, measures: decimals), and the
+other reading is returned as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.catalog.word_lists import load, words
 DecimalStyle = Literal["comma", "point"]
 
 MAX_LENGTH = 40
-# More of them than this are the noise of binary fractions.
+# Further decimals are rounding noise of binary fractions.
 MAX_DECIMALS = 9
 
 _PLAIN = re.compile(r"[0-9]{1,15}(?:\.(?:[0-9]{1,2}|[0-9]{4,9}))?")
@@ -29,7 +29,7 @@ _SPACES = re.compile("[\\s\u202f\u2007\u2009]+")
 _BODY = re.compile(r"[.,]*+[0-9][0-9.,]*+")
 _SCIENTIFIC = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,17})?)[eE]([+-]?[0-9]{1,2})")
 _OUT_OF = re.compile(r"\s{0,3}(?:von|out of|sur|de|su|van|stars?|sterne?)\s{0,3}")
-# Nobody sees them, and no number has them.
+# Invisible characters that numbers never contain.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 _SIGNS = str.maketrans("−–—’`´‘٫٬⁄", "---''''.,/", _INVISIBLE)
 _VULGAR = re.compile("(?<=[0-9])(?=[¼½¾⅐-⅞])")
@@ -39,8 +39,8 @@ CELL_ERRORS = words(load("placeholders")["errors in numbers"])
 
 
 class Number(NamedTuple):
-    """``text`` is plain: an optional minus, digits, a point, digits. ``other`` is the second way
-    to read it, where nothing decided."""
+    """``text`` is plain: an optional minus, digits, a point, digits. ``other`` is the second
+    reading of an ambiguous number."""
 
     text: str
     other: str | None = None
@@ -53,15 +53,15 @@ class Number(NamedTuple):
 
 
 def is_nothing(text: str) -> bool:
-    """A placeholder that people write into cells that should be empty."""
+    """Whether the text is empty or a placeholder."""
     return not text or text.strip().casefold() in _PLACEHOLDERS or text.isspace()
 
 
 def to_ascii(text: str) -> str:
-    """Full-width and other digits, dashes, apostrophes and spaces as ASCII knows them."""
+    """Digits, dashes, apostrophes and spaces of other scripts as ASCII."""
     if text.isascii():
         return text
-    # Made of plain digits, 1½ would be 11/2.
+    # Without the space, 1½ would become 11/2.
     text = _VULGAR.sub(" ", text.translate(_SIGNS))
     text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     if text.isascii():
@@ -72,7 +72,7 @@ def to_ascii(text: str) -> str:
 def read_number(
     text: str, style: DecimalStyle | None = None, *, three_are_decimals: bool = False
 ) -> Number | None:
-    """The number that ``text`` is as a whole, or None."""
+    """The number, or None if the whole text is not one."""
     if _PLAIN.fullmatch(text):
         return Number(_canonical(text))
     if _GROUPED.fullmatch(text):
@@ -91,7 +91,7 @@ def read_number(
 
 
 def _unsigned(text: str) -> tuple[str, bool]:
-    """Accountants put the minus behind (`12,50-`) or write brackets."""
+    """Accountants write the minus at the end (`12,50-`) or brackets."""
     if text.startswith("(") and text.endswith(")"):
         return text[1:-1].strip(), True
     if text.startswith("+"):
@@ -148,7 +148,7 @@ def _read_three(
 
 
 def _read_both(text: str, style: DecimalStyle | None) -> Number | None:
-    """`1.234,56`: the mark that comes last parts the decimals, and comes once."""
+    """`1.234,56`: the last mark is the decimal mark, and occurs once."""
     mark = max(",.", key=text.rfind)
     other = "." if mark == "," else ","
     if text.count(mark) > 1:
@@ -170,7 +170,7 @@ def _groups(text: str, mark: str) -> bool:
 
 
 def _without_spaces(body: str) -> str | None:
-    """`1 234,50` without its spaces; None where they stand anywhere but between thousands."""
+    """`1 234,50` without its spaces; None if they are not between thousands."""
     parts = _SPACES.sub(" ", body).replace("'", " ").replace("_", " ").split(" ")
     last = parts[-1]
     cut = next((i for i, c in enumerate(last) if c in ".,"), len(last))
@@ -187,7 +187,7 @@ def _joined(head: str, tail: str) -> str:
 
 
 def _without_noise(head: str, tail: str) -> str:
-    """`9.990000000000001` is 9.99 that went through a spreadsheet."""
+    """`9.990000000000001` is 9.99 after a spreadsheet's arithmetic."""
     exact = Decimal(_joined(head, tail))
     return format(round(exact, 8).normalize(), "f")
 
@@ -210,14 +210,14 @@ def ambiguity(text: str, number: Number) -> tuple[Problem, ...]:
 
 
 def plain(text: str) -> int | float:
-    """A number for JSON: whole where it is whole."""
+    """A number for JSON; an int if it is whole."""
     if "." not in text:
         return int(text)
     value = float(text)
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
-# `1000pcs`: that it counts pieces is known.
+# `1000pcs`: the unit of a count is ignored.
 _PIECES = re.compile(
     r"(?<=\d)\s*(?:pcs?|pieces?|pce|ea|each|units?|st|stk|stck|stück|uds?|pz|pezzi|szt|ks|db|шт|"
     r"個|个|件|sets?|prs?|pairs?|paar|ctns?|cartons?)\.?$",

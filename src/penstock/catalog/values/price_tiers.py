@@ -1,7 +1,7 @@
 """Tier prices: `1+ 9.90; 10+ 8.50`, `ab 10 St. 8,50 €`, `1-9: 9.90 | 10-49: 8.50`, `10 @ 8.50`.
 
-A step may also say what comes off the price, in percent: `ab 10: -5 %`. That is no amount until the
-price of one is known, so it stays a `Discount`.
+A step may also be a discount in percent: `ab 10: -5 %`. Its amount depends on the price of one, so
+it is kept as a `Discount`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Tier(NamedTuple):
 
 
 class Discount(NamedTuple):
-    """From the quantity up so many percent come off."""
+    """A discount in percent from a quantity up."""
 
     quantity: int
     percent: Decimal
@@ -62,7 +62,7 @@ def priced(step: Tier | Discount, amount: str, currency: str | None) -> Tier:
 
 
 def read_tiers(text: str, style: DecimalStyle | None, currency: str | None) -> TierList | None:
-    """The steps by quantity, and the currency they name; None if the text is no list of tiers."""
+    """The steps by quantity, and their currency; None if the text is not a list of tiers."""
     if len(text) > MAX_LENGTH or not any(mark in text for mark in "+:@=;|>-b≥àdfv"):
         return None
     steps: dict[int, Tier | Discount] = {}
@@ -92,7 +92,7 @@ def read_tiers(text: str, style: DecimalStyle | None, currency: str | None) -> T
 def _step(quantity: int, number: Number, said: str, currency: str | None) -> Tier | Discount | None:
     if "%" in said:
         return discount(quantity, number)
-    # `ab 10: -0,50`: what comes off is no price either.
+    # `ab 10: -0,50` is a discount, not a price.
     if said.lstrip().startswith(("-", "–", "−")):
         return None
     return Tier(quantity, money(number.text, places(currency)))
@@ -104,7 +104,7 @@ def discount(quantity: int, number: Number) -> Discount | None:
 
 
 def _is_step(match: re.Match[str], segments: int) -> bool:
-    """`1+ 9.90` says that it is a tier; `ab 9,90` and `10-20 €` only look like one."""
+    """`1+ 9.90` is a tier; `ab 9,90` and `10-20 €` only look like one."""
     unit = match["unit"]
     if unit and KINDS.get(unit_of(unit) or "") not in ("count", "package"):
         return False
@@ -116,8 +116,8 @@ def _is_step(match: re.Match[str], segments: int) -> bool:
 def read_tier_cell(
     text: str, style: DecimalStyle | None, currency: str | None, *, off: bool = False
 ) -> Normalised:
-    """A cell of a column of tiers; ``off`` where the header speaks of discounts, so that a number
-    without a percent sign is not known to be a price."""
+    """A cell of a tier column. ``off``: the header mentions discounts, so a number without a
+    percent sign is not necessarily a price."""
     if is_nothing(text):
         return EMPTY
     named = _members(text.strip()) if "=" in text or '"' in text else None
@@ -136,7 +136,7 @@ _LOW = re.compile(
 
 
 def read_step(text: str) -> Normalised:
-    """The quantity from which a price holds, in a column of its own: `10`, `ab 10`, `10-49`."""
+    """The quantity of a tier in its own column: `10`, `ab 10`, `10-49`."""
     if is_nothing(text):
         return EMPTY
     match = _LOW.match(to_ascii(text[:MAX_LENGTH]).strip())
@@ -146,8 +146,7 @@ def read_step(text: str) -> Normalised:
 
 
 def read_percent(text: str, style: DecimalStyle | None) -> Normalised:
-    """What comes off from a quantity up. A part of one without a percent sign may be a share or
-    percent, so it is neither."""
+    """A discount in percent. A number below one without a percent sign is ambiguous and refused."""
     body = text.strip()
     if is_nothing(body):
         return EMPTY
@@ -166,7 +165,7 @@ _TYPE_NAMES = words(_LISTS["type members"])
 
 
 def _members(text: str) -> list[dict[str, str]] | None:
-    """`[{"qty": 10, "price": "8.50"}]` or `qty=10,price=8.50|qty=…`: each tier by its names."""
+    """Tiers with named members: `[{"qty": 10, "price": "8.50"}]` or `qty=10,price=8.50|qty=…`."""
     if text.startswith("[") and text.endswith("]") and len(text) <= MAX_LENGTH * MAX_TIERS:
         try:
             read = orjson.loads(text)
@@ -194,7 +193,7 @@ _FIXED, _PERCENT = words(_LISTS["fixed price types"]), words(_LISTS["percent typ
 def _from_members(
     steps: list[dict[str, str]], style: DecimalStyle | None, currency: str | None
 ) -> TierList | None:
-    """None as soon as one step is neither a price from a quantity up nor percent off it."""
+    """None if any step is neither a price nor a percentage from a quantity up."""
     found: dict[int, Tier | Discount] = {}
     named: str | None = None
     for step in steps[: MAX_TIERS + 1]:

@@ -1,4 +1,4 @@
-"""Words around prices, in seven languages."""
+"""Patterns for words around prices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PER_UNIT = re.compile(
     r"(?P<unit>[^\W\d_]{1,12}[23²³]?)\.?(?![^\W_])",
     re.IGNORECASE,
 )
-# "1.2k" and "2 for $5": what is meant is not the number that stands there.
+# "1.2k" and "2 for $5" do not mean the number that is written.
 NOT_PLAIN = re.compile(
     r"[0-9]\s?(?:k|tsd|mio|mrd|mn|bn|million|millions|thousand|billion|mille|mil|mila)(?![^\W_])"
     r"|[0-9]\s?(?:x|for|für|pour|voor|por|per)\s?[^\w\s]?\s?[0-9]",

@@ -38,9 +38,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 
-# `12,50 -5 %`: neither the price before nor the one after is said to be the price.
+# `12,50 -5 %`: it is unclear whether the price is before or after the discount.
 _PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
-# Keeps apart what the currency kept apart: "3,49 zł 1,75 zł".
+# Replaces a removed currency, so that "3,49 zł 1,75 zł" stays two numbers.
 _CURRENCY_STOOD = "¤"
 
 
@@ -57,7 +57,7 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceStyle:
-    """What is known of the column: its decimal mark, and what cells mean that do not say it."""
+    """Defaults of the column: its decimal mark, and what applies to cells that do not say it."""
 
     decimal: DecimalStyle | None = None
     currency: str | None = None
@@ -85,7 +85,7 @@ def read_price(text: str, style: PriceStyle = UNKNOWN) -> Normalised:
 
 
 def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalised | None:
-    """A number with one mark of currency before or behind it, which is how most prices look."""
+    """A number with a currency before or after it, the form of most prices."""
     before, after = match["before"], match["after"]
     if before and after:
         return None
@@ -135,7 +135,7 @@ def _read_bare(body: str, text: str, style: PriceStyle) -> Normalised | None:
 def _number(text: str, style: PriceStyle, currency: str | None) -> Number | None:
     number = read_number(text, style.decimal, three_are_decimals=currency in _THREE_PLACES)
     if number is not None and number.other is not None and places(currency) == 0:
-        # A currency without cents has no decimals to take thousands for.
+        # In a currency without decimals three digits after a mark are thousands.
         return number._replace(other=None, rule="number", confidence=1.0)
     return number
 
@@ -186,7 +186,7 @@ def _tiered(tiers: tuple[tuple[Tier, ...], str | None], style: PriceStyle) -> No
 
 
 def _tax(body: str, style: PriceStyle) -> tuple[bool | None, str]:
-    # "excl. VAT" holds no "incl.", but "inkl. 19% MwSt" holds a number that is no price.
+    # "inkl. 19% MwSt" contains a number that is not a price.
     body = re.sub(r"[0-9]{1,2}(?:[.,][0-9])? ?% ?", "", body, count=2)
     if words.TAX_EXCLUDED.search(body):
         return False, words.TAX_EXCLUDED.sub(" ", body)
@@ -196,7 +196,7 @@ def _tax(body: str, style: PriceStyle) -> tuple[bool | None, str]:
 
 
 def _per_unit(body: str) -> tuple[str | None, str]:
-    """`/kg`, `pro 100 g`, `each`: what the price is for."""
+    """The unit of the price: `/kg`, `pro 100 g`, `each`."""
     for match in words.PER_UNIT.finditer(body):
         unit = unit_of(match["unit"])
         if unit is not None:
@@ -252,12 +252,12 @@ def _read_amounts(
 
 
 def _run_together(text: str, spans: list[tuple[int, int]]) -> bool:
-    """`.75,333`: what the shapes of numbers part without anything between is no number at all."""
+    """`.75,333`: two numbers without a separator are not numbers."""
     return any(text[a[1] : b[0]] == "" for a, b in pairwise(spans))
 
 
 def _signed(text: str, spans: list[tuple[int, int]], index: int) -> str:
-    """The number with its minus or brackets. A dash after another number is none."""
+    """The number with its minus or brackets. A dash after another number is not a minus."""
     start, end = spans[index]
     number = text[start:end].strip()
     before = text[:start].rstrip(_CURRENCY_STOOD + " ")
@@ -286,7 +286,7 @@ def _upper(
 
 
 def _words_are_known(text: str, *, currency_known: bool) -> bool:
-    """`M8 screw` has a number and is no price. Beside a currency other words do no harm."""
+    """`M8 screw` contains a number but is not a price. With a currency, other words are allowed."""
     strange = [
         w for w in _WORD.findall(words.FROM.sub(" ", text)) if w.casefold() not in words.LABELS
     ]

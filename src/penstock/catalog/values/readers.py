@@ -1,4 +1,4 @@
-"""For each kind of field the function that reads its cells, with the column's style built in."""
+"""The reader of each kind of field, configured with the column's style."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Reader = Callable[[str], Normalised]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """All that is known of a column before its first cell is read."""
+    """The settings of a column for reading its cells."""
 
     decimal: DecimalStyle | None = None
     dates: DateOrder | None = None
@@ -39,10 +39,10 @@ class Style:
     unit: str | None = None
     tax_included: bool | None = None
     sides: tuple[str, ...] = ()
-    off: bool = False  # the header speaks of discounts
+    off: bool = False  # the header mentions discounts
 
 
-# Kinds whose cells repeat: what was read once is remembered.
+# Kinds whose cells repeat, so that their values are cached.
 REPEATING = words(
     """
     category price per_unit currency unit pack tiers step percent boolean availability count
@@ -90,7 +90,7 @@ def reader(kind: str, style: Style) -> Reader:
 
 
 def read_custom(raw: str) -> Normalised:
-    """A cell no field is meant for: its text, tidied and nothing more."""
+    """A cell of a custom field: its cleaned text."""
     if raw.isascii() and raw.isprintable() and raw[0] != " " and raw[-1] != " ":
         return Normalised(raw[: text.MAX_TEXT_LENGTH], "custom")
     tidied = text.tidy_lines(raw[: text.MAX_TEXT_LENGTH])

@@ -1,4 +1,4 @@
-"""What every reader of a cell returns."""
+"""The result of reading a cell: a value and its problems."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from penstock.catalog.problem_codes import CODES, Severity, describe
 
-# A quoted value in a message; the whole one is in the row's own cells.
+# Characters of a value quoted in a message.
 MAX_SHOWN = 80
 
 
 class Problem(NamedTuple):
-    """Something wrong with one value, before it is known in which row it stands."""
+    """A problem of one value, without its row."""
 
     code: str
     message: str
@@ -19,10 +19,10 @@ class Problem(NamedTuple):
 
 
 class Normalised(NamedTuple):
-    """A value, the rule that made it, and how sure that rule is.
+    """A value, the rule that produced it, and its confidence.
 
-    ``value`` is None where nothing could be read; ``problems`` then says why. An empty cell is
-    None without a problem.
+    ``value`` is None if nothing could be read; ``problems`` says why. An empty cell is None without
+    a problem.
     """
 
     value: Any
@@ -33,7 +33,7 @@ class Normalised(NamedTuple):
 
 EMPTY = Normalised(None, "empty")
 
-# Builds a named tuple in a third of the time its own constructor takes; for the hottest paths only.
+# Creates a named tuple three times as fast as its constructor; for the hottest paths only.
 build = tuple.__new__
 
 

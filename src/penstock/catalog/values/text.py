@@ -1,4 +1,4 @@
-"""Text as it should have been: one kind of space, NFC, no control characters, no markup."""
+"""Clean text: one kind of space, NFC, no control characters, no markup."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_text(text: str) -> Normalised:
 
 
 def _is_clean(text: str) -> bool:
-    """Nothing in it that a closer look could change; most cells are like that."""
+    """Whether cleaning would not change it, as for most cells."""
     if "  " in text or "<" in text or "&" in text or text[0] in " #-(nN" or text[-1] == " ":
         return False
     if text[-1] == "." and len(text) < 8:
@@ -63,7 +63,7 @@ def _is_clean(text: str) -> bool:
 
 
 def _read(text: str, limit: int, *, one_line: bool) -> Normalised:
-    # A cell may hold megabytes; what is beyond any limit is not even looked at.
+    # A cell may contain megabytes; what exceeds the limit is not processed.
     cut = len(text) > limit * 4
     cleaned, repaired = _unmangled(text[: limit * 4])
     rule = "text"
@@ -89,7 +89,7 @@ def _read(text: str, limit: int, *, one_line: bool) -> Normalised:
 
 
 def _unmangled(text: str) -> tuple[str, bool]:
-    """UTF-8 read as Windows-1252 is turned back where that is possible without loss."""
+    """Repair UTF-8 that was read as Windows-1252, if that is possible without loss."""
     if not text.isascii() and _MISREAD.search(text):
         try:
             return text.encode("cp1252").decode("utf-8"), True
@@ -123,8 +123,8 @@ def looks_like_markup(text: str) -> bool:
 
 
 def strip_markup(text: str) -> str:
-    """Text without tags. Feeds escape markup once too often, so what unescaping lays bare is
-    stripped as well; three rounds are more than any feed was seen to need."""
+    """Text without tags. Some feeds escape markup twice, so tags that appear after unescaping are
+    removed too, in up to three rounds."""
     for _ in range(3):
         if not looks_like_markup(text):
             break
@@ -133,7 +133,7 @@ def strip_markup(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """One pass over the text: every step moves forward, so time is linear in its length."""
+    """One pass over the text, in linear time."""
     out: list[str] = []
     at = 0
     silent = ""
@@ -142,7 +142,7 @@ def _without_tags(text: str) -> str:
             out.append(text[at:opened])
         tag, closed = _tag_at(text, opened)
         if closed < 0:
-            # Nothing that follows can be a tag, or this "<" is just a sign.
+            # No further tag is possible, or this "<" is not the start of one.
             at = opened + 1
             if not silent:
                 out.append("<")
@@ -162,7 +162,7 @@ def _without_tags(text: str) -> str:
 
 
 def _tag_at(text: str, opened: int) -> tuple[str, int]:
-    """The name of the tag that opens here and where it ends; -1 where it does not end."""
+    """The name of the tag that starts here and its end; -1 if it does not end."""
     if text.startswith("<!--", opened):
         closed = text.find("-->", opened + 4)
         return "", closed + 3 if closed >= 0 else len(text)

@@ -21,7 +21,7 @@ from penstock.catalog.values.unit_names import FACTORS, KINDS, WORDS
 
 MAX_LENGTH = 120
 
-# Nothing in it can be read in two ways.
+# Unambiguous numbers.
 _BARE = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|0[.,][0-9]{3}")
 
 _THREE = {
@@ -76,7 +76,7 @@ class Pack:
     unit: str
 
     def total(self) -> tuple[Decimal, str]:
-        """How much it is in the unit prices are compared in: kg, l, m, m2, piece."""
+        """The total in the base unit of price comparison: kg, l, m, m2, piece."""
         kind = KINDS[self.unit]
         amount = Decimal(self.size or "1") * self.count * FACTORS[self.unit]
         return amount, _BASE_UNITS[kind]
@@ -98,7 +98,7 @@ _BASE_UNITS = {
 
 
 def unit_of(word: str) -> str | None:
-    """The canonical name of a unit, from any of its names, or None."""
+    """The canonical name of a unit, by any of its names, or None."""
     return WORDS.get(word.strip()) or WORDS.get(_plain_word(word))
 
 
@@ -120,7 +120,7 @@ def read_unit(text: str) -> Normalised:
         return Normalised(unit, "unit")
     plain_text = to_ascii(text.strip())[:40]
     if plain_text.isdecimal() and len(plain_text) < 7 and int(plain_text):
-        # How many a price is for, as merchandise systems have it.
+        # The number of pieces that a price is for, as in merchandise systems.
         count = int(plain_text)
         return Normalised("piece" if count == 1 else f"{count} piece", "unit_of_pieces", 0.9)
     match = _MEASURE.fullmatch(plain_text)
@@ -135,7 +135,7 @@ def read_unit(text: str) -> Normalised:
 def read_measure(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None = None
 ) -> Normalised:
-    """A weight or a length: `{value, unit}`, the unit as given, under its one name."""
+    """A weight or a length: `{value, unit}`, with the canonical name of the given unit."""
     if default_unit is not None and (
         _BARE.fullmatch(text) or (style is not None and _THREE[style].fullmatch(text))
     ):
@@ -166,7 +166,7 @@ def read_measure(
 def _read_compound(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None
 ) -> Normalised | None:
-    """`1 lb 4 oz` is one weight, `500 g (1.1 lb)` says it twice; fractions are numbers."""
+    """`1 lb 4 oz` is a sum, `500 g (1.1 lb)` one weight in two units; fractions are allowed."""
     body = with_fractions(_AROUND.sub(" ", to_ascii(text[:MAX_LENGTH]))).strip()
     parts = list(_PART.finditer(body))
     between = _PART.sub("", body).strip()
@@ -185,7 +185,7 @@ def _read_compound(
 
 
 def _the_same(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
-    """One measure in several units, as far as rounding allows."""
+    """One measure in several units, equal up to rounding."""
     sizes = [amount * FACTORS[unit] for amount, unit in amounts]
     if max(sizes) > min(sizes) * Decimal("1.03"):
         return None
@@ -194,7 +194,7 @@ def _the_same(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
 
 
 def _summed(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
-    """In the first unit, if that is exact, else in the last and smallest."""
+    """The sum in the first unit if that is exact, else in the last and smallest."""
     factors = [FACTORS[unit] for _, unit in amounts]
     if factors != sorted(set(factors), reverse=True):
         return None
@@ -213,14 +213,14 @@ def with_fractions(text: str) -> str:
 
 def _as_decimal(fraction: re.Match[str]) -> str:
     whole, above, below = fraction.groups()
-    # `10/20` and `100/200` are two numbers: nobody leaves a half like that.
+    # `10/20` and `100/200` are two numbers, since fractions are written in lowest terms.
     if int(below) not in _PARTS or int(above) >= int(below) or gcd(int(above), int(below)) > 1:
         return fraction.group()
     return format(round(int(whole or 0) + Decimal(above) / Decimal(below), 6).normalize(), "f")
 
 
 def split_measure(text: str) -> tuple[str, str] | None:
-    """`1 234,5 kg` into number and unit; no unit gives an empty word."""
+    """Split `1 234,5 kg` into number and unit, which may be empty."""
     cleaned = _APPROXIMATELY.sub("", to_ascii(text[:MAX_LENGTH].strip()))
     cut = len(cleaned)
     while cut and not (cleaned[cut - 1].isdecimal() or cleaned[cut - 1] in ".,"):
@@ -238,7 +238,7 @@ def split_measure(text: str) -> tuple[str, str] | None:
 def read_pack(
     text: str, style: DecimalStyle | None = None, default_unit: str | None = None
 ) -> Normalised:
-    """How many of what a price is for; ``default_unit`` is what the header says of bare numbers."""
+    """A pack size; ``default_unit`` comes from the header and applies to bare numbers."""
     if is_nothing(text):
         return EMPTY
     if default_unit is not None and not any(map(str.isalpha, text)):
@@ -257,7 +257,7 @@ def read_pack(
 
 
 def _inside(text: str) -> str | None:
-    """`330 ml can`, `Dose 330 ml`, `24/case`: the same without the package it comes in."""
+    """`330 ml can`, `Dose 330 ml`, `24/case` without the package."""
     one, equals, each = text.partition("=")
     if equals and KINDS.get(unit_of(one.strip().removeprefix("1").strip()) or "") == "package":
         return each.strip()
