@@ -46,7 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
-    folder = Path(tempfile.mkdtemp(prefix="penstock-test-", dir=_memory()))
+    memory = _memory()
+    if memory is not None:
+        # Where `tmp_path` is: many tests have a PostgreSQL of their own in theirs.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+    folder = Path(tempfile.mkdtemp(prefix="penstock-test-", dir=memory))
     server = EmbeddedPostgres(folder)
     asyncio.run(server.start())
     config.stash[SERVER] = (server, folder)

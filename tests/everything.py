@@ -6,6 +6,7 @@ makes the exit code 1.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -39,9 +40,11 @@ CHECKS = (
     Check("Import rules (import-linter)", (_BIN / "lint-imports", "--no-logo")),
     Check("Types (mypy)", (_BIN / "mypy",)),
 )
+# Many tests wait for processes or leases: more of them at once than there are cores.
+_AT_ONCE = max(2, (os.cpu_count() or 1) * 3 // 2)
 TESTS = Check(
     "Tests (pytest)",
-    (_BIN / "pytest", "-n", "auto", "--dist", "worksteal", "-m", "not long",
+    (_BIN / "pytest", "-n", str(_AT_ONCE), "--dist", "worksteal", "-m", "not long",
      "--junitxml=build/tests.xml"),
 )  # fmt: skip
 

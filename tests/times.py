@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "build" / "tests.xml"
 PAGE = ROOT / "CONTRIBUTING.md"
 RECORD = Path(__file__).with_name("times.json")
+_TOGETHER = ("tests/browser/",)
 _BEGIN, _END = "<!-- times -->\n", "<!-- /times -->\n"
 
 
@@ -85,7 +86,11 @@ def recorded() -> dict[str, float]:
 
 
 def longest_first(file: str, times: Mapping[str, float]) -> tuple[float, str]:
-    """A sort key: a long file begun last would leave the other processes without work."""
+    """A sort key: a long file begun last would leave the other processes without work. Files that
+    share a running installation stay together."""
+    shared = file.rpartition("/")[0] + "/"
+    if shared in _TOGETHER:
+        return -sum(times[one] for one in times if one.startswith(shared)), file
     return -times.get(file, 0.0), file
 
 

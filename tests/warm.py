@@ -153,7 +153,7 @@ def started(
     pid, status = _starter.start(order, theirs, theirs_too)
     os.close(theirs)
     os.close(theirs_too)
-    files = (os.fdopen(one, encoding="utf-8") for one in (out, err))
+    files = (os.fdopen(one, encoding="utf-8", newline="") for one in (out, err))
     return WarmProcess(pid, status, *files)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 from tests.browser.house import PASSWORD, House
 
@@ -29,11 +30,15 @@ expect.set_options(timeout=45_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if _CHROMIUM is None:
-        missing = pytest.mark.skip(reason="Chromium is not installed: apt-get install chromium")
-        here = Path(__file__).parent
-        for item in items:
-            if here in item.path.parents:
+    missing = pytest.mark.skip(reason="Chromium is not installed: apt-get install chromium")
+    # All in one event loop, which the shared browser belongs to.
+    one_loop = pytest.mark.asyncio(loop_scope="session")
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            if pytest_asyncio.is_async_test(item):
+                item.add_marker(one_loop, append=False)
+            if _CHROMIUM is None:
                 item.add_marker(missing)
 
 
@@ -45,7 +50,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     made.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         started = await playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS)
@@ -56,7 +61,7 @@ async def browser() -> AsyncIterator[Browser]:
 Visit = Callable[..., Awaitable[Page]]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def visit(browser: Browser, house: House) -> AsyncIterator[Visit]:
     """A page of somebody signed in: ``await visit("/jobs", role="viewer")``. What the browser's
     console complains of fails the test."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.checker.polling import until
+from tests.fixtures import copy_folder
 
 from penstock.supervisor.postgres import EmbeddedPostgres
 
@@ -17,8 +18,8 @@ class OwnServer:
     """Tests in a class of this kind run on a server nobody else uses."""
 
     @pytest.fixture
-    async def server(self, tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:
-        async with EmbeddedPostgres(tmp_path / "server") as running:
+    async def server(self, new_cluster: Path, tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:
+        async with EmbeddedPostgres(copy_folder(new_cluster, tmp_path / "server")) as running:
             yield running
 
     @pytest.fixture

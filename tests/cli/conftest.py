@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.fixtures import copy_folder
 from tests.warm import WarmProcess, started
 
 from penstock.settings import Settings
@@ -70,15 +71,30 @@ class Cli:
         )
 
 
+@pytest.fixture(scope="session")
+def prepared_folder(new_cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a migrated cluster that does not run: copies of it start in no time."""
+    folder = copy_folder(new_cluster, tmp_path_factory.mktemp("prepared") / "data")
+    settings = Settings(data_dir=folder)
+
+    async def prepare_once() -> None:
+        async with EmbeddedPostgres(settings.data_dir) as server:
+            await prepare(settings, server.owner_dsn)
+
+    asyncio.run(prepare_once())
+    return settings.data_dir
+
+
 @pytest.fixture(scope="module")
-def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def served_folder(
+    prepared_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
     """A data folder whose PostgreSQL and API run for the whole module, so that commands join them.
-    Nobody works there but who a test starts."""
+    No worker runs there but those that a test starts."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("served") / "data")
-    server = EmbeddedPostgres(settings.data_dir)
+    server = EmbeddedPostgres(copy_folder(prepared_folder, settings.data_dir))
     asyncio.run(server.start())
     try:
-        asyncio.run(prepare(settings, server.owner_dsn))
         with serving(settings.data_dir):
             yield settings
     finally:

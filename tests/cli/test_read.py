@@ -7,13 +7,12 @@ import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import xlsxwriter
 from tests.formats.test_sheets import MAIN, made_by_hand, sheet_xml
+from tests.warm import started
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -25,11 +24,8 @@ def penstock(*arguments: str | Path, code: int = 0, **more: str) -> tuple[str, s
         "PENSTOCK_DATA_DIR": "/nowhere",
         "PENSTOCK_DATABASE_URL": "postgresql://x.invalid/",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "read", *map(str, arguments)],
-        capture_output=True, env=environment, timeout=60,
-    )  # fmt: skip
-    out, err = done.stdout.decode(), done.stderr.decode()
+    done = started("penstock.cli", "read", *map(str, arguments), env=environment, cwd=Path.cwd())
+    out, err = done.communicate(timeout=60)
     assert done.returncode == code, f"exit code {done.returncode}\n{out}\n{err}"
     assert "Traceback" not in err
     return out, err
