@@ -1,4 +1,4 @@
-"""One hostile org, fourteen attacks at once: `python -m tests.hostile.attackers SPEC`.
+"""One hostile org, seventeen attacks at once: `python -m tests.hostile.attackers SPEC`.
 
 A process of its own, with the lowest priority: attackers sit on other machines, and must not take
 the processor from what they attack. Prints what came of each attack as JSON when it ends.
@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.hostile.hostile_files import serve_hostile_files
 from tests.hostile.raw_http import RawClient, encoded_file, encoded_json
 from websockets.asyncio.client import connect
 
@@ -38,6 +39,8 @@ class Org:
     keys: list[str]
     viewer: str
     job: str
+    files_port: int
+    products: list[str]
     until: float
     seen: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -176,6 +179,27 @@ async def slow_upload(org: Org, client: RawClient) -> str:
     return str(await client.trickle("POST", "/api/files", kind, trickle(), key=org.key()))
 
 
+async def picture(org: Org, client: RawClient) -> str:
+    path = f"/api/products/{random.choice(org.products)}/images/0"
+    return str(await client.send("GET", path, key=org.key()))
+
+
+async def file_by_url(org: Org, client: RawClient) -> str:
+    url = f"http://127.0.0.1:{org.files_port}/{random.random()}.csv"
+    return str(await client.send("POST", "/api/jobs", encoded_json({"url": url}), key=org.key()))
+
+
+async def kickoff(org: Org, client: RawClient) -> str:
+    """Has the API itself work on a job."""
+    key = org.key()
+    body = encoded_file(f"{random.random()}.csv", _SMALL_LIST)
+    status = await client.send("POST", "/api/jobs", body, key=key)
+    if status != 202:
+        return f"submit {status}"
+    path = f"/api/jobs/{json.loads(client.body)['jobId']}/kickoff"
+    return str(await client.send("POST", path, key=key, query={"durationMs": "10000"}))
+
+
 ATTACKS: dict[Attack, int] = {
     long_address: 2,
     unknown_fields: 1,
@@ -191,6 +215,9 @@ ATTACKS: dict[Attack, int] = {
     stream: 40,
     message: 3,
     slow_upload: 40,
+    picture: 10,
+    file_by_url: 10,
+    kickoff: 4,
 }
 
 
@@ -211,6 +238,7 @@ async def repeat(org: Org, attack: Attack) -> None:
 async def main(spec: dict[str, Any]) -> None:
     seconds = spec.pop("seconds")
     org = Org(**spec, until=time.monotonic() + seconds)
+    files = await serve_hostile_files(org.files_port)
     tasks = [
         asyncio.create_task(repeat(org, attack))
         for attack, clients in ATTACKS.items()
@@ -221,6 +249,7 @@ async def main(spec: dict[str, Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    files.close()
     print(json.dumps({name: dict(counts) for name, counts in sorted(org.seen.items())}))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 _CHUNK_BYTES = 256 * 1024
+_KEPT_BYTES = 4096
 
 
 def encoded_json(value: Any) -> tuple[str, bytes]:
@@ -28,6 +29,7 @@ class RawClient:
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.body = b""
 
     async def send(
         self,
@@ -39,7 +41,7 @@ class RawClient:
         query: dict[str, str] | None = None,
         accept: str = "*/*",
     ) -> int:
-        """The status, once the whole answer is here."""
+        """The status, once the whole answer is here; `body` then has its beginning."""
         kind, content = body or ("", b"")
         head = self._head(method, path, query, key, accept)
         if body is not None:
@@ -107,7 +109,9 @@ class RawClient:
                 await _skip(reader, length + 2)
             await reader.readuntil(b"\r\n")
         else:
-            await _skip(reader, int(fields.get(b"content-length", b"0")))
+            length = int(fields.get(b"content-length", b"0"))
+            self.body = await reader.readexactly(min(length, _KEPT_BYTES))
+            await _skip(reader, length - len(self.body))
         if fields.get(b"connection") == b"close":
             self.close()
         return status

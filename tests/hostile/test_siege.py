@@ -1,13 +1,11 @@
-"""One hostile org runs fourteen attacks at once; an innocent one works as it always does.
-
-Not among them: pictures, files by URL and kickoffs, which have tests of their own.
-"""
+"""One hostile org runs seventeen attacks at once; an innocent one works as it always does."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -128,7 +126,8 @@ async def besieged(spec: dict[str, Any]) -> AsyncIterator[subprocess.Popen[str]]
 
 
 async def _hostile_org(house: House, client: httpx2.AsyncClient) -> dict[str, Any]:
-    """Ten members and a viewer, and a job of 20,000 rows to export again and again."""
+    """Ten members and a viewer, a job of 20,000 rows to export again and again, and 200 products
+    with pictures at a server of the attackers'."""
     keys = []
     async with house.database() as conn:
         org = await accounts.ensure_org(conn, "hostile", "standard")
@@ -142,15 +141,39 @@ async def _hostile_org(house: House, client: httpx2.AsyncClient) -> dict[str, An
         b"%d,Thing number %d,%d\n" % (n, n, n) for n in range(20_000)
     )
     headers = {"Authorization": f"Bearer {keys[0]}"}
-    made = _fine(
-        await client.post(
-            "/api/jobs", files={"file": ("much.csv", content, "text/csv")}, headers=headers
-        )
+    job = await _imported(client, headers, "much.csv", content)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    products = await _products_with_pictures(client, headers, port)
+    return {
+        "url": house.url, "keys": keys, "viewer": viewer_key, "job": job, "products": products,
+        "files_port": port,
+    }  # fmt: skip
+
+
+async def _products_with_pictures(
+    client: httpx2.AsyncClient, headers: dict[str, str], port: int
+) -> list[str]:
+    content = b"sku,title,image\n" + b"".join(
+        b"P-%d,Pictured %d,http://127.0.0.1:%d/%d.png\n" % (n, n, port, n) for n in range(200)
     )
-    job = made.json()["jobId"]
+    job = await _imported(client, headers, "pictured.csv", content)
+    query = {"jobId": job, "pageSize": "200"}
+    page = _fine(await client.get("/api/products", params=query, headers=headers)).json()
+    products = [product["id"] for product in page["items"]]
+    assert len(products) == 200
+    return products
+
+
+async def _imported(
+    client: httpx2.AsyncClient, headers: dict[str, str], name: str, content: bytes
+) -> str:
+    files, data = {"file": (name, content, "text/csv")}, {"config": '{"intent": "merge"}'}
+    made = await client.post("/api/jobs", files=files, data=data, headers=headers)
+    job = _fine(made).json()["jobId"]
     while (await client.get(f"/api/jobs/{job}", headers=headers)).json()["state"] != "done":
         await asyncio.sleep(0.2)
-    return {"url": house.url, "keys": keys, "viewer": viewer_key, "job": job}
+    return str(job)
 
 
 def _resident(pid: int) -> int:

@@ -119,7 +119,8 @@ def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = 
     app.state.pulse = health.Pulse(api_db, runtime)
     app.state.pictures = pictures.Pictures(runtime)
     app.add_middleware(Web)
-    app.add_middleware(CpuBudgetMiddleware, budget=CpuBudget(), door=door)
+    app.state.cpu_budget = CpuBudget()
+    app.add_middleware(CpuBudgetMiddleware, budget=app.state.cpu_budget, door=door)
     if runtime.settings.cors_origins:
         app.add_middleware(CORSMiddleware, **cross_origin(runtime.settings.cors_origins))
     app.add_middleware(Frame, log=runtime.log)

@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,9 @@ class ChildPool:
         self, owner: Hashable, function: Callable[..., Any], args: tuple[Any, ...]
     ) -> Any:
         async with self._calls.slot(owner), self._borrowed(owner, function) as child:
-            began = child.cpu_seconds()
-            try:
+            with child.charged():
                 await child.request(CALL, function, args)
                 return (await child.receive())[1]
-            finally:
-                charge_outside(max(0.0, child.cpu_seconds() - began))
 
     async def stream_for(
         self, owner: Hashable, function: Callable[..., Iterator[Any]], args: tuple[Any, ...]
@@ -321,11 +319,22 @@ class _Child:
         how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
         return ChildCrashed(f"A child process ended {how}")
 
-    def cpu_seconds(self) -> float:
+    @contextlib.contextmanager
+    def charged(self) -> Iterator[None]:
+        """Charge the request for what the child uses meanwhile. Of a child that died only the
+        elapsed time is known; most were killed because they used the processor for too long."""
+        before, began = self._cpu_seconds_used(), time.monotonic()
+        try:
+            yield
+        finally:
+            after, elapsed = self._cpu_seconds_used(), time.monotonic() - began
+            charge_outside(elapsed if before is None or after is None else after - before)
+
+    def _cpu_seconds_used(self) -> float | None:
         try:
             times = self._figures.cpu_times()
         except psutil.NoSuchProcess:
-            return 0.0
+            return None
         return float(times.user + times.system)
 
     def resident(self) -> int:

@@ -87,7 +87,7 @@ class CpuBudget:
     """The accounts of one process."""
 
     def __init__(self, wait_s: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._wait_s = wait_s
+        self.wait_s = wait_s
         self._clock = clock
         self._balances: dict[Account, _Balance] = {}
         self._active_orgs = 0
@@ -121,7 +121,7 @@ class CpuBudget:
         balance.waiting.append(admitted)
         self._schedule(balance)
         try:
-            async with asyncio.timeout(self._wait_s):
+            async with asyncio.timeout(self.wait_s):
                 await admitted
         except TimeoutError:
             self.refused += 1
@@ -129,7 +129,7 @@ class CpuBudget:
                 "RATE_LIMITED",
                 "Your requests need more than your share of this server's processor time while"
                 " others use it, too. Ask less often, or for less at once.",
-                retry_after_ms=round(self._wait_s * 1000),
+                retry_after_ms=round(self.wait_s * 1000),
             ) from None
         finally:
             if admitted in balance.waiting:

@@ -15,6 +15,7 @@ from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.prometheus import MEDIA_TYPE, Exposition, Sample
 from penstock.api.schemas import WorkerPage
 from penstock.engine.queue_depth import Queue
+from penstock.guards.cpu_budget import CpuBudget
 from penstock.model.backpressure import Level
 from penstock.model.last_hour import MINUTES
 from penstock.store.workers import activity
@@ -73,6 +74,7 @@ async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
         slices = await activity.slices(conn)
     page = Exposition()
     _add_turns(page, api.turns)
+    _add_cpu_budget(page, request.app.state.cpu_budget)
     if queue is not None:
         _add_queue(page, queue)
     page.add(
@@ -123,6 +125,18 @@ def _add_turns(page: Exposition, turns: Turns) -> None:
     page.add(
         "counter", "penstock_api_work_refused_total", "Requests refused for want of a turn.",
         [({"work": name}, count) for name, count in sorted(refused.items())],
+    )  # fmt: skip
+
+
+def _add_cpu_budget(page: Exposition, budget: CpuBudget) -> None:
+    """Of the process that answers."""
+    page.add(
+        "gauge", "penstock_api_cpu_waiting", "Requests of orgs over their processor budget.",
+        [({}, budget.waiting)],
+    )  # fmt: skip
+    page.add(
+        "counter", "penstock_api_cpu_refused_total", "Requests refused after waiting for it.",
+        [({}, budget.refused)],
     )  # fmt: skip
 
 
