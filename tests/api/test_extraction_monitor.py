@@ -12,7 +12,7 @@ from tests.fixtures import Bench
 from penstock.api.app import create_app
 from penstock.api.monitor.extraction_monitor import ExtractionMonitor
 from penstock.engine.runtime import Runtime
-from penstock.model.health import Wellness
+from penstock.model.health import HealthStatus
 from penstock.store.database import Database
 
 MONITOR = "/api/extraction/monitor"
@@ -24,7 +24,7 @@ async def look(admin: httpx2.AsyncClient) -> ExtractionMonitor:
 
 async def test_nothing_yet_is_healthy(caller: Caller) -> None:
     shown = await look(await caller(role="admin"))
-    assert shown.status is Wellness.HEALTHY
+    assert shown.status is HealthStatus.HEALTHY
     assert (shown.performance.success_rate, shown.performance.avg_duration_ms) == (None, None)
     assert (shown.dlq.size, shown.dlq.oldest_entry_age_ms, shown.errors.top_errors) == (0, None, [])
 
@@ -48,7 +48,7 @@ async def test_it_tells_of_extraction_alone(bench: Bench, caller: Caller, db: Da
     assert shown.dlq.oldest_entry_age_ms is not None
     assert shown.dlq.oldest_entry_age_ms > 24 * 3_600_000
     assert {one.name for one in shown.checks if not one.ok} == {"successRate"}
-    assert shown.status is Wellness.DEGRADED
+    assert shown.status is HealthStatus.DEGRADED
 
 
 async def _letters(db: Database, job: UUID, pipeline: str, *hours_ago: int) -> None:
@@ -87,7 +87,7 @@ async def test_three_problems_are_unhealthy(
     runtime.queue._fresh_until = 0.0
     async with client_of(app, key) as strictly:
         shown = await look(strictly)
-    assert shown.status is Wellness.UNHEALTHY
+    assert shown.status is HealthStatus.UNHEALTHY
     assert [one.ok for one in shown.checks] == [False, False, False, False]
 
 

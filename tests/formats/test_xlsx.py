@@ -87,7 +87,7 @@ def test_the_header_stays_in_sight_and_filters() -> None:
 
 
 def test_more_rows_than_a_sheet_has_go_into_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx, "MOST_ROWS", 4)
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 4)
     rows = [ExportRow([n], [Mark("n", f"no {n}")]) for n in range(8)]
     book = opened(written(["n"], rows[:5], rows[5:]))
     assert book.sheetnames == ["Results", "Results 2", "Results 3"]
@@ -99,7 +99,7 @@ def test_more_rows_than_a_sheet_has_go_into_the_next(monkeypatch: pytest.MonkeyP
 def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match="Export as CSV"):
         XlsxPages([f"c{n}" for n in range(16_385)])
-    monkeypatch.setattr(xlsx, "MOST_COMMENTS", 2)
+    monkeypatch.setattr(xlsx, "MAX_COMMENTS", 2)
     rows = [ExportRow([n], [Mark("n", "no")]) for n in range(4)]
     sheet = opened(written(["n"], rows)).active
     assert [sheet[f"A{n}"].comment is not None for n in (2, 3, 4, 5)] == [True, True, False, False]

@@ -173,7 +173,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_line() -> None:
 
 
 async def test_idle_domains_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_KNOWN", 10)
+    monkeypatch.setattr(module, "_MAX_KNOWN", 10)
     governor = Governor()
     for number in range(100):
         await call(governor, domain=f"{number}.example")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.model.health import Check, Wellness, wellness
+from penstock.model.health import Check, HealthStatus, overall_health
 
 
 def test_a_threshold_is_still_allowed() -> None:
@@ -21,13 +21,13 @@ def test_what_is_not_known_is_no_problem() -> None:
 @pytest.mark.parametrize(
     ("problems", "found"),
     [
-        (0, Wellness.HEALTHY),
-        (1, Wellness.DEGRADED),
-        (2, Wellness.DEGRADED),
-        (3, Wellness.UNHEALTHY),
-        (4, Wellness.UNHEALTHY),
+        (0, HealthStatus.HEALTHY),
+        (1, HealthStatus.DEGRADED),
+        (2, HealthStatus.DEGRADED),
+        (3, HealthStatus.UNHEALTHY),
+        (4, HealthStatus.UNHEALTHY),
     ],
 )
-def test_the_number_of_problems_decides(problems: int, found: Wellness) -> None:
+def test_the_number_of_problems_decides(problems: int, found: HealthStatus) -> None:
     checks = [Check(f"check {n}", n < problems, 0) for n in range(4)]
-    assert wellness(checks) is found
+    assert overall_health(checks) is found

@@ -1862,7 +1862,7 @@ export interface components {
         /** ExtractionMonitor */
         ExtractionMonitor: {
             /** @description One or two checks failed: `degraded`; more: `unhealthy`. */
-            status: components["schemas"]["Wellness"];
+            status: components["schemas"]["HealthStatus"];
             queue: components["schemas"]["MonitoredQueue"];
             /** @description Of extraction jobs, in the last hour. */
             performance: components["schemas"]["MonitoredJobs"];
@@ -2403,6 +2403,11 @@ export interface components {
              */
             level: components["schemas"]["Level"];
         };
+        /**
+         * HealthStatus
+         * @enum {string}
+         */
+        HealthStatus: "healthy" | "degraded" | "unhealthy";
         /** InputSummary */
         InputSummary: {
             /** Title */
@@ -4242,11 +4247,6 @@ export interface components {
              */
             updatedAt: string;
         };
-        /**
-         * Wellness
-         * @enum {string}
-         */
-        Wellness: "healthy" | "degraded" | "unhealthy";
         /** WorkerCounts */
         WorkerCounts: {
             /**

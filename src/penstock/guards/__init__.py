@@ -1,1 +1,1 @@
-"""Bounds around what may go wrong: child processes with limits."""
+"""Protection and limits: child processes, fetching, concurrency, sealing, disk space."""

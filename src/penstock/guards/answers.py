@@ -1,6 +1,6 @@
-"""How a child's answers are encoded: JSON for structures, beside it the bytes of long parts.
+"""The encoding of a child's answers: JSON for structures, with the bytes of long parts beside it.
 
-Unlike a pickle it can name nothing but data: the classes of `model.transfer`, the errors of
+Unlike a pickle it can contain only data: the classes of `model.transfer`, the errors of
 `model.errors` and Python's own exceptions. Tuples come back as lists.
 """
 
@@ -19,7 +19,7 @@ from penstock.model import errors
 from penstock.model.transfer import BY_CLASS, BY_NAME
 
 _COUNT, _LENGTH = struct.Struct("!I"), struct.Struct("!Q")
-# The key that marks what is no plain JSON. No reader gives a text with a NUL.
+# The key that marks values beyond plain JSON. No reader returns a text with a NUL.
 _MARK, _VALUE = "\0as", "v"
 _MARK_BYTES = b"\\u0000as"
 _OPTIONS = (
@@ -27,7 +27,7 @@ _OPTIONS = (
     | orjson.OPT_PASSTHROUGH_DATETIME
     | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
-# Shorter lists and texts are not worth a part of their own.
+# Shorter lists and texts stay inside the JSON.
 _MANY_LINES, _LONG_TEXT = 64, 4096
 _ERRORS = {
     name: kind
@@ -42,7 +42,7 @@ _EXCEPTIONS = {
 
 
 class NotAnAnswer(Exception):
-    """What came from a child is not what `encode` makes."""
+    """A child sent something that `encode` does not produce."""
 
 
 def encode(value: Any) -> bytes:
@@ -50,7 +50,7 @@ def encode(value: Any) -> bytes:
     try:
         head = orjson.dumps(value, encoder.mark, _OPTIONS)
     except TypeError:
-        # Half a surrogate pair, a large number, a key that is not text: written out, and slower.
+        # A lone surrogate, a large number or a key that is not text: the slow path.
         encoder = _Encoder()
         head = orjson.dumps(encoder.spelled_out(value), encoder.mark, _OPTIONS)
     parts = [head, *encoder.parts]
@@ -59,7 +59,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(content: bytes | bytearray) -> Any:
-    """NotAnAnswer for anything that `encode` could not have made."""
+    """Raises NotAnAnswer for anything that `encode` does not produce."""
     try:
         view = memoryview(content)
         (count,) = _COUNT.unpack_from(view)
@@ -109,7 +109,7 @@ def _plain_exception(kind: str, message: str) -> Exception:
     try:
         return _EXCEPTIONS[kind](message)
     except (KeyError, TypeError):
-        # Some exceptions of Python are made of more than a message.
+        # Some exceptions of Python need more than a message.
         return RuntimeError(f"{kind}: {message}")
 
 
@@ -118,7 +118,7 @@ class _Encoder:
         self.parts: list[bytes] = []
 
     def mark(self, value: Any) -> dict[str, Any]:
-        """Called by orjson for what JSON does not have."""
+        """Called by orjson for types that JSON lacks."""
         known = BY_CLASS.get(type(value))
         if known is not None:
             fields = [self._field(getattr(value, name)) for name in known.fields]
@@ -148,7 +148,7 @@ class _Encoder:
         )
 
     def _field(self, value: Any) -> Any:
-        """Long texts and lists of lines as they are: in JSON they would be escaped."""
+        """Long texts and lists of lines are sent unescaped, outside the JSON."""
         if type(value) is str and len(value) > _LONG_TEXT:
             return self._part("text", value.encode("utf-8", "surrogatepass"))
         if type(value) is list and len(value) > _MANY_LINES and type(value[0]) is str:

@@ -1,7 +1,7 @@
-"""The inside of a child process: what `children.ChildPool` starts and speaks to.
+"""The code inside a child process, which `children.ChildPool` starts.
 
-Imports little, since every start of a child pays for it. Frames are a kind, a length and a content:
-a pickle on the way in, what `answers` makes on the way out.
+Imports little, to start quickly. A frame is a kind, a length and a content: a pickle on the way in,
+the encoding of `answers` on the way out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from penstock.model.errors import PermanentError
 FRAME = struct.Struct("!cQ")
 CALL, STREAM, MORE, STOP = b"C", b"S", b"M", b"X"  # to the child
 VALUE, END, ERROR = b"V", b"E", b"R"  # from the child; the answer of a call is its end
-# How many values of a stream the child may make before the first one was consumed.
+# Values of a stream that the child may produce before the first was consumed.
 AHEAD = 2
 
 PR_SET_PDEATHSIG = 1
@@ -56,10 +56,10 @@ def main(folder: str, hidden: str, *numbers: str) -> None:
         signal.signal(number, signal.SIG_IGN)
     _bound(resource.RLIMIT_AS, memory_bytes)
     _bound(resource.RLIMIT_CORE, 0)
-    # Behind its parent, which answers requests or holds leases.
+    # Lower priority than the parent, which answers requests or holds leases.
     with contextlib.suppress(OSError):
         os.nice(5)
-    # Cells come and go by the million and hold no cycles: look for those seldom.
+    # Millions of short-lived cells without cycles: run the collector seldom.
     gc.set_threshold(100_000, 20, 100)
     sandbox.enter(Path(folder), [Path(one) for one in hidden.split(":") if one])
     with socket.socket(fileno=fd) as connection:
@@ -75,7 +75,7 @@ def _die_with(parent: int) -> None:
 
 
 def _bound(which: int, limit: int) -> None:
-    """Only the soft limit, since a hard one could never be raised again for the next call."""
+    """Set the soft limit only: a hard limit could not be raised again for the next call."""
     hard = resource.getrlimit(which)[1]
     resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
@@ -87,7 +87,7 @@ class Child:
         self._cpu_seconds = cpu_seconds
 
     def serve(self) -> None:
-        """Answer requests until the parent hangs up."""
+        """Answer requests until the parent closes the connection."""
         while True:
             kind, payload = self._read()
             if kind not in (CALL, STREAM):
@@ -126,7 +126,7 @@ class Child:
     def _read(self) -> tuple[bytes, bytes]:
         head = self._requests.read(FRAME.size)
         if len(head) < FRAME.size:
-            # Nobody is left to answer to, and nothing here is worth a tidy ending.
+            # The parent is gone, and there is nothing to clean up.
             os._exit(0)
         kind, length = FRAME.unpack(head)
         return kind, self._requests.read(length)

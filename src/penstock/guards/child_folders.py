@@ -1,4 +1,4 @@
-"""Folders of child processes: one each, gone with it.
+"""Folders of child processes: one each, removed with the process.
 
 in/   files it was given, as hard links (or copies, on another disk); read only
 tmp/  its temporary files
@@ -38,7 +38,7 @@ class ChildFolder:
         self.path = path
 
     async def take_in(self, file: str) -> str:
-        """Where the child finds the file. A missing one is reported by the child that opens it."""
+        """The path of the file for the child. The child reports a missing file."""
         given = self.path / "in" / Path(file).name
         try:
             given.unlink(missing_ok=True)
@@ -50,7 +50,7 @@ class ChildFolder:
         return str(given)
 
     def clear(self) -> None:
-        """Between two calls: what one was given or left behind is not for the next."""
+        """Remove all files between two calls."""
         for name in ("in", "tmp"):
             for entry in os.scandir(self.path / name):
                 if entry.is_dir(follow_symlinks=False):

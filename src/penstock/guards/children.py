@@ -1,9 +1,9 @@
-"""Child processes with bounds on memory and time, kept warm and used again.
+"""Child processes with limits on memory and time, kept for reuse.
 
     call()    one function, one answer
     stream()  one generator, its values one by one; the child stays at most two ahead
 
-A child that is cancelled, slow, dead or out of memory is never used again.
+A child that is cancelled, slow, dead or out of memory is never reused.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from penstock.model.errors import ChildCrashed, PermanentError
 from penstock.model.ports import InputFile
 
 USES_PER_CHILD = 10_000
-# A share of the memory bound: above it, what the last call left behind would burden the next.
+# A child that keeps more than this share of its memory limit after a call is replaced.
 RESIDENT_SHARE = 0.5
 SECONDS_TO_STOP = 1.0
-# The parent's path is handed over, so that a child finds what its parent can import.
+# The parent's sys.path is passed on, so that a child can import the same modules.
 BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(':');"
     "from penstock.guards.child import main; main(*sys.argv[2:])"
@@ -67,23 +67,23 @@ class ChildPool:
         self._streams = FairSlots(streams)
         self._calls = FairSlots(calls)
         self._idle: list[_Child] = []
-        # What children import before they are needed.
+        # Modules that children import in advance.
         self._modules: set[str] = set()
         self._all: set[_Child] = set()
         self._closed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What the function answers; an exception of it is raised here."""
+        """Call the function in a child; its exceptions are raised here."""
         return await self.call_for(None, function, args)
 
     def stream(
         self, function: Callable[..., Iterator[Any]], *args: Any
     ) -> AsyncGenerator[Any, None]:
-        """The values of a generator. Close it when leaving early, so that the child is free."""
+        """The values of a generator in a child. Close it when leaving early, to free the child."""
         return self.stream_for(None, function, args)
 
     def for_owner(self, owner: Hashable) -> OwnedChildren:
-        """The same children, shared fairly among owners: none of them can hold all."""
+        """The same children, shared fairly among owners: no owner can hold all."""
         return OwnedChildren(self, owner)
 
     async def call_for(
@@ -99,7 +99,7 @@ class ChildPool:
     ) -> AsyncGenerator[Any, None]:
         async with self._streams.slot(owner), self._borrowed(owner, function) as child:
             await child.request(STREAM, function, args)
-            # One value is fetched while the consumer works on the one before.
+            # The next value is fetched while the consumer works on the current one.
             coming = asyncio.create_task(child.receive())
             try:
                 while True:
@@ -113,12 +113,12 @@ class ChildPool:
                 await _stop(child, coming)
                 raise
             finally:
-                # The line must be at rest before it is closed or used again.
+                # No read may be pending when the connection is closed or reused.
                 coming.cancel()
                 await asyncio.gather(coming, return_exceptions=True)
 
     async def close(self) -> None:
-        """End all children; work under way fails."""
+        """End all children; running calls fail."""
         self._closed = True
         for child in self._idle:
             child.end()
@@ -198,7 +198,7 @@ class ChildPool:
 
 
 class OwnedChildren:
-    """A pool's children as one owner, such as an org, may use them."""
+    """The children of a pool as used by one owner, such as an org."""
 
     def __init__(self, pool: ChildPool, owner: Hashable) -> None:
         self._pool = pool
@@ -217,7 +217,7 @@ class OwnedChildren:
 
 
 class _Child:
-    """One process and the line to it. ``busy`` until its last answer to a request is here."""
+    """One process and the connection to it. ``busy`` until the last answer has arrived."""
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class _Child:
         self.importing: asyncio.Task[None] | None = None
 
     async def import_modules(self, names: Sequence[str]) -> None:
-        """Import what calls will need. A child that fails here says so at its first call."""
+        """Import modules in advance. A failure is reported by the first call."""
         with contextlib.suppress(Exception):
             await self.request(CALL, import_modules, (names,))
             await self.receive()
@@ -268,12 +268,12 @@ class _Child:
         await self.send(made)
 
     async def send(self, data: bytes) -> None:
-        # A child that died says so where its answer is awaited.
+        # The death of a child is reported where its answer is awaited.
         with contextlib.suppress(ConnectionError):
             await asyncio.get_running_loop().sock_sendall(self._line, data)
 
     async def receive(self) -> tuple[bytes, Any]:
-        """The next frame; the function's exception is raised, and so is the child's death."""
+        """The next frame. Raises the function's exception, or ChildCrashed."""
         try:
             async with asyncio.timeout(self._wall_seconds):
                 kind, length = FRAME.unpack(await self._exactly(FRAME.size))
@@ -281,7 +281,7 @@ class _Child:
                     raise ChildCrashed(f"A child process answered with {length:,} bytes")
                 content = await self._exactly(length)
         except TimeoutError:
-            # Permanent: another try would occupy another child for as long.
+            # Permanent: a retry would occupy another child for as long.
             raise PermanentError(
                 "TOO_SLOW", f"The work took more than {self._wall_seconds:g} s"
             ) from None
@@ -294,7 +294,7 @@ class _Child:
         if kind == END:
             self.busy = False
         elif kind == ERROR:
-            # Memory that ran out once may be left in pieces: such a child stays busy for good.
+            # Memory may be fragmented now: the child stays busy and is not reused.
             self.busy = getattr(value, "code", None) == "TOO_LARGE_FOR_MEMORY"
             raise value
         return kind, value
@@ -350,7 +350,7 @@ class _Child:
 
 
 async def _stop(child: _Child, coming: asyncio.Task[tuple[bytes, Any]]) -> None:
-    """The consumer left early: let the generator close itself; if it does not, the child goes."""
+    """The consumer left early: let the generator close itself, or else kill the child."""
     with contextlib.suppress(Exception):
         async with asyncio.timeout(SECONDS_TO_STOP):
             await child.send(frame(STOP))
@@ -359,5 +359,5 @@ async def _stop(child: _Child, coming: asyncio.Task[tuple[bytes, Any]]) -> None:
 
 
 def _without_secrets() -> dict[str, str]:
-    """A parser of foreign bytes has no need of our settings."""
+    """The environment without Penstock's settings, which children must not see."""
     return {name: text for name, text in os.environ.items() if not name.startswith("PENSTOCK_")}

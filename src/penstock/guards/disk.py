@@ -1,4 +1,4 @@
-"""How much room the disk has left."""
+"""Refuse new data when the disk is nearly full."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DiskReserve:
         self._free_bytes = 0
 
     def require(self) -> None:
-        """STORAGE_FULL where less than the reserve is free."""
+        """Raises STORAGE_FULL if less than the reserve is free."""
         if self._reserve_bytes and self.free_bytes() < self._reserve_bytes:
             raise Unavailable(
                 "STORAGE_FULL",

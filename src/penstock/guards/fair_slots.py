@@ -37,7 +37,7 @@ class FairSlots:
             if entry in self._waiting:
                 self._waiting.remove(entry)
             else:
-                # The slot was granted in the moment of the cancellation.
+                # The slot was granted at the moment of the cancellation.
                 self._release(owner)
             raise
 

@@ -1,7 +1,7 @@
-"""The one client of every request that leaves: it reaches no address that was not vetted.
+"""The HTTP client of all outgoing requests. It connects to vetted addresses only.
 
-A name is resolved once, every address it has is looked at, and the connection goes to one of those
-addresses, with the name as Host and for TLS. Redirects are followed here, each looked at anew.
+A name is resolved once, all its addresses are checked, and the connection goes to one of them, with
+the name as Host and for TLS. Redirects are followed here, and each is checked again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from penstock.model.network.fetching import Fetched, FetchLimits, FetchRequest, 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Never carried on to another server than they were meant for.
+# Headers that are not sent on to another server after a redirect.
 _PERSONAL = frozenset({"authorization", "cookie", "proxy-authorization"})
 _MAX_HEADER_BYTES = 64 * 1024
 _CONNECTIONS = 100
@@ -51,8 +51,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 class _VettedBackend(httpcore2.AsyncNetworkBackend):
-    """Connections to vetted addresses alone. The pool asks it for every connection it makes, so
-    that nothing reaches the network past it."""
+    """Opens connections to vetted addresses only. The pool opens all its connections with it."""
 
     def __init__(
         self, exempt: tuple[Exempt, ...], resolver: Resolve, own: Callable[[], Container[Address]]
@@ -63,8 +62,8 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
         self._inner = httpcore2.AnyIOBackend()
 
     async def vetted(self, host: str, port: int) -> list[str]:
-        """Every address of the host, if all of them are allowed: a name that has one of ours among
-        its own is up to something."""
+        """All addresses of the host. Refused if any of them is not allowed, since a name that also
+        resolves to an internal address is an attack."""
         try:
             answers = await self._resolve(host, port)
             addresses: list[Address] = [ipaddress.ip_address(one) for one in answers]
@@ -128,7 +127,7 @@ class Fetcher:
 
     @property
     def _pool(self) -> httpcore2.AsyncConnectionPool:
-        # Made when it is needed first: most processes never fetch, and TLS takes a while to load.
+        # Created on first use: most processes never fetch, and loading TLS takes time.
         if self._made is None:
             self._made = httpcore2.AsyncConnectionPool(
                 ssl_context=self._tls,
@@ -143,8 +142,8 @@ class Fetcher:
             await self._made.aclose()
 
     async def check(self, url: str) -> None:
-        """Refuse a URL that no fetch would be allowed to ask, without asking it. A name that has no
-        address yet is given the benefit of the doubt."""
+        """Refuse a URL that a fetch would refuse, without a request. A name without an address is
+        accepted, since it may get one."""
         target = self._vet(parse_url(url))
         try:
             async with asyncio.timeout(FetchLimits().silent_ms / 1000):
@@ -153,7 +152,7 @@ class Fetcher:
             return
 
     async def fetch(self, request: FetchRequest) -> Fetched:
-        """Ask and read the answer, redirects followed, within the request's limits."""
+        """Send the request, follow redirects and read the answer, within the request's limits."""
         began = time.monotonic()
         async with self.stream(request) as answer:
             body = b"".join([piece async for piece in answer.pieces])
@@ -162,8 +161,7 @@ class Fetcher:
 
     @asynccontextmanager
     async def stream(self, request: FetchRequest) -> AsyncIterator[Streamed]:
-        """The same, with the body read piece by piece while this is open: what is large need not
-        fit into memory."""
+        """Like `fetch`, with the body read in pieces, so that it need not fit into memory."""
         target = self._vet(parse_url(request.url))
         method, body, headers = request.method, request.body, dict(request.headers)
         limits = request.limits
@@ -186,7 +184,7 @@ class Fetcher:
         refuse(f"it redirects more than {limits.hops} times")
 
     def _vet(self, target: Target) -> Target:
-        """What can be refused before any name is resolved."""
+        """Refuse what can be refused before resolving the name."""
         if target.address is not None:
             self._backend.admit(target.host, target.address, target.port)
         return target
@@ -208,7 +206,7 @@ class Fetcher:
         ]
         if body or method not in ("GET", "HEAD"):
             sent.append((b"Content-Length", str(len(body)).encode()))
-        # Handed over in parts: no other reader gets to take this URL apart.
+        # Passed in parts, so that no other parser interprets the URL.
         url = httpcore2.URL(
             scheme=target.scheme.encode(),
             host=target.host.encode(),
@@ -270,7 +268,7 @@ async def _pieces(
                 raise _too_large(limits.most_bytes)
             room -= len(piece)
             yield piece
-        # A body that needs no waiting must still leave others their turn, and time its chance.
+        # Yield even if data is available, so that other tasks run and the timeout works.
         await asyncio.sleep(0)
     inflater.end()
 

@@ -1,4 +1,4 @@
-"""Calls to providers, no more at once and no closer together than they bear."""
+"""Limits concurrency and rate of calls to providers, by how they answer."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from penstock.model.errors import PenstockError, RateLimited, TransientError, Waiting
 from penstock.model.network.governor import CallBounds, CallLimit
 
-# Domains come and go by the thousand; those nobody calls are forgotten, oldest first.
+# Idle domains above this number are forgotten, the oldest first.
 _MAX_KNOWN = 2000
-# How often the first in line looks whether its slice was lost meanwhile, and how often the others.
+# How often the first waiting call, and the others, check whether their slice was lost.
 _LOOK_SECONDS = 0.25
 _GLANCE_SECONDS = 1.0
 
@@ -25,10 +25,10 @@ def _now_ms() -> float:
 
 @dataclass(slots=True)
 class Call:
-    """Implements `model.ports.Call`. One that says nothing went well."""
+    """Implements `model.ports.Call`. Without a report, the call counts as a success."""
 
     started_ms: float
-    # None: nothing can be told from it.
+    # None: the result says nothing about the provider.
     refused: bool | None = False
     retry_after_ms: float = 0.0
 
@@ -40,17 +40,17 @@ class Call:
         self.refused = True
 
     def judge(self, error: BaseException) -> None:
-        """What an error that left the call says of the provider."""
+        """Whether an error raised inside the call counts against the provider."""
         match error:
             case RateLimited():
                 self.throttled(error.retry_after_ms)
             case Waiting():
                 self.refused = None
             case TransientError() | TimeoutError() | OSError() | asyncio.CancelledError():
-                # Cancelled by a time limit around it: there was no answer.
+                # Cancelled by a timeout around the call: there was no answer.
                 self.failed()
             case PenstockError():
-                # An answer, if not the one hoped for.
+                # The provider answered.
                 pass
             case _:
                 self.refused = None
@@ -58,14 +58,14 @@ class Call:
 
 @dataclass(eq=False, slots=True)
 class _Turn:
-    """One who waits; ``woken`` while asleep."""
+    """One waiting call."""
 
     woken: asyncio.Future[None] | None = None
 
 
 @dataclass(slots=True)
 class _Line:
-    """Those who call one provider and domain, and those who wait for it, first come first."""
+    """Running and waiting calls of one provider and domain, in order of arrival."""
 
     limit: CallLimit
     running: int = 0
@@ -113,7 +113,7 @@ class Governor:
             line.wake_first()
 
     def limits(self) -> Mapping[tuple[str, str], CallLimit]:
-        """What has been learnt, by provider and domain."""
+        """The current limits by provider and domain."""
         return {key: line.limit for key, line in list(self._lines.items())}
 
     def _line(self, provider: str, domain: str) -> _Line:
@@ -134,7 +134,7 @@ class Governor:
 
 
 async def _enter(line: _Line, name: str, until: float, time_is_up: Callable[[], bool]) -> None:
-    """Take a place among those who call, in turn."""
+    """Wait in order of arrival until the call may start."""
     turn = _Turn()
     line.waiting.append(turn)
     try:
@@ -148,7 +148,7 @@ async def _enter(line: _Line, name: str, until: float, time_is_up: Callable[[], 
                     line.limit.started(_now_ms())
                     return
                 if time.monotonic() + pause > until:
-                    # Known now already: nobody is served by waiting for it here.
+                    # The wait would outlast the slice, so it is not started.
                     raise _later(line, name)
                 await asyncio.sleep(min(pause, _LOOK_SECONDS))
                 continue

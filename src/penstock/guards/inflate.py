@@ -1,4 +1,4 @@
-"""A body as it was before it was packed, never more of it at once than was asked for."""
+"""Decompress HTTP bodies in pieces of bounded size."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 from penstock.model.errors import BadInput, Unavailable
 
-# Only what can be unpacked piece by piece within a bound is asked for.
+# Encodings that can be decompressed in bounded pieces.
 ACCEPTED = "gzip, deflate"
 _PIECE = 64 * 1024
 _EITHER_GZIP_OR_ZLIB = 47
 
 
 class Inflater:
-    """Decoded pieces of a body, each of a bounded size whatever it was packed from."""
+    """Decompressed pieces of a body, each of bounded size."""
 
     def __init__(self, encoding: str | None) -> None:
         names = [name.strip().lower() for name in (encoding or "").split(",") if name.strip()]
         names = [name for name in names if name != "identity"]
-        # Packed twice is of no use but to those who want to fill a memory.
+        # Double compression is only used in attacks.
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
             raise BadInput(
                 "UNSUPPORTED_TYPE", f"The answer is encoded as {', '.join(names)[:100]!r}."
@@ -35,7 +35,7 @@ class Inflater:
         if raw and not self._begun:
             self._begun = True
             if self._kind == "deflate" and raw[0] & 0x0F != 8:
-                # Some servers leave the header of deflate out.
+                # Some servers omit the zlib header of deflate.
                 self._unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
         while raw:
             try:
@@ -49,6 +49,6 @@ class Inflater:
             raw = self._unpacker.unconsumed_tail
 
     def end(self) -> None:
-        """The body came to its end; what it was packed as must have, too."""
+        """Check that the compressed data ended with the body."""
         if self._unpacker is not None and self._begun and not self._unpacker.eof:
             raise Unavailable("NETWORK_ERROR", "The answer ended early.")

@@ -11,14 +11,14 @@ import psutil
 
 from penstock.model.network.addresses import Address
 
-# Interfaces come and go: containers, leases, tunnels.
+# Seconds to cache, since interfaces of containers and tunnels change.
 _SECONDS_KEPT = 10.0
 _cached: tuple[float, frozenset[Address]] = (0.0, frozenset())
 
 
 def own_addresses() -> Container[Address]:
-    """All of them, public ones included, as of a few seconds ago. An address that a router in
-    front of this machine translates is not on any interface, and so not among them."""
+    """All addresses, public ones included, cached for a few seconds. Addresses that a router
+    translates are on no interface and therefore missing."""
     global _cached
     if not _cached[1] or time.monotonic() - _cached[0] > _SECONDS_KEPT:
         _cached = (time.monotonic(), _addresses())

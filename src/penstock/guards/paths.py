@@ -1,5 +1,5 @@
-"""Files of the server's own that a caller may name: only under the folders that are open to them,
-and through no symbolic link, whoever puts one there in between."""
+"""Open server-side files that a caller names: only below the allowed folders, and never through a
+symbolic link, even one that is created meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def open_under(roots: Sequence[str], path: str) -> int:
-    """A descriptor of the regular file, absolute or relative to one of ``roots``."""
+    """A descriptor of the regular file; ``path`` is absolute or relative to one of ``roots``."""
     if not roots:
         raise _refused("This server takes no files by path (PENSTOCK_IMPORT_ROOTS names no folder)")
     wanted = PurePosixPath(path)
@@ -32,7 +32,7 @@ def open_under(roots: Sequence[str], path: str) -> int:
         except FileNotFoundError:
             continue
         except OSError as error:
-            # A symbolic link on the way, or a file that we may not read.
+            # A symbolic link in the path, or a file without read permission.
             raise _refused(f"{path} is a link, or cannot be read: {error.strerror}") from error
     if wanted.is_absolute() and not any(wanted.is_relative_to(root) for root in roots):
         raise _refused(f"{path} is in none of the folders that are open to you")
@@ -40,14 +40,14 @@ def open_under(roots: Sequence[str], path: str) -> int:
 
 
 def _walk(root: str, steps: Sequence[str]) -> int:
-    """From folder to folder by descriptor, so that nothing can be exchanged on the way."""
+    """Open each folder by the descriptor of its parent, so that none can be replaced meanwhile."""
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for step in steps[:-1]:
             inner = os.open(step, _PLAIN | os.O_DIRECTORY, dir_fd=folder)
             os.close(folder)
             folder = inner
-        # A pipe would wait for its other end.
+        # Opening a pipe would block.
         number = os.open(steps[-1], _PLAIN | os.O_NONBLOCK, dir_fd=folder)
     finally:
         os.close(folder)
@@ -59,5 +59,5 @@ def _walk(root: str, steps: Sequence[str]) -> int:
 
 def _refused(why: str) -> BadInput:
     return BadInput(
-        "PATH_NOT_ALLOWED", f"{why}. Upload the file instead, or ask whoever runs this."
+        "PATH_NOT_ALLOWED", f"{why}. Upload the file instead, or ask the administrator."
     )

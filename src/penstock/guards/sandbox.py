@@ -1,9 +1,9 @@
-"""What a child process gives up before it sees a foreign byte, without needing root.
+"""Restrict a child process before it reads untrusted data, without needing root.
 
-seccomp    no new sockets, no other programs, no looking into or signalling other processes
-Landlock   reads Python, the system's libraries and the file it was given; writes its own folder
+seccomp    no new sockets, no other programs, no inspecting or signalling other processes
+Landlock   reads Python, system libraries and its input file; writes its own folder
 
-Where the kernel lacks one of them the child goes on without; `missing()` says which and why.
+If the kernel lacks one of them the child runs without it; `missing()` says which and why.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_GET_SECCOMP = 22, 38, 21
 _FILTER_MODE, _EPERM = 2, 1
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | _EPERM
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-# Offsets in the data that a filter sees: the call, the machine, the first argument's lower half.
+# Offsets in the filter's data: the call, the machine, the lower half of the first argument.
 _CALL, _MACHINE, _FIRST = 0, 4, 16
 _X32_CALLS = 0x40000000
 
@@ -52,7 +52,7 @@ _REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 4, 1 << 5, 1 <
 _READ = _READ_FILE | _READ_DIR | _EXECUTE
 _CHANGE = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
-# Rights that each version of Landlock knows of files, of the network and of other processes.
+# The number of file rights that each version of Landlock knows.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NEWEST_KNOWN = 5
 _SYSTEM = (
@@ -62,7 +62,7 @@ _SYSTEM = (
 
 
 def missing() -> dict[str, str]:
-    """What this machine cannot do, with the reason. Empty where children are fully protected."""
+    """The protections that this machine lacks, with the reason. Empty if it has all."""
     found = {}
     if sys.platform != "linux":
         reason = f"there is none on {sys.platform}"
@@ -77,8 +77,8 @@ def missing() -> dict[str, str]:
 
 
 def enter(folder: Path, hidden: Sequence[Path]) -> None:
-    """Give up everything else, for good. ``folder`` has `in`, which is read, and `tmp`, which is
-    written; nothing below ``hidden`` is read, even where Python's path leads there."""
+    """Restrict this process permanently. It may read ``folder``/in and write ``folder``/tmp;
+    it cannot read below ``hidden``, even if Python's path leads there."""
     if sys.platform != "linux":
         return
     _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -136,7 +136,7 @@ def _rights(folder: Path, hidden: Sequence[Path]) -> Iterator[tuple[Path, int]]:
 
 
 def _without(path: Path, hidden: Sequence[Path]) -> Iterator[tuple[Path, int]]:
-    """The path, or the parts of it beside the hidden ones; names may be listed either way."""
+    """The path, or its parts without the hidden ones; folders can still be listed."""
     resolved = path.resolve()
     if any(resolved.is_relative_to(one) for one in hidden):
         return
@@ -171,6 +171,6 @@ def _libc() -> ctypes.CDLL:
 
 
 def described(lacking: dict[str, str], all_of: Iterable[str] = ("seccomp", "Landlock")) -> str:
-    """One line: which protections children have, and why not the others."""
+    """One line about the protections of children, with the reasons of missing ones."""
     parts = [f"{name}: {lacking[name]}" if name in lacking else f"{name} active" for name in all_of]
     return "; ".join(parts)

@@ -1,7 +1,7 @@
-"""Secrets of others, sealed before they are stored: who reads the database reads none of them.
+"""Encrypt third-party secrets before they are stored, so that the database contains none.
 
-AES-256-GCM. What a secret belongs to is sealed in with it, so that a sealed value moved to another
-row does not open there. Each value says by which key it was sealed; the first key seals, all open.
+AES-256-GCM. The owner of a secret is authenticated with it, so that a value copied to another row
+cannot be opened there. Each value names its key; the first key seals, all keys open.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def new_key() -> str:
 
 
 def parse_keys(text: str) -> list[bytes]:
-    """Keys with commas in between, the newest first; a ValueError never repeats them."""
+    """Keys separated by commas, the newest first. A ValueError never contains a key."""
     keys = []
     for number, part in enumerate((one.strip() for one in text.split(",")), start=1):
         try:
@@ -50,7 +50,7 @@ def parse_keys(text: str) -> list[bytes]:
 
 
 def key_in_file(path: Path, *, make: bool) -> str | None:
-    """What the file holds; a new key where there is none and one may be made."""
+    """The keys in the file; with ``make``, a new key if there is none."""
     try:
         return path.read_text("ascii").strip()
     except FileNotFoundError:
@@ -64,11 +64,11 @@ def key_in_file(path: Path, *, make: bool) -> str | None:
             file.write(new_key() + "\n")
             file.flush()
             if os.geteuid() == 0:
-                # Whoever owns the folder runs Penstock, and must be able to read it.
+                # The owner of the folder runs Penstock and must be able to read the key.
                 owner = path.parent.stat()
                 os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
             os.fsync(file.fileno())
-        # Of two who make one at once, one wins, and both use that.
+        # If two processes create a key at the same time, both use the one that was written first.
         with contextlib.suppress(FileExistsError):
             os.link(draft, path)
     finally:
@@ -77,8 +77,8 @@ def key_in_file(path: Path, *, make: bool) -> str | None:
 
 
 class Sealer:
-    """Implements `model.ports.Sealer`. ``find`` gives the keys when they are needed first; None
-    where nobody set any."""
+    """Implements `model.ports.Sealer`. ``find`` returns the keys on first use; None if none are
+    configured."""
 
     def __init__(self, find: Callable[[], str | None]) -> None:
         self._find = find
@@ -121,7 +121,7 @@ class Sealer:
 
 
 def _missing(what: str) -> Waiting:
-    """Whoever needs it waits: an operator can set it right, and nothing is lost by that."""
+    """A transient error: an operator can configure the key, and nothing is lost."""
     return Waiting("SECRET_KEY_MISSING", f"{what} {_HOW}", retry_after_ms=_PATIENCE_MS)
 
 

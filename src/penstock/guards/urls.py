@@ -1,4 +1,4 @@
-"""A URL taken apart once, strictly: what is asked for is what is connected to."""
+"""Parse URLs once and strictly, so that the checked host is the one that is connected to."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from penstock.model.network.addresses import Address
 MAX_LENGTH = 4096
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-# The last label of a name is never a number, so whatever ends in one is meant as an address.
+# The last label of a name is never a number, so a host that ends in one is an address.
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# What is safe in a path and a query stays; the rest is escaped, not refused.
+# Other characters in a path or query are escaped.
 _SAFE = "/?:@!$&'()*+,;=-._~%[]"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a URL leads. ``address`` is set where the host is one already."""
+    """A parsed URL. ``address`` is set if the host is an IP address."""
 
     scheme: str
     host: str
@@ -48,12 +48,12 @@ class Target:
 
 
 def refuse(why: str) -> NoReturn:
-    """The URL itself is not repeated: it may carry a secret."""
+    """The message does not contain the URL, which may contain a secret."""
     raise BadInput("URL_NOT_ALLOWED", f"This URL is not allowed: {why}.")
 
 
 def parse_url(url: str) -> Target:
-    """Take it apart, or refuse what different readers would read differently."""
+    """Parse a URL; one that different parsers interpret differently is refused."""
     if len(url) > MAX_LENGTH:
         refuse(f"it is longer than {MAX_LENGTH} characters")
     if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
@@ -82,7 +82,7 @@ def parse_url(url: str) -> Target:
 
 
 def follow(target: Target, location: str) -> Target:
-    """Where a redirect leads."""
+    """The target of a redirect."""
     if len(location) > MAX_LENGTH:
         refuse(f"a redirect is longer than {MAX_LENGTH} characters")
     try:
@@ -107,7 +107,7 @@ def _host(netloc: str) -> tuple[str, Address | None]:
     name = netloc.rpartition(":")[0] if ":" in netloc else netloc
     if ":" in name or "%" in name or "[" in name or "]" in name:
         refuse("its host cannot be read")
-    # Digits and dots of other scripts are digits and dots to a resolver.
+    # Resolvers treat digits and dots of other scripts like ASCII ones.
     plain = unicodedata.normalize("NFKC", name).replace("。", ".").lower().removesuffix(".")
     if not plain.isascii():
         try:

@@ -1,8 +1,8 @@
-"""Notices an event loop that does not turn: first it says where, then it ends the process.
+"""Detect a blocked event loop: log its stack first, then end the process.
 
-Pure Python that blocks the loop is seen by a thread, which logs the stack. C code that keeps the
-interpreter to itself stops that thread, too; a timer of `faulthandler` needs no interpreter, and
-ends the process. Whatever started it (`penstock up`, systemd, Kubernetes) starts it again.
+A thread detects Python code that blocks the loop, and logs the stack. C code that holds the GIL
+stops that thread too; a timer of `faulthandler` needs no interpreter and ends the process. Its
+supervisor (`penstock up`, systemd, Kubernetes) restarts it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import traceback
 
 from penstock.model.ports import Log
 
-# How often the loop shows that it turns; the lag is known to within this time.
+# Interval of the loop's beats, which is the precision of the measured lag.
 BEAT_S = 0.25
 WARN_S = 1.0
-# Arming the timer starts a thread, so it is not done with every beat.
+# Arming the timer starts a thread, so it is not done at every beat.
 _ARM_EVERY_S = 1.0
 
 
@@ -50,7 +50,7 @@ class LoopWatchdog:
         faulthandler.cancel_dump_traceback_later()
 
     def end_within(self, seconds: float) -> None:
-        """The process has so long to come to its end, whether or not the loop turns."""
+        """End the process after ``seconds``, even if the loop is blocked."""
         if self._ends_at is None:
             self._ends_at = time.monotonic() + seconds
             self._arm(time.monotonic())
@@ -69,7 +69,7 @@ class LoopWatchdog:
         limit_s = self._limit_s
         if self._ends_at is not None:
             limit_s = min(limit_s, self._ends_at - now)
-        # A beat that comes late by up to the time between two armings is no reason to end.
+        # Allow for the time between two armings.
         faulthandler.dump_traceback_later(
             max(limit_s, 0.001) + _ARM_EVERY_S, exit=True, file=sys.__stderr__ or sys.stderr
         )

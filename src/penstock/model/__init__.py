@@ -1,1 +1,1 @@
-"""Nouns and pure decisions. No I/O, no clock, no SQL."""
+"""Domain types and pure decisions. No I/O, no clock, no SQL."""

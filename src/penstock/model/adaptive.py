@@ -1,16 +1,16 @@
-"""Sizes that follow what is measured, inside bounds. Pure."""
+"""Claim and batch sizes that adapt to measurements, within bounds. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Before anything is known of a stage: large enough to learn from, small enough to lose.
+# The first claim of a stage, before its speed is known.
 FIRST_CLAIM = 64
 SMOOTHING = 0.3
 
 
 def ewma(old: float | None, new: float, smoothing: float = SMOOTHING) -> float:
-    """Exponentially weighted mean; the first value stands for itself."""
+    """Exponentially weighted moving average; the first value is taken as it is."""
     return new if old is None else old + smoothing * (new - old)
 
 
@@ -26,7 +26,7 @@ class ClaimBounds:
 def claim_size(
     bounds: ClaimBounds, item_ms: float | None, item_bytes: float | None, pressure: float = 1.0
 ) -> int:
-    """How many items to claim: about ``target × safety`` of work, bounded by rows and bytes.
+    """The number of items to claim: about ``target × safety`` of work, bounded by rows and bytes.
 
     ``pressure`` in (0, 1] shrinks the claim of a worker that is short of CPU or memory.
     """
@@ -52,22 +52,22 @@ FULL_MEMORY = 0.8
 
 
 def load_factor(cpu_share: float, memory_share: float) -> float:
-    """What a worker short of CPU or memory claims of what it would else."""
+    """The factor by which a worker short of CPU or memory reduces its claims."""
     return 0.5 if cpu_share > BUSY_CPU or memory_share > FULL_MEMORY else 1.0
 
 
 @dataclass(slots=True)
 class ErrorSpike:
-    """Whether a stage meets too many errors among its last items. It begins above ``high`` and
-    ends below ``low`` only, so that it does not come and go with every claim.
+    """Whether a stage has too many errors among its last items. It becomes active above ``high``
+    and inactive below ``low``, so that it does not flap.
 
-    Items are told of many at a time: the oldest leave in proportion, not one by one.
+    Items are counted in batches: old ones are dropped in proportion, not one by one.
     """
 
     high: float = 0.2
     low: float = 0.05
     window: int = 100
-    # Of fewer items nothing can be said.
+    # With fewer items it stays inactive.
     least: int = 20
     active: bool = False
     _items: float = 0.0
@@ -94,12 +94,12 @@ class ErrorSpike:
 
     @property
     def claim_factor(self) -> float:
-        """Less at a time is lost while things go wrong."""
+        """Smaller claims while the spike is active."""
         return 0.5 if self.active else 1.0
 
     @property
     def spacing(self) -> float:
-        """Retries stand further apart while they add to the trouble."""
+        """Longer retry delays while the spike is active."""
         return 2.0 if self.active else 1.0
 
 
@@ -108,7 +108,7 @@ _JUDGED_ROWS = 1000
 
 @dataclass(slots=True)
 class IngestSizer:
-    """Batch size of the ingest: doubles while all is calm, shrinks when the database labours."""
+    """Batch size of the ingest: doubles while the database is fast, shrinks when it is slow."""
 
     least: int = 64
     most: int = 5000
@@ -126,10 +126,10 @@ class IngestSizer:
     def calm(
         self, batch_ms: float, batch_rows: int, pool_wait_ms: float = 0, batch_bytes: int = 0
     ) -> int:
-        """A batch was written. The latency is judged per 1,000 rows, so that larger batches,
-        which take longer as a whole, are not mistaken for a slow database. Up to the lower target
-        the batch doubles, above the upper one it shrinks, between them it is right as it is; but
-        one of less than 1,000 rows mostly pays for its commit, and grows a little even then."""
+        """A batch was written. Latency is measured per 1,000 rows, so that larger batches do not
+        look like a slow database. Below the lower target the batch size doubles, above the upper
+        one it shrinks, in between it stays; but a batch of less than 1,000 rows, dominated by its
+        commit, grows a little even then."""
         self._errors = 0
         if batch_rows and batch_bytes:
             self.row_bytes = ewma(self.row_bytes, batch_bytes / batch_rows)
@@ -149,11 +149,11 @@ class IngestSizer:
 
     @property
     def _fitting(self) -> int:
-        """Rows of the usual size that fit into the largest batch."""
+        """The number of average rows that fit into the largest batch."""
         return int(self.most_bytes / self.row_bytes) if self.row_bytes else self.most
 
     def error(self, chance: float) -> int:
-        """A batch failed: shrink hard and answer how many milliseconds to wait, with jitter."""
+        """A batch failed: reduce the size and return the milliseconds to wait, with jitter."""
         self._errors += 1
         self.rows = max(self.least, self.rows // 4)
         backoff = min(100 * 2 ** min(self._errors - 1, 10), 5000)

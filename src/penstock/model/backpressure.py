@@ -1,14 +1,14 @@
-"""How full the queue is, and who may still add to it. Pure."""
+"""Queue levels, and which jobs are still admitted. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-# Asking again sooner than this only adds to the load; later than that, the queue has long drained.
+# Bounds of the Retry-After of refused jobs.
 SOONEST_RETRY_MS = 5_000
 LATEST_RETRY_MS = 300_000
-# Before any job has ended nobody knows how fast the queue drains.
+# Used until the first job has ended and the speed of the queue is known.
 UNKNOWN_RETRY_MS = 60_000
 _DELAYED_PLANS = frozenset({"basic", "trial"})
 
@@ -28,7 +28,7 @@ class Admission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The largest depth of each level; above the last is overload."""
+    """The maximum depth of each level; above the last is overload."""
 
     healthy: int = 1_000
     degraded: int = 5_000
@@ -36,7 +36,7 @@ class Levels:
 
     @property
     def countable(self) -> int:
-        """Counting stops here: more than twice too much is told no further apart."""
+        """Counting stops here, at twice the critical depth."""
         return 2 * self.critical + 1
 
 
@@ -50,7 +50,7 @@ def level_of(depth: int, levels: Levels) -> Level:
 
 
 def admission(plan: str, level: Level) -> Admission:
-    """What becomes of a job an org of this plan asks for."""
+    """Whether a job of an org with this plan is accepted, delayed or refused."""
     match level:
         case Level.HEALTHY:
             return Admission.ACCEPT
@@ -63,8 +63,8 @@ def admission(plan: str, level: Level) -> Admission:
 
 
 def retry_after_ms(plan: str, depth: int, levels: Levels, job_ms: float) -> int:
-    """When a refused caller should ask again: once enough jobs have ended for their plan, at
-    ``job_ms`` for each; 0 is unknown."""
+    """When a refused caller should retry: after enough jobs have ended for their plan, at
+    ``job_ms`` each; 0 means unknown."""
     if job_ms <= 0:
         return UNKNOWN_RETRY_MS
     room = levels.critical if plan == "enterprise" else levels.degraded

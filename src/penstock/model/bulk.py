@@ -1,4 +1,4 @@
-"""What an operation over many jobs is asked for with, and how far it is. Pure."""
+"""Operations over many jobs: action, filter and progress. Pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class BulkAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs; what is None says nothing. ``states`` are those people see. ``org`` is only
-    shown: whose jobs an operation reaches is decided before."""
+    """Selects jobs; None does not restrict. ``states`` are the displayed ones. ``org`` is only for
+    display: the tenant scope is applied elsewhere."""
 
     states: tuple[str, ...] | None = None
     pipeline: str | None = None
@@ -73,7 +73,7 @@ def _moment(at: datetime | None) -> str | None:
 def percent(
     state: str, matched: int, handled: int, target_row: int = 0, target_total: int | None = None
 ) -> float:
-    """How far an operation is; a large job counts by how far it is in its rows."""
+    """The progress of an operation; a large job counts by its processed rows."""
     if state == "done":
         return 100.0
     if state == "counting" or matched == 0:

@@ -1,4 +1,4 @@
-"""Whether one has been told to end."""
+"""Detect that the current task was cancelled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 
 def is_cancelled() -> bool:
-    """True for a task that was cancelled, also where the error of a cleanup took the place of the
-    cancellation: whoever tries again after errors must ask, or never ends."""
+    """True for a cancelled task, even if an error during cleanup replaced the CancelledError. Loops
+    that retry after errors must check this, or they never end."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

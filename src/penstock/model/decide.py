@@ -1,4 +1,4 @@
-"""Outcome and policy to transition: the one place where an item's next state is decided. Pure."""
+"""Decide the next state of an item from its outcome and retry policy. Pure."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ UNCOUNTED_WAIT_MS = 1000
 
 @dataclass(slots=True)
 class Transition:
-    """Where an item goes, fully decided; settle only writes it down. One is made for each item, and
-    freezing it would take three times as long.
+    """The next state of an item; settle only writes it. Not frozen, because one is created per item
+    and freezing takes three times as long.
 
-    ``delay_ms`` is set when the item waits. ``measured`` says whether its time tells anything of
-    how long the stage's work takes: fast refusals must not inflate claims.
+    ``delay_ms`` is set when the item waits. ``measured``: whether its time counts for the speed of
+    the stage; fast refusals must not inflate claims.
     """
 
     status: ItemStatus
@@ -57,8 +57,8 @@ def decide(
     chance: float,
     spacing: float = 1.0,
 ) -> Transition:
-    """The transition of an item in ``stage`` that has had ``attempts`` counted runs before.
-    ``spacing`` stretches the delays of errors while there are too many of them."""
+    """The transition of an item in ``stage`` after ``attempts`` counted runs. ``spacing``
+    multiplies retry delays during an error spike."""
     if outcome.passed:
         stage, attempts = stage + outcome.passed, 0
     runs = attempts + 1

@@ -1,23 +1,23 @@
-"""One taxonomy of what can go wrong. How often and how soon each code is tried again: `policy`.
+"""The error types and their codes. `policy` defines the retries of each code.
 
 PenstockError                 code, message, category, details, perhaps a Retry-After
 ├── TransientError            may succeed when tried again
-│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED, RATE_LIMITED: asked too often
-│   ├── Waiting               CIRCUIT_OPEN, and a limit of our own: not even asked, so it is no try
+│   ├── RateLimited           API_RATE_LIMIT, QUOTA_EXCEEDED, RATE_LIMITED: too many requests
+│   ├── Waiting               CIRCUIT_OPEN, or our own limit: not tried, so no attempt is counted
 │   ├── Unavailable           API_TIMEOUT, FETCH_TIMEOUT, SERVICE_UNAVAILABLE, NETWORK_ERROR,
 │   │                         DB_UNAVAILABLE, BLOB_UNAVAILABLE, STORAGE_FULL, QUEUE_FULL
-│   ├── (of a job's URL)      URL_UNREACHABLE: the server that has the file is away
-│   └── Unforeseen            INTERNAL_ERROR: any exception nobody thought of
-└── PermanentError            the same input fails the same way
+│   ├── (of a job's URL)      URL_UNREACHABLE: the server of the file does not answer
+│   └── Unforeseen            INTERNAL_ERROR: any other exception
+└── PermanentError            the same input fails again
     ├── BadInput              VALIDATION_ERROR, INVALID_PARAMETERS, INVALID_CONFIG, FILE_TOO_LARGE,
-    │                         UNSUPPORTED_TYPE, UNKNOWN_FIELD, URL_NOT_ALLOWED, and what else is
-    │                         wrong with an input
+    │                         UNSUPPORTED_TYPE, UNKNOWN_FIELD, URL_NOT_ALLOWED and other codes of
+    │                         invalid input
     ├── NotThere              RESOURCE_NOT_FOUND, FILE_NOT_FOUND, NOT_FOUND
     ├── NotAllowed            AUTHENTICATION_FAILED, INSUFFICIENT_PERMISSIONS, ACCOUNT_SUSPENDED,
     │                         CSRF_FAILED, WRONG_PASSWORD
     └── (the engine's own)    JOB_TIMEOUT, WORKER_CRASHED, CANCELLED: decided, not raised
 
-ChildCrashed                  no answer at all: the process that worked on it died
+ChildCrashed                  no answer: the child process died
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Category = Literal["transient", "permanent"]
 
 
 class PenstockError(Exception):
-    """Something went wrong that has a name, and that a user can be told of."""
+    """An error with a code and a message for users."""
 
     category: ClassVar[Category] = "permanent"
-    # Whether it counts as a try of what it happened to.
+    # Whether it counts as an attempt of the item.
     counted: ClassVar[bool] = True
 
     def __init__(
         self, code: str, message: str, *, retry_after_ms: int | None = None, **details: Any
     ) -> None:
-        # Both arguments, so that the error survives pickling on its way out of a child process.
+        # Both arguments, so that the error can be pickled.
         super().__init__(code, message)
         self.code = code
         self.message = message
@@ -61,7 +61,7 @@ class RateLimited(TransientError):
 
 
 class Waiting(TransientError):
-    """Whoever raises this has not tried: no attempt is burned."""
+    """Nothing was tried, so no attempt is counted."""
 
     counted = False
 
@@ -100,7 +100,7 @@ class NotAllowed(PermanentError):
 
 
 class ChildCrashed(Exception):
-    """A child process died under its work: a crash of whoever sent it, not an answer."""
+    """A child process died during its work. Counts as a crash of the item."""
 
 
 @transferable
@@ -126,7 +126,7 @@ class ItemError:
 
     @staticmethod
     def of(error: BaseException) -> ItemError:
-        """Any exception as an item's error; one without a name is INTERNAL_ERROR."""
+        """Any exception as an item's error; one without a code is INTERNAL_ERROR."""
         if isinstance(error, PenstockError):
             return ItemError(
                 error.code, redacted(error.message), details=redacted_values(error.details)

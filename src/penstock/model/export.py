@@ -1,4 +1,4 @@
-"""What goes into a file: rows of cells, and what is wrong with some of them."""
+"""Rows of an export, and the problems of their cells."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MISSING_COLUMNS = ("Source id", "SKU", "GTIN", "Title", "Unpublished")
 
 
 class Pages(Protocol):
-    """A file in pieces: head, then page by page, each small enough to hold, then its end."""
+    """Writes a file in pieces: head, pages of rows, end."""
 
     media_type: str
     extension: str
-    # Whether it shows what is wrong with a cell.
+    # Whether the format can show problems of cells.
     marks: bool
 
     def __init__(self, columns: Sequence[str]) -> None: ...
@@ -28,7 +28,7 @@ class Pages(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is wrong with a cell."""
+    """A problem of a cell."""
 
     column: str
     message: str
@@ -46,8 +46,8 @@ class ExportRow:
 def problems_of(
     error: Mapping[str, Any] | None, noticed: Sequence[Mapping[str, Any]] | None
 ) -> list[Mapping[str, Any]]:
-    """All that is wrong with an item, errors first: what its stage noticed cell by cell, else the
-    one error it ended with."""
+    """All problems of an item, errors first: those of its cells, or else the error it ended
+    with."""
     found = list((error or {}).get("details", {}).get("problems", ())) + list(noticed or ())
     if not found and error is not None:
         return [error]
@@ -55,7 +55,7 @@ def problems_of(
 
 
 def marks_of(problems: Iterable[Mapping[str, Any]]) -> list[Mark]:
-    """On the supplier's column and on the field it fills, whichever the file has."""
+    """Marks by column: the supplier's column and the field, whichever the file has."""
     return [
         Mark(place, f"{problem['message']} [{problem['code']}]", not _is_warning(problem))
         for problem in problems
@@ -76,7 +76,7 @@ def report_lines(
 
 
 def reason_of(problems: Iterable[Mapping[str, Any]]) -> str:
-    """All of it in one cell, for whoever mends the file."""
+    """All problems in one cell, for the person who corrects the file."""
     return "; ".join(
         f"{problem['column']}: {problem['message']}"
         if problem.get("column")

@@ -1,4 +1,4 @@
-"""Plans, their weights and lanes. The choice itself is one SQL statement, tested against this."""
+"""Plans, their weights and lanes. The SQL statement that chooses an org is tested against this."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PLAN_WEIGHTS: Final[Mapping[str, int]] = {
 PRIORITIES: Final[Mapping[str, int]] = {"high": 10, "medium": 5, "low": 0}
 DEFAULT_PRIORITY: Final = PRIORITIES["medium"]
 MAX_PRIORITY: Final = 100
-# Lanes that orgs share; each enterprise org has one of its own besides.
+# Lanes that orgs share; each enterprise org also has its own.
 SHARED_LANES: Final = ("standard", "basic", "default")
 
 
 def lane_of(plan: str, org_name: str) -> str:
-    """The lane a job waits in: enterprise orgs have one of their own."""
+    """The lane of a job: enterprise orgs have their own."""
     match plan:
         case "enterprise":
             return f"priority.{org_name}"
@@ -33,8 +33,8 @@ def lane_of(plan: str, org_name: str) -> str:
 
 
 def lane_pattern(name: str) -> str:
-    """A LIKE pattern of the lanes a worker is told to serve: `enterprise` stands for the lanes of
-    all enterprise orgs, `*` for any text."""
+    """A LIKE pattern for the lanes that a worker serves: `enterprise` means the lanes of all
+    enterprise orgs, `*` any text."""
     if name == "enterprise":
         name = "priority.*"
     for special in ("\\", "%", "_"):
@@ -43,7 +43,7 @@ def lane_pattern(name: str) -> str:
 
 
 def serves_one_org(patterns: Sequence[str] | None) -> bool:
-    """Whether all these lanes are one enterprise org's own."""
+    """Whether all these lanes belong to one enterprise org."""
     return (
         patterns is not None
         and len(set(patterns)) == 1
@@ -52,21 +52,21 @@ def serves_one_org(patterns: Sequence[str] | None) -> bool:
 
 
 def start_tag(virtual_time: float, system_time: float, live_start: float | None = None) -> float:
-    """Where an org's next slice starts. One back from idle has saved nothing up, and starts where
-    the system is; one with slices at work goes on from where the first of them started, for its
-    own time stands still until they are settled."""
+    """The virtual start time of an org's next slice. An org that was idle starts at the system's
+    time and has saved nothing up; an org with running slices continues from the start of the first
+    one, because its own time does not advance until they are settled."""
     return max(virtual_time, system_time if live_start is None else live_start)
 
 
 def turn_share(waiting_orgs: int, slots: int) -> float:
-    """Of a usual slice, the part that an org gets in one turn: where many wait for few slots, turns
-    are shorter, so that all of them go forward together. Below a twentieth, taking turns would cost
-    more than the turns give."""
+    """The part of a normal slice that an org gets in one turn: with many waiting orgs and few slots
+    turns are shorter, so that all make progress. At least a twentieth, since switching has a
+    cost."""
     return max(0.05, min(1.0, slots / max(waiting_orgs, 1)))
 
 
 def score(start: float, live_expected_ms: float, weight: float) -> float:
-    """The lowest score is served next: what an org already holds counts as used."""
+    """The org with the lowest score is served next; slices that it holds count as used."""
     return start + live_expected_ms / weight
 
 

@@ -1,4 +1,4 @@
-"""Whether all is well, by a few figures and what each may be. Pure."""
+"""Overall health from a few metrics and their thresholds. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-# So many of the checks failed: worse than degraded.
+# With so many failed checks the status is unhealthy.
 _UNHEALTHY_FROM: Final = 3
 
 
-class Wellness(StrEnum):
+class HealthStatus(StrEnum):
     HEALTHY = "healthy"
     DEGRADED = "degraded"
     UNHEALTHY = "unhealthy"
@@ -18,12 +18,12 @@ class Wellness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One figure beside its threshold; a figure that is not known yet is no problem."""
+    """A metric and its threshold. An unknown metric passes."""
 
     name: str
     value: float | None
     threshold: float
-    # Whether more than the threshold is too much, or less is too little.
+    # Whether values above the threshold fail, or values below.
     at_most: bool = True
 
     @property
@@ -33,8 +33,8 @@ class Check:
         return self.value <= self.threshold if self.at_most else self.value >= self.threshold
 
 
-def wellness(checks: list[Check]) -> Wellness:
+def overall_health(checks: list[Check]) -> HealthStatus:
     problems = sum(not check.ok for check in checks)
     if problems >= _UNHEALTHY_FROM:
-        return Wellness.UNHEALTHY
-    return Wellness.DEGRADED if problems else Wellness.HEALTHY
+        return HealthStatus.UNHEALTHY
+    return HealthStatus.DEGRADED if problems else HealthStatus.HEALTHY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PRICE_HELD = "PRICE_CHANGE_HELD"
 GTIN_HELD = "GTIN_CHANGE_HELD"
-# Items with these codes are SKIPPED: nothing of them was written, and accepting them writes it.
+# Items with these codes are SKIPPED and not written until they are accepted.
 HELD_CODES = (GTIN_HELD, PRICE_HELD)
-# In an item's checkpoint, once a person has accepted what the item was held back for.
+# Set in an item's checkpoint when a person has accepted it.
 ACCEPTED = "accepted"

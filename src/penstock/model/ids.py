@@ -1,4 +1,4 @@
-"""Identifiers that never repeat and sort by the time they were made."""
+"""Unique identifiers that sort by creation time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 
 def new_id() -> UUID:
-    """A version 7 UUID: neighbours in time are neighbours in an index."""
+    """A version 7 UUID: ids created together are close in an index."""
     milliseconds = time.time_ns() // 1_000_000
     random = int.from_bytes(os.urandom(10), "big")
     value = (milliseconds & (1 << 48) - 1) << 80 | random
@@ -19,5 +19,5 @@ def new_id() -> UUID:
 
 
 def first_id_of(moment: datetime) -> UUID:
-    """No id made then or later sorts before it."""
+    """The lowest id of this moment: ids created then or later sort after it."""
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)

@@ -1,4 +1,4 @@
-"""The last hour in a few figures. Pure."""
+"""Metrics of the last hour. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MINUTES = 60
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A job that came to its end; one that failed has no rows and no time."""
+    """A job that ended; a failed one has no rows and no duration."""
 
     at: datetime
     rows: int = 0
@@ -31,7 +31,7 @@ class Minute:
 
 
 def minutes(ended: Sequence[Ended], now: datetime) -> list[Minute]:
-    """What ended in each of the last sixty minutes, the oldest first."""
+    """Jobs that ended in each of the last sixty minutes, the oldest first."""
     last = now.replace(second=0, microsecond=0)
     made = [Minute(last - timedelta(minutes=MINUTES - 1 - place)) for place in range(MINUTES)]
     for one in ended:
@@ -45,7 +45,7 @@ def minutes(ended: Sequence[Ended], now: datetime) -> list[Minute]:
 
 
 def percentile(values: Sequence[int], share: float) -> int | None:
-    """The smallest value that this share of all does not exceed."""
+    """The smallest value that at least this share of all values does not exceed."""
     if not values:
         return None
     ordered = sorted(values)
@@ -53,5 +53,5 @@ def percentile(values: Sequence[int], share: float) -> int | None:
 
 
 def success_rate(ended: Sequence[Ended]) -> float | None:
-    """None while nothing has ended."""
+    """None if no job has ended."""
     return None if not ended else sum(not one.failed for one in ended) / len(ended)

@@ -1,4 +1,4 @@
-"""How often and how soon each kind of error is tried again. Pure."""
+"""Retry rules by error code. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RetryRule:
         if self.factor == 1.0:
             grown = float(self.base_ms * retry)
         else:
-            # Beyond that a float overflows, and every cap has been passed.
+            # Larger exponents overflow a float, and exceed every cap.
             endless = (retry - 1) * math.log(self.factor) > 700
             grown = math.inf if endless else self.base_ms * self.factor ** (retry - 1)
         delay = min(grown, float(self.cap_ms)) * (1 + JITTER * chance) * spacing
@@ -33,7 +33,7 @@ class RetryRule:
 _PATIENT = RetryRule(5)
 _USUAL = RetryRule(3)
 NEVER = RetryRule(0)
-# A lookup without a match is asked again with its next query variant, much later.
+# A lookup without a match is retried much later, with its next query variant.
 NOT_FOUND = RetryRule(2, base_ms=15 * 60_000, factor=24.0, cap_ms=6 * 3_600_000)
 # Ingest and finish of a whole job.
 JOB = RetryRule(3, base_ms=1000)
@@ -73,13 +73,13 @@ PERMANENT_CODES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """The rule of each error code; a stage may override single codes."""
+    """The rule of each error code; a stage can override single codes."""
 
     rules: Mapping[str, RetryRule] = field(default_factory=dict)
     not_found: RetryRule = NOT_FOUND
 
     def bounded(self, errors: int, not_found: int) -> RetryPolicy:
-        """The same with an installation's own numbers for what nobody foresaw or found."""
+        """With the installation's settings for unforeseen errors and lookups without a match."""
         unforeseen = replace(DEFAULT_RULES["INTERNAL_ERROR"], retries=errors)
         looked = self.not_found
         if looked is NOT_FOUND:
@@ -87,5 +87,5 @@ class RetryPolicy:
         return RetryPolicy({"INTERNAL_ERROR": unforeseen, **self.rules}, looked)
 
     def rule(self, code: str) -> RetryRule:
-        """A code nobody listed is permanent: guessing would repeat side effects."""
+        """Unknown codes are permanent, because a retry could repeat side effects."""
         return self.rules.get(code) or DEFAULT_RULES.get(code, NEVER)

@@ -1,4 +1,4 @@
-"""What the rooms ask of each other. `wiring` hands the real things over."""
+"""Interfaces between packages. `wiring` passes the implementations."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class Blobs(Protocol):
 
 
 class Pictures(Protocol):
-    """Small pictures by name, for a while."""
+    """A cache of thumbnails by name."""
 
     async def get(self, name: str) -> bytes | None: ...
     async def put(self, name: str, content: bytes) -> None: ...
 
 
 class Partials(Protocol):
-    """Files that come in several requests, until they are whole."""
+    """Uploads in several requests, until they are complete."""
 
     async def offset(self, key: str) -> int: ...
     def hold(self, key: str) -> AbstractAsyncContextManager[Partial]: ...
@@ -65,7 +65,7 @@ class Partials(Protocol):
 
 
 class Partial(Protocol):
-    """One that nobody else writes meanwhile."""
+    """An upload that is locked for one writer."""
 
     @property
     def offset(self) -> int: ...
@@ -87,13 +87,13 @@ class StoredBlob(Protocol):
 
 
 class InputFile(str):
-    """The path of a file that a child shall read; it can open no other."""
+    """The path of a file for a child process, which can open no other file."""
 
     __slots__ = ()
 
 
 class Children(Protocol):
-    """Child processes with bounds on memory and CPU time, for parsers and heavy stages."""
+    """Child processes with limits on memory and CPU time, for parsers and heavy stages."""
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any: ...
     def stream(
@@ -103,7 +103,7 @@ class Children(Protocol):
 
 
 class Broker(Protocol):
-    """What tells a worker to look. Losing, doubling or reordering tickets changes nothing."""
+    """Wakes workers. Lost, repeated or reordered wake-ups do no harm."""
 
     async def start(self) -> None: ...
     async def wake(self, lane: str) -> None: ...
@@ -116,7 +116,7 @@ Winner = Literal["first", "last", "most_complete"]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many rows came out how, and what was wrong in which column (code, count, an example)."""
+    """Rows by state, and problems by column (code, count, example)."""
 
     states: Mapping[str, int]
     problems: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -126,7 +126,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Products that a job's file lacks, how many of them are off the shelf now, and the first."""
+    """Products that a job's file does not contain, how many were unpublished, and the first few."""
 
     count: int
     unpublished: int
@@ -134,7 +134,7 @@ class Missing:
 
 
 class Catalog(Protocol):
-    """What stages may know of products and of the job's other rows. Changes are effects."""
+    """Read access of stages to products and to other rows of the job. Changes are effects."""
 
     async def find(
         self,
@@ -144,13 +144,12 @@ class Catalog(Protocol):
         skus: Sequence[str],
         gtins: Sequence[str],
     ) -> FoundProducts:
-        """Products of this source by any of their names; of all sources by the org's catalog
-        key."""
+        """Products of this source by any identifier; of all sources by the org's catalog key."""
 
     async def link_candidates(
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
     ) -> Sequence[LinkCandidate]:
-        """Products of the org's other sources with one of these GTINs or makers' numbers."""
+        """Products of the org's other sources with one of these GTINs or part numbers."""
 
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         """Names of some of the files that products of a source were last written from."""
@@ -158,53 +157,53 @@ class Catalog(Protocol):
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str], most: int
     ) -> Mapping[str, Sequence[int]]:
-        """Rows of the job that call themselves so, the first ``most`` of each name."""
+        """Rows of the job with these names (`NameRow`), the first ``most`` of each."""
 
     async def row_to_keep(
         self, job_id: UUID, keys: Sequence[str], winner: Winner
     ) -> Mapping[str, int]:
-        """Of the rows that call themselves so, the one that wins."""
+        """The winner among the rows with each of these names (`NameRow`)."""
 
     async def rows_alike(
         self, job_id: UUID, column: int, most: int, share: float
     ) -> Sequence[int] | None:
-        """Rows whose cell is empty, or spelled like that of another row; None if there are more
-        than ``most``, or than that share of all, or if they cannot be told, or not in time."""
+        """Rows whose cell is empty or has the same letters and digits as another row's; None if
+        there are more than ``most`` or than that share of all, or if the query cannot decide."""
 
     async def tally(self, job_id: UUID) -> Tally:
-        """Over all rows of the job, for its summary."""
+        """Counts over all rows of the job, for its summary."""
 
     async def missing(self, job_id: UUID, most: int) -> Missing:
-        """What was found to be missing from the job's file."""
+        """Products that are missing from the job's file."""
 
     async def unnamed_rows(self, job_id: UUID) -> int:
-        """How many rows of the job did not say which product they are."""
+        """The number of rows without an identifier."""
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
-        """What earlier stages made of other rows of the job."""
+        """The checkpoints of rows of the job."""
 
     async def profile(
         self, org_id: int, name: str | None, fingerprint: str | None
     ) -> Mapping[str, Any] | None:
-        """The profile of that name, or the one saved for files with these columns."""
+        """The profile with that name, or the one saved for files with these columns."""
 
     async def rates(self, base: str, day: date) -> Sequence[tuple[date, str, Decimal]]:
-        """What currencies were worth on that day, or lately before it."""
+        """Exchange rates on that day, or the latest before it."""
 
 
 class Call(Protocol):
-    """A call to a provider that is under way. One that ends without a word went well; one that an
-    error of the provider's leaves did not."""
+    """A running call to a provider. It counts as a success unless it is reported as failed or an
+    error of the provider leaves the block."""
 
     def throttled(self, retry_after_ms: float | None = None) -> None:
-        """It said too much (429), and perhaps when to come back."""
+        """The provider answered 429, perhaps with a Retry-After."""
 
     def failed(self) -> None:
-        """It is out of order (5xx) or did not answer."""
+        """The provider answered 5xx or not at all."""
 
 
 class Calls(Protocol):
-    """How many calls each provider gets at once, and how far apart."""
+    """Limits concurrency and rate of calls per provider."""
 
     def call(
         self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool]
@@ -213,19 +212,19 @@ class Calls(Protocol):
 
 
 class Fetch(Protocol):
-    """Requests to servers elsewhere, none of which reaches an address that is not public."""
+    """HTTP requests to public addresses only."""
 
     async def fetch(self, request: FetchRequest) -> Fetched: ...
     def stream(self, request: FetchRequest) -> AbstractAsyncContextManager[Streamed]: ...
     async def check(self, url: str) -> None:
-        """Refuse a URL that no fetch would be allowed to ask."""
+        """Refuse a URL that a fetch would refuse."""
 
 
 Fetchers = Mapping[FetchPurpose, Fetch]
 
 
 class Sealer(Protocol):
-    """Secrets of others, sealed before they are stored. ``owner`` is sealed in with each."""
+    """Encrypts third-party secrets before they are stored, bound to their ``owner``."""
 
     def seal(self, secret: bytes, owner: str) -> bytes: ...
     def open(self, sealed: bytes, owner: str) -> bytes: ...
@@ -233,13 +232,13 @@ class Sealer(Protocol):
 
 
 class Receivers(Protocol):
-    """Where deliveries of webhooks go, as it is set now."""
+    """Current receivers of webhook deliveries."""
 
     async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]: ...
 
 
 class Context(Protocol):
-    """What a stage may use. It never sees the database, the lease or the broker."""
+    """What a stage can use. It has no access to the database, the lease or the broker."""
 
     log: Log
     blobs: Blobs
@@ -252,15 +251,15 @@ class Context(Protocol):
     limits: Mapping[str, int]
 
     def time_is_up(self) -> bool:
-        """No further item should start: the slice's time box is over, or it was cancelled."""
+        """Whether no further item should start: the slice's time is over, or it was cancelled."""
 
     def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
-        """Wait for this provider's turn, then call it inside. A wait that would outlast the slice
-        raises `Waiting`, which is no try of the item."""
+        """Wait until the provider may be called, then call it inside the block. A wait that would
+        outlast the slice raises `Waiting`, which does not count as an attempt."""
 
 
 class Service(Protocol):
-    """Background work that one process of the installation does, again and again."""
+    """Periodic background work that one process of the installation does."""
 
     @property
     def name(self) -> str: ...

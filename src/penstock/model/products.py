@@ -1,4 +1,4 @@
-"""Products of the catalog as stages see them."""
+"""Catalog products as stages see them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class KnownProduct:
-    """A product of the catalog as a stage sees it."""
+    """A product of the catalog."""
 
     id: UUID
     source: str
@@ -26,8 +26,8 @@ class KnownProduct:
 
 @dataclass(frozen=True, slots=True)
 class FoundProducts:
-    """Products that rows may mean. ``catalog_key`` is the org's: `sku` or `gtin` where products of
-    all its sources that share it are one; None keeps sources apart."""
+    """Products that rows can match. ``catalog_key`` is the org's: `sku` or `gtin` if products of
+    all its sources with the same key are one; None keeps sources apart."""
 
     products: Sequence[KnownProduct]
     catalog_key: str | None = None

@@ -1,4 +1,4 @@
-"""How far a job is. Pure; the stored percent never falls."""
+"""The progress of a job. Pure; the stored percentage never falls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from penstock.model.states import shown_state
 
 
 def shares_before(shares: Sequence[float]) -> list[float]:
-    """Share of an item's way that lies behind it when it enters each stage."""
+    """The share of an item's work that is done when it enters each stage."""
     whole = sum(shares) or 1.0
     before, out = 0.0, []
     for share in shares:
@@ -28,7 +28,7 @@ def describe(
     state: str,
     skipped: int = 0,
 ) -> dict[str, Any]:
-    """Progress as events and the API tell it."""
+    """Progress as shown in events and the API."""
     remaining: int | None = None
     if state in {"done", "failed", "cancelled"}:
         remaining = 0
@@ -46,7 +46,7 @@ def describe(
 
 
 def progress_of(job: Any) -> dict[str, Any]:
-    """Progress of a job as it is stored."""
+    """The progress of a stored job."""
     return describe(
         percent=job["percent"],
         stage=job["stage"],

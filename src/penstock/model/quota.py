@@ -1,4 +1,4 @@
-"""How much an org may keep, and how much it does."""
+"""Storage quotas and usage of orgs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an org keeps: bytes of its files, rows of its jobs and their bytes as they were read."""
+    """Storage used by an org: bytes of its files, and rows of its jobs with their input bytes."""
 
     file_bytes: int = 0
     rows: int = 0
@@ -16,7 +16,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What one org may keep; None: any amount."""
+    """Storage limits of an org; None: unlimited."""
 
     file_bytes: int | None = None
     rows: int | None = None

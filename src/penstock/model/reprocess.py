@@ -1,4 +1,4 @@
-"""Which ended items are to be run again. Pure."""
+"""Select ended items to run again. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus, JobState
 
 _FAILED = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
-# What the end of a job says of its open items; a stage that had nothing to do gives other reasons.
+# Codes that the end of a job sets on its open items, unlike codes set by stages.
 _BY_END = frozenset({"CANCELLED", "JOB_FAILED"})
 
 
@@ -24,12 +24,12 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Ended items of a job. No ``statuses``: those that failed. ``rows`` names items by number;
-    ``whole_job`` takes up a job that ended early, with all that its end left undone.
+    """Selects ended items of a job. Without ``statuses``: failed ones. ``rows`` selects by number;
+    ``whole_job`` reopens a job that ended early, with all its open items.
 
-    ``reset_attempts`` gives each item all its tries again; without, one that has used them up is
-    left out. ``skipped_by_end`` keeps out what a stage skipped on purpose. ``accept`` takes rows
-    that were held back, and lets them pass what held them.
+    ``reset_attempts`` gives each item all attempts again; without it, items without attempts left
+    are excluded. ``skipped_by_end`` excludes items that a stage skipped. ``accept`` selects rows
+    that were held back, and accepts them.
     """
 
     whole_job: bool = True
@@ -42,7 +42,7 @@ class Selection:
     accept: bool = False
 
     def in_state(self, state: str) -> Selection:
-        """With the statuses that are meant where none were named, for a job in ``state``."""
+        """The selection with default statuses for a job in ``state``, if none were given."""
         if self.accept:
             codes = self.codes or HELD_CODES
             return replace(
@@ -56,14 +56,14 @@ class Selection:
         return replace(self, statuses=_FAILED)
 
     def most(self, counters: Mapping[str, int]) -> int:
-        """So many items at most, by a job's counters."""
+        """The maximum number of items, by a job's counters."""
         if self.rows:
             return len(self.rows)
         return sum(counters[status.lower()] for status in self.statuses)
 
     def fate(self, item: Mapping[str, Any], policy_at: Callable[[int], RetryPolicy]) -> Fate:
-        """What becomes of an item: its ``status``, ``stage``, ``attempts`` and error ``code``, and
-        whether it ended ``in_time``, before it was asked for: one that failed again meanwhile is
+        """Decide about an item by its ``status``, ``stage``, ``attempts`` and error ``code``, and
+        whether it ended ``in_time``, before the request: an item that failed again since then is
         not taken twice."""
         status, code = item["status"], item["code"]
         if status not in self.statuses:
@@ -79,7 +79,7 @@ class Selection:
         return Fate.TAKEN
 
     def as_json(self) -> dict[str, Any]:
-        """Only what says something: people read it in events and audits."""
+        """Without defaults, for events and the audit log."""
         said: dict[str, Any] = {"scope": "job" if self.whole_job else "items"}
         if self.statuses:
             said["statuses"] = list(self.statuses)
@@ -112,8 +112,8 @@ class Selection:
 
 
 def _used_up(item: Mapping[str, Any], policy: RetryPolicy) -> bool:
-    """Whether the item has had all its runs: those its error is given, or, where people run again
-    what is not tried again by itself, as many as any error is given."""
+    """Whether the item has no attempts left: those of its error's rule, or for errors that are not
+    retried automatically the maximum of any rule."""
     match item["status"]:
         case ItemStatus.ERROR:
             any_error = policy.rule("INTERNAL_ERROR").retries

@@ -1,4 +1,4 @@
-"""States of jobs and items, and the one table of the moves between them."""
+"""States of jobs and items, and the allowed transitions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ TERMINAL_ITEM_STATUSES = frozenset(
 
 JOB_MOVES: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLING, JobState.DONE}),
-    # Back to queued: its ingest or finish failed and waits for its next try.
+    # Back to queued: its ingest or finish failed and waits for a retry.
     JobState.RUNNING: frozenset({JobState.QUEUED, JobState.CANCELLING, JobState.DONE}),
-    # Failing a job takes the same road: its open items are skipped first.
+    # A failing job also passes through this state: its open items are skipped first.
     JobState.CANCELLING: frozenset({JobState.CANCELLED, JobState.FAILED}),
     JobState.DONE: frozenset({JobState.QUEUED}),
     JobState.FAILED: frozenset({JobState.QUEUED}),
@@ -43,7 +43,7 @@ ITEM_MOVES: dict[ItemStatus, frozenset[ItemStatus]] = {
     ItemStatus.PENDING: frozenset({ItemStatus.PROCESSING, ItemStatus.SKIPPED}),
     # PENDING again: advanced to the next stage, will retry, was released, or its worker died.
     ItemStatus.PROCESSING: frozenset({ItemStatus.PENDING, *TERMINAL_ITEM_STATUSES}),
-    # Only an operator takes an item out of a terminal state, as a new generation.
+    # Only reprocessing takes an item out of a terminal state, as a new generation.
     ItemStatus.DONE: frozenset({ItemStatus.PENDING}),
     ItemStatus.ERROR: frozenset({ItemStatus.PENDING}),
     ItemStatus.NOT_FOUND: frozenset({ItemStatus.PENDING}),
@@ -52,7 +52,7 @@ ITEM_MOVES: dict[ItemStatus, frozenset[ItemStatus]] = {
 
 
 def shown_state(state: str, *, paused: bool, delayed: bool) -> str:
-    """What people see: a pause or a due time ahead hides the state under it."""
+    """The displayed state: paused and delayed hide the state below."""
     if paused and state in {JobState.QUEUED, JobState.RUNNING}:
         return "paused"
     if delayed and state == JobState.QUEUED:

@@ -1,7 +1,7 @@
 """Data classes whose values may come back from a child process.
 
-A child works on foreign bytes and may be taken over by them: what it answers is data and nothing
-else. A class is built from its fields here; no code that the child names is run.
+A child parses untrusted data and may be compromised, so its answers are treated as data only.
+Objects are built from their fields here; no code named by the child is run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BY_CLASS: dict[type, Transferable] = {}
 
 
 def transferable(cls: Class) -> Class:
-    """Decorator of a dataclass or NamedTuple without behaviour when it is made."""
+    """Decorator for a dataclass or NamedTuple whose constructor has no side effects."""
     if dataclasses.is_dataclass(cls):
         names = tuple(one.name for one in dataclasses.fields(cls))
 

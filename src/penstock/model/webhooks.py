@@ -1,4 +1,4 @@
-"""Webhooks: which events go where, how a delivery is signed, and how often it is tried. Pure."""
+"""Webhooks: event filters, signatures and retries. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.model.policy import RetryPolicy, RetryRule
 
 PIPELINE: Final = "webhooks"
 TEST_EVENT: Final = "webhook.test"
-# What a job tells of itself. An org is told of its jobs; the system's own events are for admins.
+# Events of jobs, for the org's endpoints. System events are for admins only.
 EVENTS: Final = (
     "job.queued",
     "job.started",
@@ -31,13 +31,13 @@ EVENTS: Final = (
     "job.cancelled",
     "job.dead_lettered",
 )
-# Up to two of these a second and job: only who asks for it by name gets it.
+# Up to two per second and job, so only sent to endpoints that name it.
 CHATTY: Final = "job.progress"
 DEFAULT_EVENTS: Final = ("job.completed", "job.failed", "job.cancelled", "job.dead_lettered")
 _PATTERNS: Final = ("*", "job.*")
 MAX_FILTERS: Final = 50
 
-# Runs after the first: 5 s, 25 s, 2 min, 10 min and 15 min later.
+# Retries after 5 s, 25 s, 2 min, 10 min and 15 min.
 TRIES: Final = RetryRule(5, base_ms=5000, factor=5.0, cap_ms=15 * 60_000)
 REJECTED: Final = "WEBHOOK_REJECTED"
 _CODES: Final = (
@@ -52,20 +52,20 @@ _SECRET_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Where a delivery goes, as it is set at that moment. The first secret is the newest; while a
-    rotation lasts the one before signs too. ``objection``: why nothing goes there. ``locked``: why
-    its secret cannot be read at the moment."""
+    """The current target of a delivery. The first secret is the newest; during a rotation the
+    previous one signs too. ``objection``: why nothing is sent there. ``locked``: why its secret
+    cannot be read at the moment."""
 
     url: str
     secrets: Sequence[bytes] = ()
     objection: str | None = None
     locked: PenstockError | None = None
-    # Nobody wants it any more, so that there is nobody to tell of a failure either.
+    # Deliveries are dropped without reporting a failure.
     deleted: bool = False
 
 
 def checked_filters(filters: Sequence[str]) -> list[str]:
-    """Event names and patterns, each once; what matches nothing is refused."""
+    """Event names and patterns without duplicates; one that matches no event is refused."""
     if not 0 < len(filters) <= MAX_FILTERS:
         raise BadInput("INVALID_PARAMETERS", f"events: name from 1 to {MAX_FILTERS} of them.")
     for one in filters:
@@ -78,7 +78,7 @@ def checked_filters(filters: Sequence[str]) -> list[str]:
 
 
 def message_id(delivery_id: UUID) -> str:
-    """The same on every try and when it is delivered again, so that receivers know it again."""
+    """Equal for every attempt and redelivery, so that receivers can deduplicate."""
     return f"msg_{delivery_id.hex}"
 
 
@@ -91,7 +91,7 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def signature(keys: Iterable[bytes], message: str, timestamp: int, body: bytes) -> str:
-    """The header `webhook-signature`: one signature for each secret that is valid."""
+    """The header `webhook-signature`: one signature per valid secret."""
     signed = f"{message}.{timestamp}.".encode() + body
     digests = (hmac.digest(key, signed, hashlib.sha256) for key in keys)
     return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)

@@ -15,7 +15,7 @@ from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.api.schemas import Shape
 from penstock.engine.queue_depth import Queue
-from penstock.model.health import Check, Wellness, wellness
+from penstock.model.health import Check, HealthStatus, overall_health
 from penstock.model.last_hour import MINUTES, Ended, success_rate
 from penstock.settings import Settings
 from penstock.store.workers import activity
@@ -68,7 +68,9 @@ class MonitorCheck(Shape):
 
 
 class ExtractionMonitor(Shape):
-    status: Wellness = Field(description="One or two checks failed: `degraded`; more: `unhealthy`.")
+    status: HealthStatus = Field(
+        description="One or two checks failed: `degraded`; more: `unhealthy`."
+    )
     queue: MonitoredQueue
     performance: MonitoredJobs = Field(description="Of extraction jobs, in the last hour.")
     errors: MonitoredErrors = Field(description="Of extraction jobs.")
@@ -94,7 +96,7 @@ async def monitor_extraction(
     performance = _performance(done, failed, now)
     checks = _checks(api.runtime.settings, queue, performance)
     shown = {
-        "status": wellness(checks),
+        "status": overall_health(checks),
         "queue": {
             "queued": queue.waiting + queue.delayed,
             "active": queue.active,
