@@ -19,8 +19,8 @@ from starlette.datastructures import State
 
 from penstock.accounts.passwords import hash_password
 from penstock.api.app import create_app, routed
+from penstock.api.http.schemas import Problem
 from penstock.api.http.server import server_config
-from penstock.api.schemas import Problem
 from penstock.engine.runtime import Runtime
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage

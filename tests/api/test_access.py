@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from tests.api.conftest import Caller, client_of, file_of, refused, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.schemas import JobPage
+from penstock.api.jobs.schemas import JobPage
 from penstock.store.database import Database
 
 OF_JOB = [

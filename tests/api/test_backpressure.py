@@ -21,8 +21,9 @@ from tests.api.conftest import (
 )
 from tests.fixtures import Bench
 
+from penstock.api.jobs.schemas import FullJob, Receipt
+from penstock.api.live.schemas import EventPage
 from penstock.api.monitor.health_schemas import PublicQueueHealth, QueueHealth
-from penstock.api.schemas import EventPage, FullJob, Receipt
 from penstock.engine import queue_depth
 from penstock.settings import Settings
 from penstock.store.accounts import accounts

@@ -9,7 +9,7 @@ import orjson
 from tests.api.conftest import Caller, file_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.schemas import FullJob, Receipt
+from penstock.api.jobs.schemas import FullJob, Receipt
 from penstock.engine.runtime import Runtime
 from penstock.store.database import Database
 

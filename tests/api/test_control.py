@@ -11,7 +11,8 @@ from tests.api.conftest import Caller, Gate, refused, shaped, submit_noop
 from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
-from penstock.api.schemas import EventPage, FullJob, Kickoff
+from penstock.api.jobs.schemas import FullJob, Kickoff
+from penstock.api.live.schemas import EventPage
 from penstock.brokers.postgres import PostgresBroker
 from penstock.store.database import Database
 

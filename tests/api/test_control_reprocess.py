@@ -14,7 +14,7 @@ from tests.fixtures import Bench
 
 from penstock.api.jobs import control
 from penstock.api.jobs.control_schemas import Reprocessed
-from penstock.api.schemas import FullJob
+from penstock.api.jobs.schemas import FullJob
 from penstock.engine import reprocess
 from penstock.engine.ending import fail
 from penstock.model.errors import ItemError

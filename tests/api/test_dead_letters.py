@@ -23,7 +23,7 @@ from penstock.api.jobs.dead_letter_schemas import (
     LetterPage,
     LetterShape,
 )
-from penstock.api.schemas import FullJob, Receipt
+from penstock.api.jobs.schemas import FullJob, Receipt
 from penstock.app import dead_letters as engine
 from penstock.engine import ending
 from penstock.engine.failpoints import Failpoints

@@ -6,7 +6,8 @@ import httpx2
 from tests.api.conftest import file_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.schemas import ExtractionJob, Receipt
+from penstock.api.jobs.extraction_schemas import ExtractionJob
+from penstock.api.jobs.schemas import Receipt
 
 
 async def test_a_job_from_upload_to_result(client: httpx2.AsyncClient, bench: Bench) -> None:

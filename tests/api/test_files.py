@@ -11,9 +11,9 @@ import httpx2
 import pytest
 from tests.api.conftest import CSV, MAX_FILE_BYTES, Caller, file_of, refused, shaped
 
+from penstock.api.files.schemas import StoredFile
 from penstock.api.http import bodies, multipart
 from penstock.api.http.forms import FIELD_BYTES
-from penstock.api.schemas import StoredFile
 from penstock.settings import Settings
 from penstock.store.database import Database
 

@@ -10,7 +10,7 @@ from tests.api.test_items import all_items
 from tests.fixtures import Bench
 
 from penstock.api.jobs.control_schemas import Reprocessed
-from penstock.api.schemas import FullJob
+from penstock.api.jobs.schemas import FullJob
 
 GOODS = b"Artikelnr;Bezeichnung;Preis;Wert\nA-1;Hammer;9,90;1\nA-2;;abc;2\nA-3;Nagel;0,10;3\n"
 

@@ -12,7 +12,7 @@ import pytest
 from tests.api.conftest import refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.schemas import ItemPage, ItemShape
+from penstock.api.jobs.schemas import ItemPage, ItemShape
 from penstock.store.jobs import items
 
 ROWS = 240

@@ -11,7 +11,8 @@ import orjson
 from tests.api.conftest import Caller, Gate, file_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.schemas import EventPage, ItemPage, ItemShape
+from penstock.api.jobs.schemas import ItemPage, ItemShape
+from penstock.api.live.schemas import EventPage
 
 
 async def all_items(client: httpx2.AsyncClient, job: str, query: str) -> list[ItemShape]:

@@ -13,7 +13,7 @@ from tests.api.conftest import CSV, Caller, file_of, refused, shaped, submit_noo
 from tests.api.test_files import files_on_disk, rows_of
 from tests.fixtures import Bench
 
-from penstock.api.schemas import FullJob, JobPage, Receipt
+from penstock.api.jobs.schemas import FullJob, JobPage, Receipt
 from penstock.model.ids import first_id_of
 from penstock.settings import Settings
 from penstock.store.database import Database

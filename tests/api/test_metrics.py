@@ -13,7 +13,7 @@ from tests.checker.polling import until
 from tests.fixtures import Bench
 
 from penstock.api.monitor.prometheus import Exposition
-from penstock.api.schemas import WorkerPage
+from penstock.api.monitor.schemas import WorkerPage
 
 _LABELS = r'([a-z_]+="([^"\\\n]|\\.)*",?)+'
 LINE = re.compile(rf"(?P<name>[a-z_:]+)(\{{{_LABELS}\}})? (?P<value>-?[0-9.e+-]+)")

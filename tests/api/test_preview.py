@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
-from penstock.api.schemas import FullJob, Preview
+from penstock.api.jobs.schemas import FullJob, Preview
 from penstock.guards.concurrency import Work
 from penstock.settings import Settings
 from penstock.store.database import to_json

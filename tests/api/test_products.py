@@ -22,7 +22,7 @@ from penstock.api.catalog.product_schemas import (
     ProductHistory,
     ProductPage,
 )
-from penstock.api.schemas import Undone
+from penstock.api.jobs.schemas import Undone
 from penstock.store.catalog import catalog
 from penstock.store.database import to_json
 

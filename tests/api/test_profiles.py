@@ -8,7 +8,8 @@ from typing import Any
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.api.test_files import rows_of
 
-from penstock.api.schemas import Preview, ProductFields, ProfilePage, ProfileShape
+from penstock.api.catalog.profile_schemas import ProductFields, ProfilePage, ProfileShape
+from penstock.api.jobs.schemas import Preview
 from penstock.store.database import Database
 
 BODY: dict[str, Any] = {

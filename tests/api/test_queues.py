@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.api.conftest import Caller, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
-from penstock.api.schemas import FullJob, LanePage, LaneShape
+from penstock.api.jobs.schemas import FullJob
+from penstock.api.monitor.schemas import LanePage, LaneShape
 
 
 async def test_a_lane_is_paused_and_resumed(caller: Caller, bench: Bench) -> None:

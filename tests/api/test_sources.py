@@ -11,7 +11,7 @@ from tests.fixtures import Bench
 from penstock.api.accounts.schemas import FullOrg, OrgShape
 from penstock.api.catalog.product_schemas import FullProduct, ProductPage
 from penstock.api.jobs.control_schemas import Reprocessed
-from penstock.api.schemas import FullJob, Preview
+from penstock.api.jobs.schemas import FullJob, Preview
 from penstock.store.database import to_json
 
 ACME = b"SKU;Title;EAN;Price\n000780;Lamp;4006381333931;10,00 EUR\n000781;Bulb;;2,00 EUR\n"

@@ -10,7 +10,7 @@ from tests.api.test_products import TOOLS, applied, listed, one
 from tests.fixtures import Bench
 
 from penstock.api.jobs.control_schemas import Reprocessed
-from penstock.api.schemas import Undone
+from penstock.api.jobs.schemas import Undone
 from penstock.store.database import Database
 
 DUMP = "SELECT md5(string_agg(p::text, '\n' ORDER BY p.id)) FROM products p"

@@ -14,8 +14,8 @@ from tests.api.conftest import CSV, MAX_FILE_BYTES, Caller, refused, shaped
 from tests.api.test_files import files_on_disk, rows_of
 from tests.fixtures import Bench
 
+from penstock.api.files.schemas import UploadShape
 from penstock.api.http import bodies
-from penstock.api.schemas import UploadShape
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.tidy import Tidier
 from penstock.settings import Settings

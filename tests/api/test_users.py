@@ -19,7 +19,7 @@ from penstock.api.accounts.schemas import (
     UserPage,
     UserShape,
 )
-from penstock.api.schemas import JobPage
+from penstock.api.jobs.schemas import JobPage
 from penstock.store.database import Database
 
 ANOTHER = "quite another password"

@@ -23,13 +23,12 @@ def _git(*words: str) -> str:
 
 @cache
 def _before() -> str:
-    """The last release, or else the commit that added the baseline: its workers know that schema
-    only."""
+    """The last release, or else the last commit that changed the baseline: its workers know that
+    schema only."""
     released = _git("describe", "--tags", "--abbrev=0", "HEAD^")
     if released:
         return released
-    added = _git("log", "--diff-filter=A", "--format=%H", "--", f"{_MIGRATIONS}/0001_baseline.sql")
-    return added.splitlines()[-1] if added else ""
+    return _git("log", "-1", "--format=%H", "--", f"{_MIGRATIONS}/0001_baseline.sql")
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ async def test_a_worker_killed_in_the_middle_of_a_delivery(
     assert delivery["tries"] == 1
 
 
-@pytest.mark.parametrize("place", ["outbox_before_commit", "outbox_after_commit", "after_work",
+@pytest.mark.parametrize("place", ["follow_before_commit", "follow_after_commit", "after_work",
                                    "before_commit", "after_commit"])  # fmt: skip
 async def test_each_event_becomes_one_delivery_whoever_dies(
     ordeal: Ordeal, crew: Crew, receiver: Receiver, place: str
@@ -94,7 +94,7 @@ async def test_kills_and_a_bad_receiver_at_once(
     jobs = []
     for turn in range(5):
         jobs += [await ordeal.send(1) for _ in range(4)]
-        place = chance.choice(["outbox_before_commit", "outbox_after_commit", "before_commit"])
+        place = chance.choice(["follow_before_commit", "follow_after_commit", "before_commit"])
         victim = crew.start(f"{place}:kill:{1 + turn % 2}")
         await all_due(ordeal.runtime)
         assert await victim.dies(timeout=40) == -signal.SIGKILL

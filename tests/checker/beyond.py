@@ -6,9 +6,12 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import orjson
 from tests.checker.case import SHOWN, Case, found
+
+from penstock.blobs.local import LocalBlobs
 
 _OPEN = "('PENDING', 'PROCESSING')"
 # Denormalised for speed and for row-level security: it must be the job's own.
@@ -104,7 +107,7 @@ async def files_are_there(case: Case) -> list[str]:
         """)  # fmt: skip
     wrong = []
     for row in rows:
-        path = case.blobs.path(row["blob_key"])
+        path = cast(LocalBlobs, case.blobs).path(row["blob_key"])
         if not path.exists():
             wrong.append(f"file {row['id']} is gone")
         elif await asyncio.to_thread(_sha256, path) != row["sha256"]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import cast
 
 import asyncpg
 from tests.checker.benches import Tried
@@ -16,6 +17,7 @@ from tests.checker.scripted import Scripted, done
 
 from penstock.app import bulk
 from penstock.app.uploads import Upload, keep_upload
+from penstock.blobs.local import LocalBlobs
 from penstock.engine import ending
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
@@ -340,7 +342,7 @@ async def filed(tried: Tried) -> None:
         if used:
             job_id = await tried.submit("extraction", {}, file_id=upload.id)
             tried.sent[job_id] = Submitted(1)
-        os.utime(tried.runtime.blobs.path(blob.key), (0, 0))
+        os.utime(cast(LocalBlobs, tried.runtime.blobs).path(blob.key), (0, 0))
     async with tried.runtime.db.acquire() as conn:
         await conn.execute("UPDATE files SET created_at = created_at - interval '2 days'")
     with tolerant():

@@ -37,6 +37,8 @@ class ScriptedConfig(Config):
     inline: bool = True
     batch: int = 0
     groups: int = 0
+    pace_ms: int = 0
+    grouped: bool = True
     payload: int = 0
     tag: str = ""
 
@@ -72,7 +74,14 @@ class Scripted(Pipeline):
 
     def stages(self, config: ScriptedConfig) -> tuple[Stage, ...]:
         return tuple(
-            Stage(f"s{n}", run=each(self._at(n)), barrier=n == config.barrier, policy=self.policy)
+            Stage(
+                f"s{n}",
+                run=each(self._at(n)),
+                barrier=n == config.barrier,
+                policy=self.policy,
+                pace_ms=config.pace_ms,
+                grouped=config.grouped,
+            )
             for n in range(config.stages)
         )
 

@@ -17,8 +17,8 @@ from penstock.pipelines import webhooks as pipeline
 from penstock.settings import Settings
 from penstock.store import outbox
 from penstock.store import webhooks as store
-from penstock.store.jobs import jobs
-from penstock.webhooks.outbox import Outbox
+from penstock.store.jobs import followers, jobs
+from penstock.webhooks.outbox import FOLLOWER, Outbox
 
 EVENTS = ("job.queued", "job.completed", "job.cancelled", "job.status")
 Patch = pytest.MonkeyPatch
@@ -40,7 +40,7 @@ async def tell(bench: Bench, *, of_all: bool = True) -> None:
     transaction of the server, on which other tests run, too: theirs are waited for."""
     if of_all:
         await past_all(bench.runtime)
-    for failpoint in ("outbox_before_commit:raise", "outbox_after_commit:raise", ""):
+    for failpoint in ("follow_before_commit:raise", "follow_after_commit:raise", ""):
         object.__setattr__(bench.runtime, "failpoints", Failpoints(failpoint))
         try:
             await Outbox(bench.runtime).run_once()
@@ -106,33 +106,33 @@ def _no_letters(patch: Patch) -> None:
 
 def _cursor_first(patch: Patch) -> None:
     """The place is moved in a transaction of its own, before anything is made."""
-    make, next_page = Outbox._make, outbox.next_page
-    ends: list[outbox.Place] = []
+    make, next_range = Outbox._make, followers.next_range
+    ends: list[followers.Place] = []
 
     async def noting(conn: Any, start: Any, most: int) -> Any:
-        page = await next_page(conn, start, most)
+        page = await next_range(conn, start, most)
         ends[:] = [] if page is None else [page.end]
         return page
 
     async def moving(self: Outbox, conn: Any, new: Any) -> Any:
         if ends:
             async with self._runtime.db.transaction() as other:
-                await outbox.move_cursor(other, ends.pop())
+                await followers.move_cursor(other, FOLLOWER, ends.pop())
         return await make(self, conn, new)
 
-    unlocked = outbox._sql.hold_cursor.replace("FOR UPDATE OF c", "")
-    patch.setitem(outbox._sql._statements, "hold_cursor", unlocked)
-    patch.setattr(outbox, "next_page", noting)
+    unlocked = followers._sql.hold_cursor.replace("FOR UPDATE OF c", "")
+    patch.setitem(followers._sql._statements, "hold_cursor", unlocked)
+    patch.setattr(followers, "next_range", noting)
     patch.setattr(Outbox, "_make", moving)
 
 
 def _order_of_ids(patch: Patch) -> None:
     """Events are taken as soon as they are seen, whatever may still commit before them."""
     for name in ("page_end", "news"):
-        sql = getattr(outbox._sql, name)
+        sql = getattr(followers._sql, name)
         eager = sql.replace("xid < pg_snapshot_xmin(", "xid < pg_snapshot_xmax(")
         assert eager != sql
-        patch.setitem(outbox._sql._statements, name, eager)
+        patch.setitem(followers._sql._statements, name, eager)
 
 
 def _deliveries_tell(patch: Patch) -> None:

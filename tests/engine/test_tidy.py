@@ -8,15 +8,18 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 from uuid import UUID
 
 import pytest
 from tests.fixtures import Bench
 
 from penstock.app.uploads import Upload, keep_upload
+from penstock.blobs.local import LocalBlobs
 from penstock.engine.services.tidy import Tidied, Tidier, TidierConfig
 from penstock.model.errors import NotThere
 from penstock.model.ids import new_id
+from penstock.store import blob_refs
 
 _CONFIG = TidierConfig(orphan_hours=24)
 
@@ -38,7 +41,7 @@ def age(bench: Bench, *uploads: Upload) -> None:
     """As if two days had passed for their bytes."""
     then = time.time() - 2 * 86400
     for one in uploads:
-        os.utime(bench.runtime.blobs.path(one.blob.key), (then, then))
+        os.utime(cast(LocalBlobs, bench.runtime.blobs).path(one.blob.key), (then, then))
 
 
 async def age_rows(bench: Bench, *ids: UUID) -> None:
@@ -55,7 +58,7 @@ async def files(bench: Bench) -> set[UUID]:
 
 
 def path(bench: Bench, one: Upload) -> Path:
-    return bench.runtime.blobs.path(one.blob.key)
+    return cast(LocalBlobs, bench.runtime.blobs).path(one.blob.key)
 
 
 async def test_old_orphans_go_and_all_else_stays(bench: Bench) -> None:
@@ -122,3 +125,22 @@ async def test_the_blobs_of_another_installation_are_left_alone(bench: Bench) ->
     assert await bench.runtime.blobs.belong_to("another")
     assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied()
     assert path(bench, lone).exists()
+
+
+async def test_a_blob_with_a_reference_stays(bench: Bench) -> None:
+    """What a stage kept with an effect is no orphan; without the reference it is."""
+    job_id = await bench.submit("noop", {"items": 3, "keepsBlobs": True})
+    await bench.work()
+    async with bench.runtime.db.acquire() as conn:
+        keys = await blob_refs.of_owner(conn, bench.who.org_id, "noop", str(job_id))
+    assert len(keys) == 3
+    blobs = cast(LocalBlobs, bench.runtime.blobs)
+    then = time.time() - 2 * 86400
+    for key in keys:
+        os.utime(blobs.path(key), (then, then))
+    assert (await Tidier(bench.runtime, _CONFIG).run_once()).blobs == 0
+    assert all(blobs.path(key).exists() for key in keys)
+    async with bench.runtime.db.acquire() as conn:
+        assert await blob_refs.remove(conn, bench.who.org_id, "noop", str(job_id)) == 3
+    assert (await Tidier(bench.runtime, _CONFIG).run_once()).blobs == 3
+    assert not any(blobs.path(key).exists() for key in keys)

@@ -499,7 +499,7 @@ async def test_a_database_restored_into_another_server_goes_on_telling(
     made = await subscribe(bench.runtime, bench.who, receiver.url)
     async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE webhook_endpoints SET since = '900000000000'")
-        await conn.execute("UPDATE webhook_cursor SET xid = '900000000000', event_id = 7")
+        await conn.execute("UPDATE event_cursors SET xid = '900000000000', event_id = 7")
     await run_job(bench)
     await deliver(bench)
     assert [row["state"] for row in await deliveries(bench.runtime, made.id)] == ["delivered"]
@@ -520,10 +520,10 @@ async def test_an_idle_installation_writes_nothing(bench: Bench) -> None:
     async with bench.runtime.db.acquire() as conn:
         await run_job(bench)
         await tell(bench.runtime)
-        before = await conn.fetchval("SELECT xmin::text || xmax::text FROM webhook_cursor")
+        before = await conn.fetchval("SELECT xmin::text || xmax::text FROM event_cursors")
         for _ in range(3):
             await tell(bench.runtime)
-        assert before == await conn.fetchval("SELECT xmin::text || xmax::text FROM webhook_cursor")
+        assert before == await conn.fetchval("SELECT xmin::text || xmax::text FROM event_cursors")
 
 
 async def test_nobody_submits_deliveries(bench: Bench) -> None:

@@ -10,7 +10,7 @@ from tests.api.conftest import file_of, refused, shaped
 from tests.extraction.support import send_file
 from tests.fixtures import Bench
 
-from penstock.api.schemas import FullJob, Preview
+from penstock.api.jobs.schemas import FullJob, Preview
 from penstock.settings import Settings
 from penstock.store.database import from_json, to_json
 

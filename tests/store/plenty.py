@@ -75,6 +75,13 @@ INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone
 SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
 INSERT INTO job_keys (job_id, row_no, key, org_id)
 SELECT md5((n % 2)::text)::uuid, n, 'seen:id:id-' || n, 1 FROM generate_series(1, 20000) n;
+INSERT INTO job_files (job_id, place, org_id, file_id)
+SELECT j.id, 1, j.org_id, f.id FROM jobs j
+CROSS JOIN LATERAL (SELECT id FROM files f WHERE f.org_id = j.org_id LIMIT 1) AS f;
+INSERT INTO blob_refs (blob_key, org_id, kind, owner)
+SELECT 'ref' || n, id, 'picture', 'p' || n FROM orgs, generate_series(1, 20) n;
+INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
+SELECT id, 'noop', 'stage1', 'g' || n, now() FROM orgs, generate_series(1, 20) n;
 INSERT INTO job_missing (job_id, source_id, org_id, product_id, unpublished)
 SELECT job_id, source_id, org_id, id, false FROM products;
 INSERT INTO result_cache (org_id, sha256, key, job_id, made_at)

@@ -32,6 +32,7 @@ TENANT_TABLES = {
         "workers",
         "intake",
     ),
+    *("blob_refs", "group_times", "job_files"),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
     *(
         "dead_letters",
@@ -48,7 +49,7 @@ TENANT_TABLES = {
         "clock",
     ),
     *("bulk_operations", "passwords", "sessions", "sign_in_tries", "sign_in_networks"),
-    *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "webhook_cursor"),
+    *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "event_cursors"),
 }
 
 

@@ -11,6 +11,7 @@ from penstock.engine.submit import Order, Receipt, submit
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
+from penstock.store.jobs import jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ async def clone(
     as before. Wake `Receipt.lane` after the commit."""
     who = asks if asks.org_id == job["org_id"] else owner_of(job)
     order = order_of(job, copy, f"job:{job['id']}")
+    order = replace(order, more_files=await jobs.more_files(conn, job["id"]))
     receipt = await submit(runtime, conn, who, order, asks)
     if not receipt.replayed:
         await accounts.audit(

@@ -9,6 +9,7 @@ import os
 import re
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -54,6 +55,11 @@ class LocalBlobs:
             # Shielded, so that a second cancellation does not leave the file behind.
             await asyncio.shield(asyncio.to_thread(upload.discard))
             raise
+
+    @asynccontextmanager
+    async def local(self, key: str) -> AsyncIterator[Path]:
+        """The file itself: here every blob is one."""
+        yield self.path(key)
 
     def path(self, key: str) -> Path:
         if not KEY.fullmatch(key):

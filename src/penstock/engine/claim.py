@@ -228,7 +228,9 @@ async def _lease_items(
     locked: Collection[UUID],
 ) -> list[Lease]:  # fmt: skip
     if work.grouped:
-        grouped = await _lease_groups(conn, work, size, item_ms)
+        grouped = await (_lease_ungrouped if work.ungrouped else _lease_groups)(
+            conn, turn.org_id, work, size, item_ms
+        )
         if grouped:
             return grouped
     works, sizes = [work], [size]
@@ -288,9 +290,24 @@ def choose_rows(
     return [candidate.row_no for candidate in chosen], fresh[-1] + 1 if fresh else 0
 
 
-async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float) -> list[Lease]:
-    """One lease per free group: its head items in order, up to the first that must wait."""
-    picked = await claims.pick_groups(conn, work, _MOST_GROUPS, size)
+async def _lease_ungrouped(
+    conn: Connection, org_id: int, work: Work, size: int, item_ms: float
+) -> list[Lease]:
+    """One lease over items of any group, for a stage that ignores groups."""
+    found = await claims.pick_ungrouped(conn, work, size)
+    rows, _ = choose_rows(found, size)
+    if not rows:
+        return []
+    suspect = found[0].crashes >= 2
+    return [Lease(new_id(), work.job_id, rows, 0, len(rows) * item_ms, suspect=suspect)]
+
+
+async def _lease_groups(
+    conn: Connection, org_id: int, work: Work, size: int, item_ms: float
+) -> list[Lease]:
+    """One lease per free group: its head items in order, up to the first that must wait. With a
+    pace only the head itself: the next one waits without a slot."""
+    picked = await claims.pick_groups(conn, org_id, work, _MOST_GROUPS, size)
     leases: list[Lease] = []
     worst, room = 0, size
     for group, candidates in picked.items():
@@ -301,7 +318,7 @@ async def _lease_groups(conn: Connection, work: Work, size: int, item_ms: float)
             continue
         rows: list[int] = []
         for row_no, crashes, due in candidates:
-            if not due or len(rows) == room or crashes != worst:
+            if not due or len(rows) == room or crashes != worst or (rows and work.pace_ms):
                 break
             rows.append(row_no)
         expected = len(rows) * item_ms

@@ -47,8 +47,8 @@ NAMES = frozenset(
         # All of them are, as a blob that no row names yet.
         "after_whole",
         # Events became deliveries.
-        "outbox_before_commit",
-        "outbox_after_commit",
+        "follow_before_commit",
+        "follow_after_commit",
     }
 )
 ACTIONS = frozenset({"kill", "stop", "raise"})

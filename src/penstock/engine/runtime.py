@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from pydantic import ValidationError
 
@@ -84,7 +85,15 @@ class Runtime:
         return Job(
             row["id"], row["org_id"], row["pipeline"], parse_config(pipeline, row["config"]), file,
             from_json(row["header"]), from_json(row["context"]) or {}, counters,
+            tuple(_file(from_json(one)) for one in row["more_files"]),
         )  # fmt: skip
+
+
+def _file(row: Any) -> FileRef:
+    return FileRef(
+        UUID(row["id"]), row["name"], row["sha256"], row["size"], row["media_type"],
+        row["blob_key"],
+    )  # fmt: skip
 
 
 def parse_config(pipeline: Pipeline, text: str) -> Any:

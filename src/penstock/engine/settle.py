@@ -24,7 +24,7 @@ from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
-from penstock.store.jobs import slices
+from penstock.store.jobs import claims, slices
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
 # Longer ones would not fit into the index that keeps them unique.
@@ -169,6 +169,7 @@ async def _write(
         await writing.effects(conn, worker, LockOrder.ITEMS, LockOrder.RECORDS)
         written = await write_moves(conn, writing.moves, worker, writing.children)
         await writing.effects(conn, worker, LockOrder.JOBS)
+        await writing.paces(conn)
         share = worked.work_ms * len(held) / len(ids)
         await slices.charge(conn, claimed.turn, share)
         runtime.failpoints.reach("before_commit")
@@ -328,6 +329,13 @@ class _Writing:
             for move in self.moves.values():
                 if self._position in move.stages:
                     move.stages[self._position].item_ms = elapsed_ms / self.measured
+
+    async def paces(self, conn: Connection) -> None:
+        """Groups of a stage with a pace wait before their next item."""
+        work, held = self._claim.work, self._held
+        groups = {lease.group for lease in self._claim.leases if lease.id in held and lease.group}
+        if work.pace_ms and groups:
+            await claims.pace_groups(conn, self._claim.turn.org_id, work, groups)
 
     async def effects(self, conn: Connection, worker: str, *orders: LockOrder) -> None:
         """Write the effects of these lock orders, each type job by job."""

@@ -36,6 +36,8 @@ class Order:
     pipeline: str = "extraction"
     config: dict[str, Any] = field(default_factory=dict)
     file_id: UUID | None = None
+    # Files beyond the first one.
+    more_files: tuple[UUID, ...] = ()
     priority: int = DEFAULT_PRIORITY
     name: str = ""
     due_at: datetime | None = None
@@ -176,6 +178,7 @@ def _new_job(
         stages=stages_of(pipeline, config, rows),
         name=name[:200],
         file_id=order.file_id,
+        more_files=order.more_files,
         bytes_total=0 if file is None else file["size"],
         ip=order.ip,
         standing=traits.standing,
@@ -194,9 +197,11 @@ def stages_of(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     for place, stage in enumerate(stages):
         waiting = len(rows) if rows and place == 0 else 0
         ready = waiting > 0
-        out.append(
-            NewStage(place, "items", stage.name, stage.barrier, before[place], waiting, ready)
-        )
+        shown = NewStage(
+            place, "items", stage.name, stage.barrier, before[place], waiting, ready,
+            stage.pace_ms, not stage.grouped,
+        )  # fmt: skip
+        out.append(shown)
     out.append(NewStage(FINISH, "finish", "finish"))
     return out
 
@@ -244,10 +249,25 @@ async def file_of_order(
         return None
     if not pipeline.needs_file:
         raise BadInput("INVALID_PARAMETERS", f"Pipeline {pipeline.name} takes no file.")
-    file = await jobs.get_file(conn, order.file_id)
+    if 1 + len(order.more_files) > pipeline.max_files:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"A job of pipeline {pipeline.name} takes {pipeline.max_files} of your"
+            f" {1 + len(order.more_files)} files. Create a job for each.",
+        )
+    file = await _checked_file(runtime, conn, who, pipeline, order.file_id)
+    for file_id in order.more_files:
+        await _checked_file(runtime, conn, who, pipeline, file_id)
+    return file
+
+
+async def _checked_file(
+    runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, file_id: UUID
+) -> Any:
+    file = await jobs.get_file(conn, file_id)
     # An admin sees other orgs' files, but a job of theirs must not carry one into their own org.
     if file is None or file["org_id"] != who.org_id:
-        raise NotThere("FILE_NOT_FOUND", f"There is no file {order.file_id}.")
+        raise NotThere("FILE_NOT_FOUND", f"There is no file {file_id}.")
     pipeline.check(await runtime.blobs.head(file["blob_key"]), file["size"], file["name"])
     return file
 
@@ -257,4 +277,6 @@ def _digest(order: Order) -> bytes:
     meaning = [order.pipeline, order.config, file, order.priority, order.name, str(order.due_at)]
     if order.made_from:
         meaning.append(order.made_from)
+    if order.more_files:
+        meaning.append([str(one) for one in order.more_files])
     return digest_of(meaning)

@@ -144,6 +144,17 @@ class UpsertProduct(Effect):
     whole: bool = False
 
 
+@transferable
+@dataclass(frozen=True, slots=True)
+class KeepBlob(Effect):
+    """Keep a blob for as long as its reference is there. ``owner`` is what it belongs to, such as a
+    product's id, and ``kind`` what it is to its owner, such as `picture`."""
+
+    blob_key: str
+    kind: str
+    owner: str
+
+
 @dataclass(frozen=True, slots=True)
 class NoteDelivery(Effect):
     """Write into the log of webhooks what came of a try. One that ``failed`` for good becomes a

@@ -74,6 +74,12 @@ class Job:
     header: Sequence[str] | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
+    # Files beyond ``file``, for pipelines that take several.
+    more_files: Sequence[FileRef] = ()
+
+    @property
+    def files(self) -> Sequence[FileRef]:
+        return () if self.file is None else (self.file, *self.more_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,9 @@ class Stage:
     ``barrier``: waits until the ingest is done and no item is in an earlier stage. ``cpu``: a plain
     function of the batch that runs in a child process. ``at_once``: items that the previous stage
     advances are processed in the same slice and written once. ``skips_barrier``: returns which
-    items do not depend on other rows and may pass the barrier in the same slice.
+    items do not depend on other rows and may pass the barrier in the same slice. ``pace_ms``: least
+    time between two items of one group, during which they hold no slot. ``grouped=False``: items of
+    one group need not run one after the other in this stage.
     """
 
     name: str
@@ -134,8 +142,12 @@ class Stage:
     skips_barrier: Callable[[Sequence[Item]], Sequence[bool]] | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     share: float = 1.0
+    pace_ms: int = 0
+    grouped: bool = True
 
     def __post_init__(self) -> None:
+        if self.pace_ms and not self.grouped:
+            raise ValueError(f"stage {self.name!r} ignores groups, so that none can have a pace")
         if (self.run is None) == (self.cpu is None):
             raise ValueError(f"stage {self.name!r} needs either run or cpu")
         if self.at_once and (self.barrier or self.cpu is not None):
@@ -180,6 +192,8 @@ class Pipeline:
     Config: ClassVar[type[Config]]
     # A job needs a file; its type is detected by content when rows are read.
     needs_file: ClassVar[bool] = False
+    # How many files one job takes.
+    max_files: ClassVar[int] = 1
     # Submit calls `check_first_rows`, which reads the head of the file.
     checks_first_rows: ClassVar[bool] = False
     # Jobs are created by the system only and cannot be submitted.

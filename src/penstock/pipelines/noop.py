@@ -8,12 +8,14 @@ import signal
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from penstock.model.effects import KeepBlob
 from penstock.model.errors import ItemError, RateLimited
 from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import (
@@ -47,6 +49,8 @@ class NoopConfig(Config):
     barrier: bool = Field(False, description="The last stage waits for all items.")
     concurrency: int = Field(1, ge=1, le=1000)
     groups: int = Field(0, ge=0, le=5_000_000)
+    pace_ms: int = Field(0, ge=0, le=3_600_000, description="Least time between items of a group.")
+    keeps_blobs: bool = Field(False, description="Each item stores a blob and keeps it.")
     children_per: int = Field(0, ge=0, le=1000, description="Children of each first item.")
     learns: bool = Field(False, description="The first stage waits for the whole ingest.")
     summarizes: bool = Field(False, description="Make a summary at the end.")
@@ -95,7 +99,7 @@ class Noop(Pipeline):
         barrier = config.barrier and is_last
         if config.cpu_ms:
             return Stage(name, cpu=partial(burn, is_last=is_last), barrier=barrier)
-        return Stage(name, run=_run(config, is_last), barrier=barrier)
+        return Stage(name, run=_run(config, is_last), barrier=barrier, pace_ms=config.pace_ms)
 
     def traits(self, config: NoopConfig) -> Traits:
         return Traits(
@@ -145,7 +149,12 @@ def burn(batch: Sequence[Item], is_last: bool) -> Sequence[Outcome]:
 
 
 def _run(config: NoopConfig, is_last: bool) -> StageFunction:
-    eventful = config.fail_every or config.crash_row is not None or config.children_per
+    eventful = (
+        config.fail_every
+        or config.crash_row is not None
+        or config.children_per
+        or config.keeps_blobs
+    )
     if config.work_ms or config.provider or (is_last and eventful):
         return each(partial(_work, is_last=is_last), config.concurrency)
     return _pass_all if is_last else _advance_all
@@ -167,7 +176,16 @@ async def _work(item: Item, ctx: Context, is_last: bool) -> Outcome:
             await _call(item, config)
     elif config.work_ms:
         await asyncio.sleep(config.work_ms / 1000)
-    return _outcome(item, is_last)
+    outcome = _outcome(item, is_last)
+    if config.keeps_blobs and isinstance(outcome, Done):
+        blob = await ctx.blobs.put(_bytes(f"{item.job.id} {item.row_no}"), 1000)
+        kept = KeepBlob(blob.key, "noop", str(item.job.id))
+        return replace(outcome, effects=[*outcome.effects, kept])
+    return outcome
+
+
+async def _bytes(text: str) -> AsyncGenerator[bytes, None]:
+    yield text.encode()
 
 
 async def _call(item: Item, config: NoopConfig) -> None:

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from penstock.model.webhooks import CHATTY, PIPELINE
 from penstock.store.database import Connection
+from penstock.store.jobs.followers import EventRange
 from penstock.store.queries import load
 
 _sql = load("outbox")
-Place = tuple[str, int]
 Maker = tuple[int, int]
 
 
@@ -33,40 +33,11 @@ class NewDelivery:
         return self.org_id, self.user_id
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """``end`` is where the next one begins; ``full``: there may be more already."""
-
-    end: Place
-    full: bool
-    rows: Sequence[Any]
-
-
-async def any_news(conn: Connection) -> bool:
-    return bool(await conn.fetchval(_sql.news))
-
-
-async def hold_cursor(conn: Connection) -> Place:
-    row = await conn.fetchrow(_sql.hold_cursor)
-    assert row is not None
-    return row["xid"], row["event_id"]
-
-
-async def next_page(conn: Connection, start: Place, most: int) -> Page | None:
-    """Of the next events those that somebody wants, each with who wants it; None: no events."""
-    end = await conn.fetchrow(_sql.page_end, *start, most)
-    assert end is not None
-    if not end["events"]:
-        return None
-    place = (end["xid"], end["id"])
-    rows: Sequence[Any] = ()
-    if await conn.fetchval(_sql.anyone_told):
-        rows = await conn.fetch(_sql.to_tell, *start, *place, most, CHATTY, PIPELINE)
-    return Page(place, end["events"] == most, rows)
-
-
-async def move_cursor(conn: Connection, place: Place) -> None:
-    await conn.execute(_sql.move_cursor, *place)
+async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[Any]:
+    """Of these events those that an endpoint wants, once for each endpoint."""
+    if not await conn.fetchval(_sql.anyone_told):
+        return ()
+    return await conn.fetch(_sql.to_tell, *events.start, *events.end, most, CHATTY, PIPELINE)
 
 
 async def waiting(conn: Connection, most: int) -> list[Any]:

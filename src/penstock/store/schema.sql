@@ -70,6 +70,19 @@ CREATE TABLE files (
 
 CREATE INDEX files_blob ON files (blob_key);
 
+-- Blobs that something other than an upload is kept in: a picture, a page, an export. A blob that
+-- neither `files` nor this table names is deleted.
+CREATE TABLE blob_refs (
+    blob_key   text NOT NULL,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    kind       text NOT NULL,
+    owner      text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (blob_key, org_id, kind, owner)
+);
+
+CREATE INDEX blob_refs_owner ON blob_refs (org_id, kind, owner);
+
 CREATE TABLE jobs (
     id            uuid PRIMARY KEY,
     org_id        bigint NOT NULL REFERENCES orgs,
@@ -150,6 +163,9 @@ CREATE TABLE job_stages (
     kind      text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
     name      text NOT NULL,
     barrier   boolean NOT NULL DEFAULT false,
+    -- Least time between the items of one group, and whether items of one group may run side by side.
+    pace_ms   integer NOT NULL DEFAULT 0,
+    ungrouped boolean NOT NULL DEFAULT false,
     -- Share of an item's way that lies before this stage.
     before    real NOT NULL DEFAULT 0,
     pending   integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
@@ -163,6 +179,17 @@ CREATE TABLE job_stages (
     crashes   smallint NOT NULL DEFAULT 0,
     PRIMARY KEY (job_id, position)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
+
+-- Files of a job beyond its first one (`jobs.file_id`), in order.
+CREATE TABLE job_files (
+    job_id  uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    place   integer NOT NULL CHECK (place > 0),
+    org_id  bigint NOT NULL,
+    file_id uuid NOT NULL REFERENCES files,
+    PRIMARY KEY (job_id, place)
+);
+
+CREATE INDEX job_files_file ON job_files (file_id);
 
 -- A slice is the lease: its id is the fencing token.
 CREATE TABLE slices (
@@ -186,8 +213,20 @@ CREATE TABLE slices (
 
 CREATE INDEX slices_job ON slices (job_id);
 CREATE UNIQUE INDEX slices_one_per_job ON slices (job_id, kind) WHERE kind IN ('ingest', 'finish');
-CREATE UNIQUE INDEX slices_one_per_group ON slices (pipeline, stage, group_key)
+CREATE UNIQUE INDEX slices_one_per_group ON slices (org_id, pipeline, stage, group_key)
     WHERE group_key IS NOT NULL;
+
+-- Groups of stages with a pace: until when nothing of the group may start.
+CREATE TABLE group_times (
+    org_id    bigint NOT NULL REFERENCES orgs,
+    pipeline  text NOT NULL,
+    stage     text NOT NULL,
+    group_key text NOT NULL,
+    free_at   timestamptz NOT NULL,
+    PRIMARY KEY (org_id, pipeline, stage, group_key)
+) WITH (fillfactor = 50);
+
+CREATE INDEX group_times_age ON group_times (free_at);
 
 CREATE TABLE job_items (
     -- No foreign key: it would cost a check per row in the hottest write there is.
@@ -347,6 +386,9 @@ ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE files ENABLE ROW LEVEL SECURITY;
 ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_stages ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_files ENABLE ROW LEVEL SECURITY;
+ALTER TABLE blob_refs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE group_times ENABLE ROW LEVEL SECURITY;
 ALTER TABLE slices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_items ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_errors ENABLE ROW LEVEL SECURITY;
@@ -373,6 +415,8 @@ CREATE POLICY own_rows ON idempotency_keys TO penstock_api
            AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
 -- These hang on a job, which has its own policy; queries reach them through it.
 CREATE POLICY own_org ON job_stages TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON job_files TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON blob_refs TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON slices TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON job_errors TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON events TO penstock_api USING (org_id = (SELECT current_org()));
@@ -385,6 +429,8 @@ CREATE POLICY all_orgs ON api_keys TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON files TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON jobs TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_stages TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_files TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON blob_refs TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON slices TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_items TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_errors TO penstock_admin USING (true);
@@ -399,12 +445,12 @@ CREATE POLICY own_org ON paused_lanes FOR SELECT TO penstock_api
            OR lane = 'priority.' || (SELECT name FROM orgs WHERE id = (SELECT current_org())));
 CREATE POLICY all_orgs ON paused_lanes TO penstock_admin USING (true);
 
-GRANT SELECT ON orgs, users, files, jobs, job_stages, slices, job_items, job_errors, events,
+GRANT SELECT ON orgs, users, files, blob_refs, jobs, job_files, job_stages, slices, job_items, job_errors, events,
     idempotency_keys, audit TO penstock_api, penstock_admin;
 GRANT SELECT (id, org_id, user_id, prefix, name, created_at, expires_at, revoked_at)
     ON api_keys TO penstock_api, penstock_admin;
 GRANT SELECT ON workers, intake, org_time TO penstock_admin;
-GRANT INSERT ON files, jobs, job_stages, job_items, job_errors, events, idempotency_keys, audit
+GRANT INSERT ON files, jobs, job_files, job_stages, job_items, job_errors, events, idempotency_keys, audit
     TO penstock_api, penstock_admin;
 GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstock_admin;
 -- Only to lock them in order before they are deleted.
@@ -1031,19 +1077,19 @@ CREATE TABLE webhook_streams (
 CREATE UNIQUE INDEX webhook_streams_open ON webhook_streams (org_id, user_id)
     WHERE closed_at IS NULL;
 
--- How far events were looked at, in the order they were committed.
-CREATE TABLE webhook_cursor (
-    one      boolean PRIMARY KEY DEFAULT true CHECK (one),
+-- How far each follower has read the events, in the order they were committed.
+CREATE TABLE event_cursors (
+    name     text PRIMARY KEY,
     xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
     event_id bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
-INSERT INTO webhook_cursor DEFAULT VALUES;
+INSERT INTO event_cursors (name) VALUES ('webhooks');
 
 ALTER TABLE webhook_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE webhook_deliveries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE webhook_streams ENABLE ROW LEVEL SECURITY;
-ALTER TABLE webhook_cursor ENABLE ROW LEVEL SECURITY;
+ALTER TABLE event_cursors ENABLE ROW LEVEL SECURITY;
 
 -- All of an org see its endpoints; changing them would show other people's jobs.
 CREATE POLICY own_org ON webhook_endpoints FOR SELECT TO penstock_api

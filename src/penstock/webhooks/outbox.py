@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.engine.runtime import Runtime
+from penstock.engine.services.follow import follow
 from penstock.model.fairness import PRIORITIES, lane_of
 from penstock.model.ids import new_id
 from penstock.model.states import TERMINAL_JOB_STATES
@@ -18,9 +19,12 @@ from penstock.model.webhooks import PIPELINE
 from penstock.store import outbox
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import jobs
+from penstock.store.jobs.followers import EventRange
 from penstock.store.jobs.jobs import FINISH, NewJob, NewStage
 from penstock.store.jobs.transitions import JobMove, NewChild, write_moves
 from penstock.store.outbox import Maker, NewDelivery
+
+FOLLOWER = "webhooks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +42,24 @@ class Outbox:
         self._runtime = runtime
         self._config = config or OutboxConfig()
         self.every_ms = self._config.every_ms
+        self._made = 0
 
     async def run_once(self) -> int:
         """Answers how many deliveries were made."""
-        made = 0
-        async with self._runtime.db.acquire() as conn:
-            full = await outbox.any_news(conn)
-        while full:
-            async with self._runtime.db.transaction() as conn:
-                place = await outbox.hold_cursor(conn)
-                page = await outbox.next_page(conn, place, self._config.events_at_once)
-                if page is None:
-                    break
-                # Sorted, so that the log shows them in the order in which they happened.
-                ids = sorted(new_id() for _ in page.rows)
-                new = [_of_event(row, one) for row, one in zip(page.rows, ids, strict=True)]
-                lanes = await self._make(conn, new)
-                await outbox.move_cursor(conn, page.end)
-                self._runtime.failpoints.reach("outbox_before_commit")
-            self._runtime.failpoints.reach("outbox_after_commit")
-            made, full = made + len(page.rows), page.full
+        self._made = 0
+        async for lanes in follow(
+            self._runtime, FOLLOWER, self._config.events_at_once, self._deliver
+        ):
             await self._wake(lanes)
-        return made + await self._send_tests()
+        return self._made + await self._send_tests()
+
+    async def _deliver(self, conn: Connection, events: EventRange) -> frozenset[str]:
+        rows = await outbox.wanted(conn, events, self._config.events_at_once)
+        # Sorted, so that the log shows them in the order in which they happened.
+        ids = sorted(new_id() for _ in rows)
+        new = [_of_event(row, one) for row, one in zip(rows, ids, strict=True)]
+        self._made += len(rows)
+        return await self._make(conn, new)
 
     async def _send_tests(self) -> int:
         async with self._runtime.db.transaction() as conn:

@@ -10,7 +10,7 @@ from pydantic import Field, StrictBool, StrictInt
 
 from penstock.accounts.passwords import LONGEST, SHORTEST
 from penstock.api.http.answers import stored
-from penstock.api.schemas import Moment, Shape
+from penstock.api.http.schemas import Moment, Shape
 from penstock.model.quota import Quota, Usage
 from penstock.store.accounts.accounts import Principal
 

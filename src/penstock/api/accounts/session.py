@@ -15,7 +15,7 @@ from penstock.api.http.access import Api, ApiParts, Reader, address_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import ANONYMOUS_BYTES, body_of, content_type, order_of
 from penstock.api.http.identify import COOKIE, csrf_token
-from penstock.api.schemas import Shape
+from penstock.api.http.schemas import Shape
 from penstock.model.errors import BadInput, NotThere
 from penstock.store.accounts import sessions
 from penstock.store.accounts.accounts import Principal

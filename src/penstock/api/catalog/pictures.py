@@ -18,7 +18,7 @@ from penstock import __version__
 from penstock.api.catalog.products import ProductId, no_such_product
 from penstock.api.http.access import ApiParts, Reader
 from penstock.api.http.disconnect import while_connected
-from penstock.api.schemas import Shape
+from penstock.api.http.schemas import Shape
 from penstock.engine.runtime import Runtime
 from penstock.formats.pictures import MEDIA_TYPE, shrink
 from penstock.guards.fair_slots import FairSlots

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from penstock.api.schemas import Moment, Shape
+from penstock.api.http.schemas import Moment, Shape
 from penstock.catalog.products.duplicates import Change, diff
 from penstock.store.database import from_json
 

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, Reader, Writer, address_of
-from penstock.api.http.answers import answer
-from penstock.api.http.bodies import body_of, content_type, json_object, read_text
-from penstock.api.http.cursors import from_cursor, to_cursor
-from penstock.api.schemas import (
+from penstock.api.catalog.profile_schemas import (
     ProductFields,
     ProfilePage,
     ProfileQuery,
     ProfileShape,
     ProfilesQuery,
 )
+from penstock.api.http.access import ApiParts, Reader, Writer, address_of
+from penstock.api.http.answers import answer
+from penstock.api.http.bodies import body_of, content_type, json_object, read_text
+from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.catalog.fields import FIELDS
 from penstock.catalog.profiles import profile as catalog
 from penstock.catalog.profiles.checks import ProfileInput

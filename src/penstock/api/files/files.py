@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from penstock.api.files.schemas import StoredFile
 from penstock.api.http.access import ApiParts, Writer, address_of
 from penstock.api.http.answers import answer
 from penstock.api.http.forms import FILE, received_form
 from penstock.api.http.idempotency import IdempotencyKey, idempotency_key, once
 from penstock.api.http.multipart import bad_multipart
-from penstock.api.schemas import StoredFile
 from penstock.app.uploads import keep_upload
 from penstock.store.database import Connection
 

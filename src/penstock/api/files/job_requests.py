@@ -20,7 +20,8 @@ from penstock.api.http.errors import invalid
 from penstock.api.http.forms import FILE, Form, received_form
 from penstock.api.http.idempotency import REPLAYED, idempotency_key
 from penstock.api.http.work import PREVIEW
-from penstock.api.schemas import ExtractionOrder, JobOrder
+from penstock.api.jobs.extraction_schemas import ExtractionOrder
+from penstock.api.jobs.schemas import JobOrder
 from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
@@ -30,7 +31,7 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 
 # Of these a form has none: it brings the file itself.
-_NAMES_OF_FILES = frozenset({"file_id", "upload_id", "path", "url"})
+_NAMES_OF_FILES = frozenset({"file_id", "file_ids", "upload_id", "path", "url"})
 AnyOrder = type[JobOrder] | type[ExtractionOrder]
 
 
@@ -174,10 +175,15 @@ async def _note(conn: Connection, who: Principal, order: Order, receipt: Receipt
 
 
 def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:
+    first, more = asked.file_id, tuple(asked.file_ids or ())
+    if more:
+        first, more = more[0], more[1:]
     return Order(
         pipeline=asked.pipeline,
         config=asked.config,
-        file_id=asked.file_id if upload is None else upload.id,
+        file_id=first if upload is None else upload.id,
+        more_files=more,
+        due_at=asked.due_at,
         priority=asked.priority,
         name=asked.name,
         ip=address_of(request),

@@ -14,13 +14,13 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 
 from penstock.accounts.users import Asker
+from penstock.api.files.schemas import UploadShape
 from penstock.api.http.access import Api, ApiParts, Reader, Writer, address_of, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import content_type, paced
 from penstock.api.http.forms import safe_name
 from penstock.api.http.idempotency import IdempotencyKey, once
 from penstock.api.http.media_types import media_type_of
-from penstock.api.schemas import UploadShape
 from penstock.app import resumable_uploads
 from penstock.model.errors import BadInput, PermanentError, file_too_large
 from penstock.model.ids import new_id

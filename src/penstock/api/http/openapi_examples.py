@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.api.schemas import SOME_ID
+from penstock.api.http.schemas import SOME_ID
 
 _TIME = "2026-11-01T09:30:00Z"
 # What people would really see under these names.

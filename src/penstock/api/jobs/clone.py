@@ -9,8 +9,8 @@ from penstock.api.http.access import ApiParts, JobId, Writer, address_of
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.idempotency import IdempotencyKey, idempotency_key
 from penstock.api.jobs.control_schemas import CloneOrder
+from penstock.api.jobs.schemas import Receipt
 from penstock.api.jobs.shapes import load_job
-from penstock.api.schemas import Receipt
 from penstock.app.clone import Copy, clone
 
 router = APIRouter(tags=["control"])

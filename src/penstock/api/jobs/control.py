@@ -12,8 +12,8 @@ from penstock.api.http.access import Api, ApiParts, JobId, Writer, address_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.jobs.control_schemas import PriorityOrder, Reprocessed, ReprocessOrder
+from penstock.api.jobs.schemas import FullJob, Kickoff, KickoffQuery
 from penstock.api.jobs.shapes import load_job, load_job_shape, state_of
-from penstock.api.schemas import FullJob, Kickoff, KickoffQuery
 from penstock.app import bulk
 from penstock.app.bulk_operations import go_on
 from penstock.app.kickoff import kickoff

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, StrictInt, model_validator
 
-from penstock.api.schemas import FullJob, Moment, Priority, Shape, ShownState
+from penstock.api.http.schemas import Moment, Priority, Shape
+from penstock.api.jobs.schemas import FullJob, ShownState
 from penstock.model.bulk import BulkAction, JobFilter
 from penstock.model.held_rows import HELD_CODES
 from penstock.model.reprocess import Selection

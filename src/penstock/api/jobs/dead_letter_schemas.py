@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field, model_validator
 
 from penstock.api.http.answers import stored
-from penstock.api.schemas import Moment, Shape, split_commas
+from penstock.api.http.schemas import Moment, Shape, split_commas
 from penstock.app.dead_letters import Done
 from penstock.store.jobs.dead_letters import Matching
 

@@ -29,7 +29,7 @@ from penstock.api.jobs.dead_letter_schemas import (
     group_shape,
     letter_shape,
 )
-from penstock.api.schemas import Receipt
+from penstock.api.jobs.schemas import Receipt
 from penstock.app import dead_letters as engine
 from penstock.app.dead_letters import Asked, Done
 from penstock.store.accounts.accounts import Principal

@@ -12,8 +12,8 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Send
 
 from penstock.api.http.access import ApiParts, JobId, Reader
+from penstock.api.jobs.schemas import ExportQuery
 from penstock.api.jobs.shapes import load_job
-from penstock.api.schemas import ExportQuery
 from penstock.app.exports import Wanted, export_pieces
 from penstock.formats.writing.registry import FORMATS
 from penstock.model.errors import BadInput

@@ -11,8 +11,9 @@ from penstock.api.http.access import ApiParts, JobId, Reader, Writer, no_such_jo
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import job_bodies
 from penstock.api.http.idempotency import IdempotencyKey
+from penstock.api.jobs.extraction_schemas import ExtractionJob, ExtractionOrder
+from penstock.api.jobs.schemas import Receipt
 from penstock.api.jobs.shapes import job_shape, load_job
-from penstock.api.schemas import ExtractionJob, ExtractionOrder, Receipt
 from penstock.store.database import from_json
 
 router = APIRouter(prefix="/extraction", tags=["extraction"])

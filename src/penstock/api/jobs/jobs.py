@@ -14,8 +14,8 @@ from penstock.api.http.answers import answer
 from penstock.api.http.bodies import job_bodies
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.http.idempotency import IdempotencyKey
+from penstock.api.jobs.schemas import FullJob, JobOrder, JobPage, JobsQuery, Preview, Receipt
 from penstock.api.jobs.shapes import job_shape, load_job_shape
-from penstock.api.schemas import FullJob, JobOrder, JobPage, JobsQuery, Preview, Receipt
 from penstock.store.jobs import jobs
 from penstock.store.jobs.jobs import Listed
 
@@ -27,7 +27,7 @@ router = APIRouter(tags=["jobs"])
     status_code=202,
     summary="Create a job",
     responses={202: {"model": Receipt, "headers": {"Location": {"schema": {"type": "string"}}}}},
-    openapi_extra=job_bodies(JobOrder, "fileId", "path", "url"),
+    openapi_extra=job_bodies(JobOrder, "fileId", "fileIds", "path", "url"),
 )
 async def create_job(
     request: Request,
@@ -45,7 +45,7 @@ async def create_job(
     "/jobs/preview",
     summary="Preview a job",
     responses={200: {"model": Preview}},
-    openapi_extra=job_bodies(JobOrder, "fileId", "path", "url"),
+    openapi_extra=job_bodies(JobOrder, "fileId", "fileIds", "path", "url"),
 )
 async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
     """What was detected, what each column means, the first 200 rows as they would come out, and

@@ -18,8 +18,8 @@ from penstock.api.http.access import Api, ApiParts, Reader, Writer, address_of, 
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.schemas import Moment, Shape, split_commas
 from penstock.api.jobs.shapes import state_of
-from penstock.api.schemas import Moment, Shape, split_commas
 from penstock.app.retry_now import Hurried, hurry_all, hurry_named
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.model.states import ItemStatus

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from penstock.api.http.access import ApiParts, JobId, Writer, address_of
 from penstock.api.http.answers import answer
+from penstock.api.jobs.schemas import Undone, UndoQuery
 from penstock.api.jobs.shapes import load_job, state_of
-from penstock.api.schemas import Undone, UndoQuery
 from penstock.app.undo import FIRST, undo
 from penstock.model.errors import PermanentError
 from penstock.model.states import TERMINAL_JOB_STATES

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.http.answers import answer
 from penstock.api.jobs.shapes import event_shape, load_job
+from penstock.api.live.schemas import AllEvents, AllEventsQuery, EventPage, EventsQuery
 from penstock.api.live.sse import MEDIA_TYPE, EventStream, wants_stream
 from penstock.api.live.stream import Live
-from penstock.api.schemas import AllEvents, AllEventsQuery, EventPage, EventsQuery
 from penstock.model.errors import BadInput
 from penstock.store.jobs import events
 from penstock.store.jobs.events import START, Place

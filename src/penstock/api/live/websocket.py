@@ -20,10 +20,10 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from penstock.api.http.access import Api, no_such_job, parse_id
 from penstock.api.http.answers import strict_json
 from penstock.api.http.errors import invalid, problem
+from penstock.api.http.schemas import Shape
 from penstock.api.jobs.shapes import load_job
 from penstock.api.live.events import parse_number, parse_place
 from penstock.api.live.stream import Following, Live
-from penstock.api.schemas import Shape
 from penstock.model.errors import BadInput, PenstockError, RateLimited
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS

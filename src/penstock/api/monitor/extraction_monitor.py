@@ -11,9 +11,9 @@ from pydantic import Field
 
 from penstock.api.http.access import Admin, ApiParts
 from penstock.api.http.answers import answer
+from penstock.api.http.schemas import Shape
 from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.metrics import MOST_JOBS
-from penstock.api.schemas import Shape
 from penstock.engine.queue_depth import Queue
 from penstock.model.health import Check, HealthStatus, overall_health
 from penstock.model.last_hour import MINUTES, Ended, success_rate

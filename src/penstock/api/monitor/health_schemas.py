@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from penstock.api.schemas import Shape
+from penstock.api.http.schemas import Shape
 from penstock.model.backpressure import Level
 
 

@@ -13,7 +13,7 @@ from penstock.api.http.answers import answer
 from penstock.api.http.work import Turns
 from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.prometheus import MEDIA_TYPE, Exposition, Sample
-from penstock.api.schemas import WorkerPage
+from penstock.api.monitor.schemas import WorkerPage
 from penstock.engine.queue_depth import Queue
 from penstock.guards.cpu_budget import CpuBudget
 from penstock.model.backpressure import Level

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from penstock.api.http.access import Admin, ApiParts
 from penstock.api.http.answers import answer
+from penstock.api.http.schemas import Shape
 from penstock.api.monitor.health import queue_now, queue_shape
 from penstock.api.monitor.health_schemas import QueueHealth
 from penstock.api.monitor.metrics import MOST_JOBS
-from penstock.api.schemas import Shape, WorkerShape
+from penstock.api.monitor.schemas import WorkerShape
 from penstock.model.last_hour import MINUTES, Ended, minutes, percentile, success_rate
 from penstock.store.workers import activity
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from penstock.api.http.access import Admin, ApiParts, address_of
 from penstock.api.http.answers import answer
-from penstock.api.schemas import LanePage, LaneShape, PauseLaneQuery
+from penstock.api.monitor.schemas import LanePage, LaneShape, PauseLaneQuery
 from penstock.store.workers import lanes
 
 router = APIRouter(tags=["queues"])

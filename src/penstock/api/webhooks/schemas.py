@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field
 
 from penstock.api.http.answers import stored
-from penstock.api.schemas import Shape, split_commas
+from penstock.api.http.schemas import Shape, split_commas
 from penstock.model.webhooks import DEFAULT_EVENTS, message_id
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import from_json

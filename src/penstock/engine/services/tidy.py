@@ -10,7 +10,7 @@ from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store import orphans, uploads
 from penstock.store.accounts import sessions
-from penstock.store.jobs import jobs
+from penstock.store.jobs import claims, jobs
 from penstock.store.workers import workers
 
 
@@ -48,6 +48,7 @@ class Tidier:
         async with self._runtime.db.transaction() as conn:
             await workers.forget(conn)
             await sessions.forget_ended(conn)
+            await claims.forget_paces(conn)
             installation = await orphans.installation_id(conn)
         if not await self._runtime.blobs.belong_to(str(installation)):
             self._runtime.log.warning(

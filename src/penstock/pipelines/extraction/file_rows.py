@@ -105,11 +105,23 @@ async def batches_of_file(
         raise BadInput("INVALID_PARAMETERS", f"A job of {job.pipeline} needs a file")
     if cursor and "columns" in cursor:
         return  # all of it is stored, and looked at
-    path = InputFile(ctx.blobs.path(job.file.blob_key))
     kept = dict(cursor) if cursor else None
-    reading = ctx.children.stream(
-        read_rows_and_stats, path, job.config.reading(), dict(ctx.limits), kept and _place(kept)
-    )
+    async with ctx.blobs.local(job.file.blob_key) as path:
+        reading = ctx.children.stream(
+            read_rows_and_stats, InputFile(path), job.config.reading(), dict(ctx.limits),
+            kept and _place(kept),
+        )  # fmt: skip
+        async with aclosing(_batches(reading, ctx, kept, check_names)) as batches:
+            async for batch in batches:
+                yield batch
+
+
+async def _batches(
+    reading: AsyncGenerator[Any, None],
+    ctx: Context,
+    kept: Mapping[str, Any] | None,
+    check_names: Callable[[Sequence[str]], None],
+) -> AsyncGenerator[RowBatch, None]:
     async with aclosing(reading) as stream:
         head: TableHead = await anext(stream)
         check_names(head.names)

@@ -113,8 +113,10 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     """What a job with this file and config would do with its first rows. Writes nothing."""
     if job.file is None:
         raise BadInput("INVALID_PARAMETERS", "A preview needs a file")
-    path = InputFile(ctx.blobs.path(job.file.blob_key))
-    head = await ctx.children.call(sample_file, path, job.config.reading(), dict(ctx.limits))
+    async with ctx.blobs.local(job.file.blob_key) as path:
+        head = await ctx.children.call(
+            sample_file, InputFile(path), job.config.reading(), dict(ctx.limits)
+        )
     if head["whole"] and not head["rows"]:
         raise BadInput(
             "NO_ROWS", "The file has a header but no rows: choose another sheet or file."
@@ -153,9 +155,9 @@ async def check_first_rows(job: Job, ctx: Context) -> None:
     """Raise BadInput for a file whose first rows show that no column names its products."""
     if job.file is None or names_products(job.config.mapping):
         return
-    path = InputFile(ctx.blobs.path(job.file.blob_key))
     reading, limits = job.config.reading(), dict(ctx.limits)
-    head = await ctx.children.call(sample_file, path, reading, limits, SHOWN_ROWS)
+    async with ctx.blobs.local(job.file.blob_key) as path:
+        head = await ctx.children.call(sample_file, InputFile(path), reading, limits, SHOWN_ROWS)
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
     if not head["rows"]:
         return

@@ -5,10 +5,18 @@ A new effect is a class in `model/effects.py`, a module here and a line in `WRIT
 
 from __future__ import annotations
 
+from penstock.store.effects.blobs import BlobReferences
 from penstock.store.effects.deliveries import Deliveries
 from penstock.store.effects.events import Events
 from penstock.store.effects.missing_products import MissingProducts
 from penstock.store.effects.products import Products
 from penstock.store.effects.row_names import RowNames
 
-WRITERS = (RowNames(), Products(), Events(), Deliveries(), MissingProducts())
+WRITERS = (
+    RowNames(),
+    Products(),
+    BlobReferences(),
+    Events(),
+    Deliveries(),
+    MissingProducts(),
+)

@@ -60,6 +60,10 @@ class Work:
     grouped: bool
     avg_ms: float | None
     avg_bytes: float | None
+    # Least time between the items of one group.
+    pace_ms: int
+    # Items of one group may run side by side.
+    ungrouped: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,7 @@ def _work(row: Any) -> Work:
     return Work(
         row["job_id"], row["pipeline"], row["kind"], row["stage"], row["position"], row["pending"],
         row["floor"], row["grouped"], row["avg_ms"], row["avg_bytes"],
+        row["pace_ms"], row["ungrouped"],
     )  # fmt: skip
 
 
@@ -176,12 +181,36 @@ async def pick_items(
     return picked
 
 
+async def pick_ungrouped(conn: Connection, work: Work, size: int) -> list[Candidate]:
+    """Items with a group, for a stage that ignores groups."""
+    rows = await conn.fetch(_sql.pick_ungrouped, work.job_id, work.position, size)
+    return [Candidate._make(row) for row in rows]
+
+
+async def pace_groups(conn: Connection, org_id: int, work: Work, groups: Collection[str]) -> None:
+    """Nothing of these groups starts before their stage's pace allows it."""
+    await conn.execute(
+        _sql.pace_groups, org_id, work.pipeline, work.stage, sorted(groups), work.pace_ms
+    )
+
+
+async def forget_paces(conn: Connection) -> None:
+    await conn.execute(_sql.forget_paces)
+
+
 async def pick_groups(
-    conn: Connection, work: Work, groups: int, size: int
+    conn: Connection, org_id: int, work: Work, groups: int, size: int
 ) -> Mapping[str, list[tuple[int, int, bool]]]:
     """Row number, crashes and whether it is due, of the head of each free group."""
     rows = await conn.fetch(
-        _sql.pick_groups, work.job_id, work.position, work.pipeline, work.stage, groups, size
+        _sql.pick_groups,
+        work.job_id,
+        work.position,
+        work.pipeline,
+        work.stage,
+        groups,
+        size,
+        org_id,
     )
     picked: dict[str, list[tuple[int, int, bool]]] = {}
     for group, row_no, crashes, due in rows:

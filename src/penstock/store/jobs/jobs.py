@@ -43,6 +43,8 @@ class NewStage:
     before: float = 0.0
     pending: int = 0
     ready: bool = False
+    pace_ms: int = 0
+    ungrouped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class NewJob:
     stages: Sequence[NewStage]
     name: str = ""
     file_id: UUID | None = None
+    # Files beyond the first one.
+    more_files: Sequence[UUID] = ()
     bytes_total: int = 0
     ip: str | None = None
     standing: bool = False
@@ -82,12 +86,14 @@ async def add_job(conn: Connection, job: NewJob) -> None:
             job.rows is not None, job.bytes_total, *zip(*stages, strict=True),
             [row.key for row in rows], [row.group for row in rows],
             [to_json(row.input) for row in rows], to_json(dict(job.told)),
+            [s.pace_ms for s in job.stages], [s.ungrouped for s in job.stages],
+            list(job.more_files),
         )  # fmt: skip
     except asyncpg.ForeignKeyViolationError as error:
-        if error.constraint_name != "jobs_file_id_fkey":
+        if error.constraint_name not in ("jobs_file_id_fkey", "job_files_file_id_fkey"):
             raise
         # Nobody had used it for so long that it was swept away this moment.
-        raise NotThere("FILE_NOT_FOUND", f"There is no file {job.file_id} any more.") from error
+        raise NotThere("FILE_NOT_FOUND", "A file of this job was deleted meanwhile.") from error
 
 
 async def get_job(conn: Connection, job_id: UUID) -> Any:
@@ -190,6 +196,11 @@ async def take_blob(conn: Connection, blob_key: str) -> bool:
     orgs, so ``conn`` must be the owner's."""
     await conn.execute(_sql.take_blob, blob_key)
     return not await conn.fetchval(_sql.names_blob, blob_key)
+
+
+async def more_files(conn: Connection, job_id: UUID) -> tuple[UUID, ...]:
+    """The files of a job beyond its first one."""
+    return tuple(row["file_id"] for row in await conn.fetch(_sql.more_files_of, job_id))
 
 
 async def get_file(conn: Connection, file_id: UUID) -> Any:

@@ -122,6 +122,8 @@ async def set_config(conn: Connection, job: Any, config: str, stages: Sequence[N
     await lock(conn, job["id"])
     barrier = any(stage.barrier for stage in stages)
     await conn.execute(_sql.set_config, job["id"], config, barrier)
-    rows = [(s.position, s.kind, s.name, s.barrier, s.before) for s in stages]
+    rows = [
+        (s.position, s.kind, s.name, s.barrier, s.before, s.pace_ms, s.ungrouped) for s in stages
+    ]
     columns = [list(column) for column in zip(*rows, strict=True)]
     await conn.execute(_sql.set_stages, job["id"], job["org_id"], *columns)

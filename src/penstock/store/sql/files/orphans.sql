@@ -3,6 +3,7 @@
 -- dead letter has them. LIMIT, where EXISTS would do: PostgreSQL would read all jobs for one page.
 SELECT f.id, f.created_at,
        coalesce((SELECT true FROM jobs j WHERE j.file_id = f.id LIMIT 1),
+                (SELECT true FROM job_files m WHERE m.file_id = f.id LIMIT 1),
                 (SELECT true FROM dead_letters d WHERE d.file_id = f.id LIMIT 1), false) AS used
 FROM files f
 WHERE (f.created_at, f.id) > ($1, $2) AND f.created_at < now() - $3 * interval '1 hour'
@@ -17,6 +18,7 @@ SELECT id FROM files WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOC
 WITH gone AS (
     DELETE FROM files f WHERE f.id = ANY ($1::uuid[])
       AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.file_id = f.id)
+      AND NOT EXISTS (SELECT 1 FROM job_files m WHERE m.file_id = f.id)
       AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.file_id = f.id)
     RETURNING f.blob_key, f.org_id, f.size
 ), freed AS (
@@ -26,9 +28,10 @@ WITH gone AS (
 SELECT blob_key FROM gone
 
 -- name: unnamed_blobs
--- Which of these blobs no upload is kept in.
+-- Which of these blobs nothing is kept in.
 SELECT k.key FROM unnest($1::text[]) AS k (key)
 WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.blob_key = k.key)
+  AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.blob_key = k.key)
 
 -- name: installation_id
 -- Who we are, for what we leave outside the database.

@@ -74,7 +74,7 @@ LIMIT 1
 -- The org's next work: priority, then the job served least recently; ingest first, or with $5 not at
 -- all, then late stages. Without the jobs in $6, which are locked.
 SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
-       st.pending, st.floor, st.avg_ms, st.avg_bytes
+       st.pending, st.floor, st.avg_ms, st.avg_bytes, st.pace_ms, st.ungrouped
 FROM jobs j
 CROSS JOIN LATERAL (
     SELECT * FROM job_stages s
@@ -95,7 +95,7 @@ LIMIT 1
 -- name: choose_stage_of_job
 -- The same, for a worker that serves one job only.
 SELECT j.id AS job_id, j.org_id, j.pipeline, j.grouped, st.position, st.kind,
-       st.name AS stage, st.pending, st.floor, st.avg_ms, st.avg_bytes, o.weight,
+       st.name AS stage, st.pending, st.floor, st.avg_ms, st.avg_bytes, st.pace_ms, st.ungrouped, o.weight,
        coalesce(greatest(t.vt, c.v), 0) AS vstart
 FROM jobs j
 JOIN orgs o ON o.id = j.org_id
@@ -112,7 +112,7 @@ WHERE j.id = $1 AND j.pipeline = ANY ($2::text[])
 -- name: choose_neighbours
 -- Small jobs of the same org, pipeline and stage, to share a claim with the one chosen.
 SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
-       st.pending, st.floor, st.avg_ms, st.avg_bytes
+       st.pending, st.floor, st.avg_ms, st.avg_bytes, st.pace_ms, st.ungrouped
 FROM jobs j
 JOIN job_stages st ON st.job_id = j.id AND st.position = $7 AND st.name = $3 AND st.kind = 'items'
 WHERE j.org_id = $1 AND j.pipeline = $2 AND j.state IN ('queued', 'running') AND NOT j.paused
@@ -162,7 +162,11 @@ WITH RECURSIVE groups (group_key) AS (
     ) AS head
     WHERE (head.due_at IS NULL OR head.due_at <= statement_timestamp())
       AND NOT EXISTS (SELECT 1 FROM slices s
-                      WHERE s.pipeline = $3 AND s.stage = $4 AND s.group_key = g.group_key)
+                      WHERE s.org_id = $7 AND s.pipeline = $3 AND s.stage = $4
+                        AND s.group_key = g.group_key)
+      AND NOT EXISTS (SELECT 1 FROM group_times t
+                      WHERE t.org_id = $7 AND t.pipeline = $3 AND t.stage = $4
+                        AND t.group_key = g.group_key AND t.free_at > statement_timestamp())
     LIMIT $5
 )
 SELECT f.group_key, t.row_no, t.crashes, coalesce(t.due_at <= statement_timestamp(), true) AS due
@@ -172,6 +176,24 @@ FROM free f CROSS JOIN LATERAL (
     ORDER BY i.row_no LIMIT $6
 ) AS t
 ORDER BY f.group_key, t.row_no
+
+-- name: pick_ungrouped
+-- Candidates of a job whose stage ignores groups: items with a group, in any order.
+SELECT i.row_no, i.crashes, false AS fresh FROM job_items i
+WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key IS NOT NULL
+  AND (i.due_at IS NULL OR i.due_at <= statement_timestamp())
+ORDER BY i.group_key, i.row_no LIMIT $3
+
+-- name: pace_groups
+-- Nothing of these groups starts before their pace allows it.
+INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
+SELECT $1, $2, $3, g.group_key, now() + $5 * interval '1 millisecond'
+FROM unnest($4::text[]) AS g (group_key) ORDER BY g.group_key
+ON CONFLICT (org_id, pipeline, stage, group_key) DO UPDATE SET free_at = excluded.free_at
+
+-- name: forget_paces
+-- Groups that may start anyway.
+DELETE FROM group_times WHERE free_at < now() - interval '1 hour'
 
 -- name: open_slices
 -- The leases of a claim, by the database's clock, and their items marked as held; answers how many.
@@ -247,11 +269,22 @@ UPDATE job_stages st SET ready_at = coalesce(
           (SELECT min(due_at) FROM job_items i
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
              AND i.group_key IS NOT NULL AND i.due_at > now()),
-          -- A group may be held by another job: look again soon.
+          -- A group may be held by another slice: look again soon.
           (SELECT now() + interval '500 milliseconds' FROM job_items i
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
              AND i.group_key IS NOT NULL AND (i.due_at IS NULL OR i.due_at <= now())
-           LIMIT 1)),
+             AND NOT EXISTS (SELECT 1 FROM group_times t JOIN jobs j ON j.id = $1
+                             WHERE t.org_id = j.org_id AND t.pipeline = j.pipeline
+                               AND t.stage = st.name AND t.group_key = i.group_key
+                               AND t.free_at > now())
+           LIMIT 1),
+          -- Or it waits for its pace.
+          (SELECT min(t.free_at) FROM group_times t JOIN jobs j ON j.id = $1
+           WHERE t.org_id = j.org_id AND t.pipeline = j.pipeline AND t.stage = st.name
+             AND t.free_at > now()
+             AND EXISTS (SELECT 1 FROM job_items i
+                         WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
+                           AND i.group_key = t.group_key LIMIT 1))),
     'infinity')
 WHERE st.job_id = $1 AND st.position = $2 AND st.ready_at <= now()
 
@@ -277,7 +310,9 @@ ORDER BY i.job_id, i.row_no
 SELECT j.id, j.org_id, j.user_id, j.pipeline, j.config, j.header, j.context, j.state, j.ending, j.standing,
        CASE WHEN j.ingest_done THEN NULL ELSE j.ingest_cursor END AS ingest_cursor, j.ingest_done, j.attempts, j.needs_finish, j.last_error,
        j.total, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.lane,
-       f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key
+       f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key,
+       ARRAY(SELECT to_json(f)::text FROM job_files m JOIN files f ON f.id = m.file_id
+             WHERE m.job_id = j.id ORDER BY m.place) AS more_files
 FROM jobs j LEFT JOIN files f ON f.id = j.file_id
 WHERE j.id = ANY ($1::uuid[])
 

@@ -9,12 +9,15 @@ WITH job AS (
             $16, coalesce($16, now()), 1, $17, $17, $18, $19)
 ), stages AS (
     INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pending, open,
-                            ready_at)
+                            ready_at, pace_ms, ungrouped)
     SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pending, s.pending,
-           CASE WHEN s.ready THEN coalesce($16, now()) ELSE 'infinity' END
+           CASE WHEN s.ready THEN coalesce($16, now()) ELSE 'infinity' END, s.pace_ms, s.ungrouped
     FROM unnest($20::smallint[], $21::text[], $22::text[], $23::boolean[], $24::real[],
-                $25::integer[], $26::boolean[])
-        AS s (position, kind, name, barrier, before, pending, ready)
+                $25::integer[], $26::boolean[], $31::integer[], $32::boolean[])
+        AS s (position, kind, name, barrier, before, pending, ready, pace_ms, ungrouped)
+), more_files AS (
+    INSERT INTO job_files (job_id, place, org_id, file_id)
+    SELECT $1, f.place, $2, f.id FROM unnest($33::uuid[]) WITH ORDINALITY AS f (id, place)
 ), items AS (
     INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, key, group_key, input)
     SELECT $1, i.row_no, $2, $3, $4, i.key, i.group_key, i.input::jsonb
@@ -125,8 +128,13 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('penstock.blob:' || current
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.blob:' || current_schema() || ':' || $1, 0))
 
 -- name: names_blob
--- Whether any upload, of whatever org, is kept in this blob.
+-- Whether anything, of whatever org, is kept in this blob.
 SELECT EXISTS (SELECT 1 FROM files WHERE blob_key = $1)
+    OR EXISTS (SELECT 1 FROM blob_refs WHERE blob_key = $1)
+
+-- name: more_files_of
+-- The files of a job beyond its first one.
+SELECT file_id FROM job_files WHERE job_id = $1 ORDER BY place
 
 -- name: get_file
 -- One upload.

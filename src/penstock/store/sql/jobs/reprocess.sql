@@ -121,9 +121,11 @@ UPDATE jobs SET config = $2::jsonb, context = '{}', labels = '{}', ingest_done =
 
 -- name: set_stages
 -- The stages of another configuration. One that is no more has nothing in it and stays empty.
-INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before)
-SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before
-FROM unnest($3::smallint[], $4::text[], $5::text[], $6::boolean[], $7::real[])
-    AS s (position, kind, name, barrier, before)
+INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pace_ms, ungrouped)
+SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pace_ms, s.ungrouped
+FROM unnest($3::smallint[], $4::text[], $5::text[], $6::boolean[], $7::real[], $8::integer[],
+            $9::boolean[])
+    AS s (position, kind, name, barrier, before, pace_ms, ungrouped)
 ON CONFLICT (job_id, position) DO UPDATE
-SET name = excluded.name, barrier = excluded.barrier, before = excluded.before
+SET name = excluded.name, barrier = excluded.barrier, before = excluded.before,
+    pace_ms = excluded.pace_ms, ungrouped = excluded.ungrouped

@@ -1,36 +1,6 @@
--- name: news
--- Whether there is anything to look at, without a lock: an idle installation writes nothing. A place
--- in the future is one in another server, from which this database was restored: what is told here is
--- numbered from the start again, and what is older lies in the future, too.
-SELECT true FROM webhook_cursor c
-CROSS JOIN LATERAL (SELECT c.xid > pg_snapshot_xmax(pg_current_snapshot()) AS restored) AS r
-CROSS JOIN LATERAL (
-    SELECT 1 FROM events e
-    WHERE (e.xid, e.id) > (CASE WHEN r.restored THEN '0' ELSE c.xid END,
-                           CASE WHEN r.restored THEN 0 ELSE c.event_id END)
-      AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
-    ORDER BY e.xid, e.id LIMIT 1) AS first
-
--- name: hold_cursor
--- How far events were looked at; two who lead for a moment take turns.
-SELECT (CASE WHEN r.restored THEN '0' ELSE c.xid END)::text AS xid,
-       CASE WHEN r.restored THEN 0 ELSE c.event_id END AS event_id
-FROM webhook_cursor c
-CROSS JOIN LATERAL (SELECT c.xid > pg_snapshot_xmax(pg_current_snapshot()) AS restored) AS r
-FOR UPDATE OF c
-
 -- name: anyone_told
 -- Whether there is any endpoint that could be told anything.
 SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE enabled)
-
--- name: page_end
--- The last of the next events in the order of their commits, and how many they are: only what no
--- open transaction can still precede.
-SELECT count(*) AS events, (max(ARRAY[e.xid::text::numeric, e.id]))[1]::text AS xid,
-       (max(ARRAY[e.xid::text::numeric, e.id]))[2]::bigint AS id
-FROM (SELECT xid, id FROM events
-      WHERE (xid, id) > ($1::text::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-      ORDER BY xid, id LIMIT $3) AS e
 
 -- name: to_tell
 -- Events up to there, each with every endpoint that wants it and whose maker may see its job.
@@ -61,10 +31,6 @@ WHERE j.pipeline <> $7 AND (e.sees_all OR j.user_id = e.user_id)
   AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
                   WHERE d.endpoint_id = e.endpoint_id AND d.event_id = e.id)
 ORDER BY e.xid, e.id, e.endpoint_id
-
--- name: move_cursor
--- All events up to there are behind us.
-UPDATE webhook_cursor SET xid = $1::text::xid8, event_id = $2
 
 -- name: waiting
 -- Tests that somebody asked for.

@@ -1,0 +1,68 @@
+"""Workers and lanes as the API shows them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import (
+    Field,
+)
+
+from penstock.api.http.schemas import Shape
+
+
+class WorkerShape(Shape):
+    id: str
+    host: str
+    pid: int
+    started_at: datetime
+    silent_ms: int = Field(description="Time since its last heartbeat.")
+    slots: int
+    figures: dict[str, Any] = Field(
+        description="Load, sizes and rates as the worker told them, every two seconds."
+    )
+
+
+class WorkerCounts(Shape):
+    active: int = Field(description="Workers that hold a slice.")
+    idle: int
+    total: int
+
+
+class WorkerQueue(Shape):
+    waiting: int
+    active: int
+    completed: int = Field(description="In the last hour; so is what follows.")
+    failed: int
+
+
+class WorkerPerformance(Shape):
+    avg_processing_time: float | None = Field(description="From a job's start to its end, in s.")
+    success_rate: float | None = Field(description="In percent; null: nothing has ended.")
+    throughput: float = Field(description="Jobs that ended, per minute.")
+
+
+class WorkerPage(Shape):
+    workers: WorkerCounts
+    queue: WorkerQueue
+    performance: WorkerPerformance
+    items: list[WorkerShape]
+
+
+class LaneShape(Shape):
+    lane: str
+    jobs: int = Field(description="Live jobs.")
+    running: int
+    paused: bool
+    paused_at: datetime | None
+    paused_by: str | None
+    reason: str | None
+
+
+class LanePage(Shape):
+    items: list[LaneShape]
+
+
+class PauseLaneQuery(Shape):
+    reason: str = Field("", max_length=500, description="Shown beside the paused lane.")

@@ -1,0 +1,32 @@
+"""References to blobs, beside the uploads: a blob is deleted once nothing refers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.database import Connection
+from penstock.store.queries import load
+
+_sql = load("blob_refs")
+# Of a blob: its key, the kind of the reference, and the owner.
+Reference = tuple[str, str, str]
+
+
+async def add(conn: Connection, org_id: int, references: Sequence[Reference]) -> None:
+    """From here to the end of the transaction the blobs are safe from the tidier; after it the
+    references keep them."""
+    keys, kinds, owners = zip(*sorted(set(references)), strict=True)
+    await conn.execute(_sql.hold_blobs, sorted(set(keys)))
+    await conn.execute(_sql.add_references, org_id, keys, kinds, owners)
+
+
+async def remove(conn: Connection, org_id: int, kind: str, owner: str) -> int:
+    """Answers how many references there were. Blobs that lost their last one are deleted later."""
+    done = await conn.execute(_sql.remove_references, org_id, kind, owner)
+    return int(done.removeprefix("DELETE "))
+
+
+async def of_owner(conn: Connection, org_id: int, kind: str, owner: str) -> list[str]:
+    """Keys of the blobs."""
+    rows = await conn.fetch(_sql.references_of_owner, org_id, kind, owner)
+    return [row["blob_key"] for row in rows]
