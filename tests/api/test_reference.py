@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from tests.api.conftest import client_of, refused
 
 from penstock.api.http.errors import STATUSES
-from penstock.api.http.openapi_errors import MEANINGS, OWN
+from penstock.api.openapi.errors import MEANINGS, OWN
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ async def test_the_page_needs_nothing_from_elsewhere(
 
 
 async def test_what_is_written_in_descriptions_is_no_html(client: httpx2.AsyncClient) -> None:
-    from penstock.api.http.reference_page import page
+    from penstock.api.openapi.reference_page import page
 
     evil = "<img src=x onerror=alert(1)>"
     document = {

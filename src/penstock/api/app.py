@@ -14,7 +14,6 @@ from penstock import __version__
 from penstock.api.accounts import audit, keys, orgs, session, sessions, users
 from penstock.api.catalog import pictures, products, profiles
 from penstock.api.files import files, resumable_uploads
-from penstock.api.http import reference
 from penstock.api.http.access import Api, principal
 from penstock.api.http.cors import cross_origin
 from penstock.api.http.cpu_budget import CpuBudgetMiddleware
@@ -22,7 +21,6 @@ from penstock.api.http.cursors import signing
 from penstock.api.http.errors import handle_errors
 from penstock.api.http.identify import Door
 from penstock.api.http.middleware import Frame
-from penstock.api.http.openapi import describe
 from penstock.api.http.versions import operation_id
 from penstock.api.http.work import ROUTES, Turns, name_of_route
 from penstock.api.jobs import (
@@ -42,6 +40,8 @@ from penstock.api.live import events, websocket
 from penstock.api.live.stream import Live
 from penstock.api.live.tail import Tail
 from penstock.api.monitor import extraction_monitor, health, metrics, monitor, queues
+from penstock.api.openapi import reference
+from penstock.api.openapi.document import describe
 from penstock.api.webhooks import webhooks
 from penstock.engine.runtime import Runtime
 from penstock.guards.cpu_budget import CpuBudget

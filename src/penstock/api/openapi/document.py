@@ -12,10 +12,10 @@ from fastapi.routing import APIRoute
 
 from penstock.api.http.access import WAYS_IN, principal
 from penstock.api.http.errors import STATUSES
-from penstock.api.http.openapi_errors import MEANINGS, codes_of
-from penstock.api.http.openapi_examples import example_of
 from penstock.api.http.schemas import Problem
 from penstock.api.http.versions import CURRENT, DEPRECATED, HEADER, VERSIONS, operation_id
+from penstock.api.openapi.errors import MEANINGS, codes_of
+from penstock.api.openapi.examples import example_of
 
 _PROBLEM = "application/problem+json"
 _MAY_PASS = frozenset({408, 423, 424, 429, 500, 503, 507})

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from fastapi import APIRouter, Request, Response
 
-from penstock.api.http.reference_page import page
+from penstock.api.openapi.reference_page import page
 from penstock.model.errors import NotThere
 
 router = APIRouter(include_in_schema=False)
