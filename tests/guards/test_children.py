@@ -259,3 +259,18 @@ async def test_an_owner_whose_child_dies_gets_a_new_one_and_not_that_of_another(
         with pytest.raises(ChildCrashed):
             await rough.call(child_work.die, signal.SIGKILL)
         assert await quiet.call(child_work.pid) == own
+
+
+async def test_a_caller_that_gives_up_leaves_a_child_that_is_still_importing(
+    pool: ChildPool,
+) -> None:
+    quiet, rough = pool.for_owner("quiet"), pool.for_owner("rough")
+    held = asyncio.create_task(rough.call(child_work.die, signal.SIGKILL))
+    await quiet.call(child_work.pid)
+    with pytest.raises(ChildCrashed):
+        await held
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await rough.call(child_work.pid)
+    first = await rough.call(child_work.pid)
+    assert await rough.call(child_work.pid) == first

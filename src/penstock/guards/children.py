@@ -138,7 +138,8 @@ class ChildPool:
         child = self._take(owner)
         try:
             if child.importing is not None:
-                await child.importing
+                # A caller that gives up must not end a child that is about to be ready.
+                await asyncio.shield(child.importing)
             yield child
         finally:
             self._give_back(child)
@@ -179,6 +180,9 @@ class ChildPool:
         return child
 
     def _give_back(self, child: _Child) -> None:
+        if child.is_importing and not self._closed:
+            self._idle.append(child)
+            return
         child.uses += 1
         worn = child.uses >= USES_PER_CHILD
         if child.busy or self._closed or worn or child.resident() > self._resident_bytes:
@@ -250,6 +254,10 @@ class _Child:
         self.uses = 0
         self.owner: Hashable = None
         self.importing: asyncio.Task[None] | None = None
+
+    @property
+    def is_importing(self) -> bool:
+        return self.importing is not None and not self.importing.done()
 
     async def import_modules(self, names: Sequence[str]) -> None:
         """Import modules in advance. A failure is reported by the first call."""
