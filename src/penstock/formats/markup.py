@@ -1,7 +1,6 @@
-"""HTML as it is found, cut into tags and texts: whatever is broken is text, nothing is an error.
+"""Split HTML into tags and texts. Broken markup is treated as text, never as an error.
 
-Works on a stream in bounded memory and in one walk: no input makes it look at a character more than
-a few times.
+Works on a stream in bounded memory and linear time.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ from html import unescape
 from typing import NamedTuple, TextIO
 
 _READ_CHARS = 128 * 1024
-# A mark that is not closed within so many characters opens nothing.
+# A `<` without a `>` within so many characters is not a tag.
 _MAX_TAG_LENGTH = 64 * 1024
 _NAME = re.compile(r"</?([A-Za-z][\w:.-]{0,60})")
 _ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
-# What these hold is no text of the page.
+# Elements whose content is not displayed.
 _UNSHOWN = ("script", "style", "template", "noscript", "title", "xml")
 
 
 class Tag(NamedTuple):
-    """``closes`` is true for an end tag; attributes are parsed only when asked for."""
+    """``closes``: an end tag. Attributes are parsed on demand."""
 
     name: str
     closes: bool
@@ -33,7 +32,7 @@ class Tag(NamedTuple):
 
 
 def tags_and_texts(file: TextIO) -> Iterator[Tag | str]:
-    """What is shown, in its order; comments, scripts and styles are left out."""
+    """Tags and displayed texts in order, without comments, scripts and styles."""
     unshown: str | None = None
     for piece in _pieces(file):
         if isinstance(piece, Tag):
@@ -69,7 +68,7 @@ def _pieces(file: TextIO) -> Iterator[Tag | str]:
 
 
 def _at_mark(text: str, at: int) -> tuple[Tag | str | None, int]:
-    """What the ``<`` at this place begins, and where that ends."""
+    """What starts at the ``<`` at this position, and its end."""
     most = at + _MAX_TAG_LENGTH
     if text.startswith("<!--", at):
         end = text.find("-->", at + 4, most)
@@ -86,7 +85,7 @@ def _at_mark(text: str, at: int) -> tuple[Tag | str | None, int]:
 
 
 def _end_of_tag(text: str, at: int, most: int) -> int:
-    """The ``>`` that ends a tag: not one inside of quotes, unless those are never closed."""
+    """The ``>`` that ends a tag: not one inside quotes, unless they are never closed."""
     first = text.find(">", at, most)
     end = first
     while end >= 0:

@@ -1,6 +1,6 @@
-"""Pictures from anywhere, made small and plain: what goes in is believed only as far as it decodes.
+"""Turn untrusted pictures into thumbnails.
 
-Made for a child process: a decoder is a parser of foreign bytes like any other.
+Runs in a child process, since decoders parse untrusted data.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 MEDIA_TYPE = "image/webp"
-# Rasters that browsers know. An SVG is a program, and is none of them.
+# Raster formats of browsers. SVG is excluded, since it can contain programs.
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
-# Decoded they take four bytes each; a file of some kilobytes can claim billions of them.
+# Decoded, a pixel takes four bytes; a small file can claim billions of them.
 MAX_PIXELS = 40_000_000
 # Cameras and programs write about ten; each scan of a progressive JPEG decodes all of its pixels.
 MAX_SCANS = 100
 _QUALITY = 82
 _SCAN, _END, _STANDALONE = 0xDA, 0xD9, {0x01, *range(0xD0, 0xD9)}
-# Behind a scan's header: what is neither a stuffed byte nor a restart marker is the next marker.
+# After a scan's header: the next marker that is neither a stuffed byte nor a restart marker.
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
-    """The picture as WebP, once for each box it shall fit into, upright and without its metadata;
-    of an animation the first frame. A smaller picture is not enlarged."""
-    # Whoever only names this function need not load a decoder.
+    """The picture as WebP, once for each box, rotated upright and without metadata; the first frame
+    of an animation. A smaller picture is not enlarged."""
+    # Imported here, so that the parent process does not load a decoder.
     from PIL import Image, ImageOps
 
     if count_scans(content) > MAX_SCANS:
@@ -50,7 +50,7 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
         except (BadInput, MemoryError):
             raise
         except Exception as error:
-            # Decoders of broken files raise whatever they stumble over.
+            # Decoders raise many kinds of exceptions for broken files.
             raise _unreadable(
                 "is no picture that can be shown: not a JPEG, PNG, WebP, GIF or AVIF, or a broken"
                 " one"
@@ -58,7 +58,7 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
 
 
 def count_scans(content: bytes) -> int:
-    """Scans of a JPEG, counted without decoding; 0 for other formats. Stops beyond the bound."""
+    """The number of scans of a JPEG, without decoding; 0 for other formats. Stops at the limit."""
     if not content.startswith(b"\xff\xd8"):
         return 0
     scans, at = 0, 2
@@ -70,7 +70,7 @@ def count_scans(content: bytes) -> int:
         if kind == _END:
             break
         if kind not in _STANDALONE:
-            # The segment's length includes the two bytes that state it.
+            # The length of a segment includes its own two bytes.
             at += max(2, int.from_bytes(content[at : at + 2], "big"))
         scans += kind == _SCAN
     return scans

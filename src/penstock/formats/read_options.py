@@ -1,4 +1,4 @@
-"""What may be asked of a reading, and what it says of itself."""
+"""Options of a reading, and its report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Format = Literal[
 FORMATS: tuple[Format, ...] = (
     "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
 )  # fmt: skip
-# Of preamble, footer, problems and the like a report shows the first few; it counts them all.
+# Entries of preamble, footer, problems and the like in a report.
 MAX_SHOWN = 50
 _MAX_SHOWN_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the caller knows better than we can find out. Lines and rows count from 1."""
+    """Settings that override detection. Lines and rows count from 1."""
 
     format: str | None = None
     encoding: str | None = None
@@ -39,7 +39,7 @@ class ReadOptions:
 
     @property
     def cuts_lines(self) -> bool:
-        """Whether the caller says how lines are cut, or where the table begins."""
+        """Whether the options say how lines are split or where the table starts."""
         told = (self.delimiter, self.widths, self.header_row, self.skip_rows)
         return any(one is not None for one in told)
 
@@ -54,20 +54,20 @@ class ReadOptions:
 @transferable
 @dataclass(slots=True)
 class Problem:
-    """One place that is not as it should be, and what was made of it."""
+    """A problem at one position of the file, and how it was handled."""
 
     code: str
     line: int
     message: str
-    # Counted from 1. A row is one of the table, as items are numbered; none where no row came of
-    # the place, or where it is not one row's alone.
+    # Counted from 1. ``row`` is the item number; None if the position belongs to no row or to
+    # several.
     column: int | None = None
     row: int | None = None
 
 
 @dataclass(slots=True)
 class Detected:
-    """The report: every finding can be overridden by the option of the same name."""
+    """The report. Each finding can be overridden by the option of the same name."""
 
     format: str
     container: str | None = None
@@ -96,7 +96,7 @@ class Detected:
         return asdict(self)
 
     def doubt(self, what: str, confidence: float) -> None:
-        """Say an ambiguity; the report is as sure as its weakest finding."""
+        """Add an ambiguity; the report's confidence is that of its weakest finding."""
         self.ambiguities.append(what)
         self.confidence = round(min(self.confidence, confidence), 2)
 
@@ -106,7 +106,7 @@ def shown_line(number: int, text: str) -> dict[str, Any]:
 
 
 def check_options(options: ReadOptions) -> None:
-    """What can never be right, said before a file is opened."""
+    """Raise BadInput for options that can never be right."""
     if options.format is not None and options.format not in FORMATS:
         raise wrong_option("format", options.format, f"known are {', '.join(FORMATS)}")
     for name in ("delimiter", "quote", "escape"):
@@ -129,7 +129,7 @@ def check_encoding(name: str) -> None:
 
 
 def _may_be(name: str, value: str) -> bool:
-    """No quote and no escape are an answer; a delimiter may be several characters."""
+    """Quote and escape may be empty; a delimiter may have several characters."""
     if name == "delimiter":
         return 1 < len(value) <= 8 and not set(value) & set("\r\n\"'")
     return value == ""

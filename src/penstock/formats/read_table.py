@@ -1,7 +1,7 @@
-"""One door for every file: what it is, by its content, then its table as a stream.
+"""Read any file: detect its type by content, then stream its table.
 
 read_table   a head, the rows after the cursor in chunks, an end. Runs in a child process.
-check_head   what can be refused from the first bytes alone, before a job is made
+check_head   refuse a file by its first bytes, before a job is created
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from penstock.formats.structure.cell_kinds import is_blank
 from penstock.formats.tables import Cursor, JsonChunk, Piece, TableEnd, TableHead, as_json_rows
 from penstock.model.errors import BadInput
 
-# What the readers of archives raise for one that is damaged, wherever it shows.
+# Exceptions for damaged archives.
 DAMAGED_ARCHIVE = (
     zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, EOFError, NotImplementedError,
 )  # fmt: skip
@@ -48,8 +48,8 @@ def read_table(
     limits: Mapping[str, int],
     cursor: Mapping[str, Any] | None = None,
 ) -> Iterator[Piece]:
-    """The cursor is ``{"rows": n, "plan": …}``: what was found first is kept, so that a reading
-    that is taken up again sees the very same rows."""
+    """The cursor is ``{"rows": n, "plan": …}``: the plan is kept, so that a resumed reading gives
+    the same rows."""
     wanted = ReadOptions.of(options)
     check_options(wanted)
     try:
@@ -80,12 +80,12 @@ def read_json_rows(
     limits: Mapping[str, int],
     cursor: Mapping[str, Any] | None = None,
 ) -> Iterator[TableHead | JsonChunk | TableEnd]:
-    """The same, with every row as the JSON text that will be stored."""
+    """Like `read_table`, with rows as the JSON text that will be stored."""
     return map(as_json_rows, read_table(path, options, limits, cursor))
 
 
 def check_head(head: bytes, size: int, name: str) -> None:
-    """Refuse at once what can be seen from the first bytes: empty, binary, or without rows."""
+    """Refuse files that are empty, binary or without rows by their first bytes."""
     kind = kind_of_bytes(head, name)
     if kind == HTML and len(head) >= size and b"<table" not in head.lower():
         raise refused("an HTML page without a table", name)
@@ -103,7 +103,7 @@ def check_head(head: bytes, size: int, name: str) -> None:
 def _opened(
     source: Source, member: str | int | None, limits: Mapping[str, int]
 ) -> tuple[Source, str]:
-    """The source of the table itself, and what it is; an archive in an archive is refused."""
+    """The source of the table and its kind; an archive in an archive is refused."""
     for packed in (False, True):
         kind = kind_of_bytes(source.head(HEAD_BYTES))
         if kind == ZIP:
@@ -124,7 +124,7 @@ def _opened(
 
 
 def _told(kind: str, wanted: str) -> str:
-    """Text can be read as several formats; a workbook as one only."""
+    """The format to use: text can be read as several formats, a workbook only as its own."""
     if {kind, wanted} & {"xlsx", "xls", "ods"} and kind != wanted:
         raise BadInput(
             "INVALID_PARAMETERS", f"format {wanted!r}: the file is {kind}", option="format"
@@ -133,7 +133,7 @@ def _told(kind: str, wanted: str) -> str:
 
 
 def _reader(kind: str) -> Any:
-    """Imported where they are used: a child that reads CSV needs none of the others."""
+    """Imports on demand: a child that reads CSV does not need the other readers."""
     match kind:
         case "csv" | "fixed":
             return read_csv

@@ -1,4 +1,4 @@
-"""The bytes to read: a file as it is, or the one file inside an archive, never unpacked to disk."""
+"""The bytes of a file, or of one file inside an archive, which is never unpacked to disk."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import IO, BinaryIO, cast
 from penstock.model.errors import BadInput
 
 BLOCK_BYTES = 1024 * 1024
-# What programs put into archives beside what people do.
+# Entries that programs add to archives.
 _JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _MAX_ENTRIES = 10_000
-# Real tables shrink to a twentieth; beyond this, and this size, only a bomb does.
+# Real tables compress to a twentieth; above this ratio and size it is a zip bomb.
 _MAX_RATIO = 150
 _RATIO_FROM_BYTES = 32 * 1024 * 1024
 _ENCRYPTED = 0x1
@@ -27,7 +27,7 @@ _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """``size`` counts the bytes that `open` gives."""
+    """``size`` is the number of bytes that `open` returns."""
 
     path: Path
     size: int
@@ -46,7 +46,7 @@ class Source:
         return self.path.open("rb")
 
     def seekable(self, limits: Mapping[str, int]) -> IO[bytes]:
-        """For formats that are read from their end; what is packed twice is held in memory."""
+        """For formats that need seeking; a compressed file is held in memory."""
         if self.container is None:
             return self.path.open("rb")
         if self.size > limits["file_bytes"]:
@@ -124,7 +124,7 @@ def in_zip(
 def _chosen(
     archive: zipfile.ZipFile, files: list[zipfile.ZipInfo], member: str | int | None
 ) -> zipfile.ZipInfo:
-    """The file asked for, by name or number; else the only one there is beside pictures."""
+    """The file given by name or number, or else the only one besides pictures."""
     names = [entry.filename for entry in files]
     shown = ", ".join(names[:_MAX_NAMED]) + (", …" if len(names) > _MAX_NAMED else "")
     if member is not None:
@@ -152,7 +152,7 @@ def _chosen(
 
 
 def _is_picture(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
-    """Shops pack their products' pictures beside the list of products."""
+    """Archives of shops contain pictures besides the product list."""
     if entry.flag_bits & _ENCRYPTED:
         return False
     with archive.open(entry) as file:
@@ -167,7 +167,7 @@ def open_zip(file: Path | IO[bytes]) -> zipfile.ZipFile:
 
 
 def check_zip(archive: zipfile.ZipFile, size: int, limits: Mapping[str, int]) -> None:
-    """Before anything is inflated: entries say how large they are, and cannot give more."""
+    """Check the declared sizes before inflating; entries cannot exceed them."""
     entries = archive.infolist()
     if len(entries) > _MAX_ENTRIES:
         raise BadInput("ARCHIVE_BOMB", f"The archive holds {len(entries):,} files")

@@ -1,4 +1,4 @@
-"""What every reader gives: a head, then chunks of rows, then an end."""
+"""The output of all readers: a head, chunks of rows, an end."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from penstock.formats.read_options import Problem
 from penstock.model.errors import BadInput
 from penstock.model.transfer import transferable
 
-# Where a reading goes on: ``{"rows": n, "plan": …}``.
+# Where a reading resumes: ``{"rows": n, "plan": …}``.
 Cursor = Mapping[str, Any] | None
 
-# A chunk holds about as much as a batch of the ingest, so that the next one is read meanwhile.
+# A chunk is about as large as a batch of the ingest, so that the next one is read meanwhile.
 CHUNK_ROWS = 5000
 CHUNK_BYTES = 2 * 1024 * 1024
 
 
 @transferable
 class TableHead(NamedTuple):
-    """What is known before the first row. ``plan`` goes into the cursor: with it a reading that is
-    taken up again sees the very same rows. ``names`` are the header's, each only once."""
+    """Information before the first row. ``plan`` goes into the cursor, so that a resumed reading
+    gives the same rows. ``names`` are the unique column names."""
 
     plan: dict[str, Any]
     names: list[str]
@@ -33,7 +33,7 @@ class TableHead(NamedTuple):
 
 @transferable
 class TableChunk(NamedTuple):
-    """Rows, how far the file has been read, and what is wrong with which of the rows."""
+    """Rows with their problems, and the number of bytes read so far."""
 
     rows: list[list[str]]
     bytes_read: int
@@ -42,7 +42,7 @@ class TableChunk(NamedTuple):
 
 @transferable
 class JsonChunk(NamedTuple):
-    """Rows as JSON texts, ready to be stored, with the size of each."""
+    """Rows as JSON texts to be stored, with their sizes."""
 
     rows: list[str]
     sizes: list[int]
@@ -52,7 +52,7 @@ class JsonChunk(NamedTuple):
 
 @transferable
 class TableEnd(NamedTuple):
-    """What only the whole file could tell: the notes below the table and what was wrong where."""
+    """Findings about the whole file: the notes below the table, and the problems."""
 
     rows: int
     footer: list[dict[str, Any]]
@@ -64,13 +64,13 @@ Piece = TableHead | TableChunk | TableEnd
 
 
 def as_json_rows(piece: Piece) -> TableHead | JsonChunk | TableEnd:
-    """The same with rows as JSON, made by the process that reads."""
+    """The piece with rows as JSON."""
     if not isinstance(piece, TableChunk):
         return piece
     try:
         rows = [dumps(row).decode() for row in piece.rows]
     except JSONEncodeError:
-        # Half of a surrogate pair somewhere, which no text in the database can hold.
+        # A lone surrogate, which the database cannot store.
         rows = [dumps([_whole(cell) for cell in row]).decode() for row in piece.rows]
     return JsonChunk(rows, list(map(len, rows)), piece.bytes_read, piece.problems)
 
@@ -80,8 +80,8 @@ def _whole(cell: str) -> str:
 
 
 class Problems:
-    """The first few in full, all of them counted. For whoever places them in their rows, those
-    since the last `taken` are kept as well."""
+    """Keeps the first problems and counts all. ``by_row``: also keeps those since the last `taken`,
+    to be reported with their rows."""
 
     MAX_SHOWN = 100
 
@@ -97,7 +97,7 @@ class Problems:
         self.note(*found)
 
     def note(self, *found: Problem) -> None:
-        """What a row should say of itself, though nothing is wrong with the file."""
+        """Report a problem with its row only, not with the file."""
         if self._by_row:
             self._fresh += found
 
@@ -110,19 +110,19 @@ class Problems:
 
 
 def fit(row: list[str], width: int) -> None:
-    """Fill a short row up; of a long one drop only empty cells at its end."""
+    """Pad a short row; drop empty cells at the end of a long one."""
     row.extend([""] * (width - len(row)))
     while len(row) > width and not row[-1].strip():
         row.pop()
 
 
 def size_of(row: Sequence[str]) -> int:
-    """About as many bytes as the row takes: letters count as one."""
+    """The approximate size of a row in bytes, with one byte per letter."""
     return sum(map(len, row)) + 3 * len(row)
 
 
 class Chunks:
-    """Rows in, chunks out, with the bounds on rows kept."""
+    """Collects rows into chunks and checks the limit on rows."""
 
     def __init__(self, limits: Any, skip: int) -> None:
         self._most_rows = limits["rows"]
@@ -137,8 +137,8 @@ class Chunks:
         self, rows: list[list[str]], bytes_read: int, chars: int | None = None,
         problems: Sequence[Problem] = (),
     ) -> Iterator[TableChunk]:  # fmt: skip
-        """``chars`` is a bound on all rows together, where it is known without counting. Problems
-        name their row by its place among these rows, from 1."""
+        """``chars`` is an upper bound for the size of all rows, if it is known. Problems refer to
+        rows by their position among these rows, from 1."""
         for problem in problems:
             if problem.row is not None and problem.row + self.seen > self._given:
                 self._problems.append(replace(problem, row=problem.row + self.seen))

@@ -1,1 +1,1 @@
-"""Delimited text: its encoding, its dialect, where its table is, and the rows as a stream."""
+"""Delimited and fixed-width text: detect encoding, dialect and table, then stream the rows."""

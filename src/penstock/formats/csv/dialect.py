@@ -1,4 +1,4 @@
-"""How a text is cut into cells."""
+"""Dialects: how a text is split into cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.formats.csv.fixed_width import Gap, cut, is_underline
 
 
 class Reader(Protocol):
-    """What `csv.reader` makes."""
+    """The type of `csv.reader`'s result."""
 
     line_num: int
 
@@ -22,9 +22,9 @@ class Reader(Protocol):
     def __next__(self) -> list[str]: ...
 
 
-# Stands for a delimiter of several characters while the text is cut.
+# Replaces a delimiter of several characters while the text is split.
 UNIT = "\x1f"
-# Two spaces or more, as in columns that were aligned for the eye.
+# Two spaces or more, as in aligned columns.
 SPACES = "  "
 _LONG_RULE = 20
 _BAR = re.compile(r"(?<!\\)\|")
@@ -33,15 +33,15 @@ _ALIGNED = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``quote`` and ``escape`` are empty where there is none. A delimiter may be several
-    characters; a quote inside quotes may always be doubled."""
+    """``quote`` and ``escape`` may be empty. A delimiter may have several characters; a doubled
+    quote inside quotes is always allowed."""
 
     delimiter: str = ","
     quote: str = '"'
     escape: str = ""
     skip_space: bool = False
-    wrapped: bool = False  # every line as a whole stands in quotes
-    ruled: bool = False  # drawn for the eye: bars between cells, lines below the header
+    wrapped: bool = False  # every whole line is in quotes
+    ruled: bool = False  # a drawn table: bars between cells, a rule below the header
     gaps: tuple[Gap, ...] = ()  # columns by position: where each ends and the next begins
 
     def as_json(self) -> dict[str, Any]:
@@ -54,12 +54,12 @@ class Dialect:
 
     @property
     def cut(self) -> str:
-        """The one character that the reader is told."""
+        """The single character passed to `csv.reader`."""
         alone = len(self.delimiter) == 1 and not self.ruled and not self.gaps
         return self.delimiter if alone else UNIT
 
     def prepared(self, text: str) -> str:
-        """The text as `reader` needs it."""
+        """The text in the form that `reader` needs."""
         if self.wrapped:
             text = "".join(map(unwrapped, io.StringIO(text, newline="")))
         if self.ruled:
@@ -71,7 +71,7 @@ class Dialect:
         elif len(self.delimiter) > 1:
             text = text.replace(self.delimiter, UNIT)
         if self.escape and self.escape in text:
-            # The reader drops every escape character: those that escape nothing must survive.
+            # `csv.reader` drops every escape character, so those that escape nothing are doubled.
             twice = self.escape * 2
             text = _escapes(self.escape, self.quote + self.cut).sub(
                 lambda found: found[0] if found[1] else twice, text
@@ -79,7 +79,7 @@ class Dialect:
         return text
 
     def _placed(self, line: str) -> str:
-        """A line cut by position; one that only underlines the names is empty."""
+        """A line split by position; a line that underlines the header is empty."""
         text = line.rstrip("\r\n")
         end = line[len(text) :]
         if not text.strip() or is_underline(text):
@@ -107,7 +107,7 @@ def unwrapped(line: str) -> str:
 
 
 def is_rule(line: str) -> bool:
-    """A line that is only drawn: ``|---|:-:|``, ``----+----``, ``+====+``, or a long stroke."""
+    """Whether a line is only a rule: ``|---|:-:|``, ``----+----``, ``+====+``."""
     text = line.strip()
     marks = set(text)
     if marks in ({"-"}, {"="}) and len(text) >= _LONG_RULE:
@@ -116,7 +116,7 @@ def is_rule(line: str) -> bool:
 
 
 def _unruled(line: str) -> str:
-    """A line of a drawn table as cells; a rule as an empty line, so that lines count as before."""
+    """A line of a drawn table as cells; a rule becomes an empty line, to keep line numbers."""
     text = line.rstrip("\r\n")
     end = line[len(text) :]
     text = text.strip()
@@ -133,5 +133,5 @@ def _unruled(line: str) -> str:
 
 @lru_cache(maxsize=64)
 def _escapes(escape: str, escaped: str) -> re.Pattern[str]:
-    """An escape character and, where there is one, what it escapes."""
+    """A pattern for an escape character and the character it escapes."""
     return re.compile(f"{re.escape(escape)}([{re.escape(escape + escaped)}])?")

@@ -1,4 +1,4 @@
-"""Columns by position: where the blanks are that all lines share, and how a line is cut there."""
+"""Fixed-width columns: find the blanks that all lines share, and split lines there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from penstock.formats.csv.fixed_width_dense import more_cuts
 from penstock.formats.read_options import wrong_option
 from penstock.formats.structure.cell_kinds import CODE, EMPTY, TYPED, kind_of
 
-# From and up to which character a line is blank between two columns.
+# Start and end of the blank between two columns.
 Gap = tuple[int, int]
 
 _MIN_LINES = 3
 _MAX_LINE_LENGTH = 4_000
 _MAX_WIDTHS = 500
 _MIN_RECORD_LENGTH = 20
-# A line that only underlines the names: each run of dashes is a column.
+# A line that underlines the header: each run of dashes is a column.
 _UNDERLINE = re.compile(r"\s*[-=]{2,}(?:\s+[-=]{1,})+\s*")
 
 
 class Positions(NamedTuple):
-    """``sure`` where lines were drawn under the names, or the caller said so."""
+    """``sure``: the header is underlined, or the caller gave the positions."""
 
     gaps: tuple[Gap, ...]
     sure: bool
@@ -35,8 +35,7 @@ def is_underline(line: str) -> bool:
 
 
 def cut(line: str, gaps: Sequence[Gap]) -> list[str]:
-    """The cells of a line, without the blanks around them. Where one is longer than its column, the
-    next blank parts it from its neighbour."""
+    """The cells of a line, stripped. A value longer than its column ends at the next blank."""
     if "\t" in line:
         line = line.expandtabs()
     cells, start = [], 0
@@ -52,7 +51,7 @@ def cut(line: str, gaps: Sequence[Gap]) -> list[str]:
 
 
 def gaps_of_widths(text: str) -> tuple[Gap, ...]:
-    """`10,25,3`: how many characters each column has; what follows the last is one more."""
+    """Gaps for widths such as `10,25,3`; the rest of the line is a further column."""
     try:
         widths = [int(width) for width in text.split(",")]
     except ValueError:
@@ -64,7 +63,7 @@ def gaps_of_widths(text: str) -> tuple[Gap, ...]:
 
 
 def find_positions(lines: Sequence[str]) -> Positions | None:
-    """Where a table of aligned columns is cut; None where the lines show none."""
+    """The positions of aligned columns; None if the lines have none."""
     plain = [line.rstrip("\r\n").expandtabs() for line in lines]
     for line in plain:
         if is_underline(line):
@@ -87,7 +86,7 @@ def find_positions(lines: Sequence[str]) -> Positions | None:
 
 
 def _body(lines: Sequence[str]) -> list[str]:
-    """The lines of the table: titles and notes have no gaps, or stand alone."""
+    """The lines of the table, without titles and notes."""
     if _are_equally_long(lines):
         return list(lines)
     gapped = [n for n, line in enumerate(lines) if "  " in line.strip()]
@@ -98,13 +97,13 @@ def _body(lines: Sequence[str]) -> list[str]:
 
 
 def _are_equally_long(lines: Sequence[str]) -> bool:
-    """As long as each other, and too long for one value: records of a fixed length."""
+    """Whether all lines have the same length and are too long for one value."""
     filled = [len(line) for line in lines if line.strip()]
     return len(filled) >= _MIN_LINES and len(set(filled)) == 1 and filled[0] >= _MIN_RECORD_LENGTH
 
 
 def _is_delimited(lines: Sequence[str]) -> bool:
-    """Whether something else parts the cells of every line."""
+    """Whether a delimiter separates the cells of every line."""
     return any(all(mark in line for line in lines) for mark in ";\t|") or all(
         line.count(",") > 1 for line in lines
     )
@@ -130,8 +129,8 @@ def _shared_blanks(lines: Sequence[str]) -> list[Gap]:
 
 
 def _meant(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()) -> list[Gap]:
-    """A single blank that all lines share may be chance, between words; it is no chance between
-    values. What has no name above it and no value in it belongs to the text before."""
+    """Remove gaps that are accidental: single blanks between words. A column without a name and
+    without values belongs to the text before it."""
     kept: list[Gap] = []
     for gap in gaps:
         before = kept[-1][1] if kept else 0
@@ -140,7 +139,7 @@ def _meant(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()
         right = [line[gap[1] : after].strip() for line in lines]
         named = bool(left[0]) and bool(right[0])
         values = _are_values(right[1:]) or _are_values(left[1:])
-        # Names that stand well apart part what is below them.
+        # A wide gap between names separates the columns below.
         parted = named and "  " in lines[0][max(0, gap[0] - 1) : gap[1] + 1]
         enough = values or parted if gap[1] - gap[0] == 1 else named or values
         if gap[1] - gap[0] == 1 and 2 * sum(map(bool, right)) < len(right):

@@ -1,7 +1,7 @@
-"""Columns by position that no blank parts: where digits and words meet in every line.
+"""Fixed-width columns without blanks between them: split where digits and words meet.
 
-Each way to cut must hold for all lines alike; what holds for most is chance. Nothing here knows
-what a column means, only that a code ends, a number begins or a currency stands at one place.
+A split must apply to all lines; one that applies to most is chance. Nothing here knows what a
+column means, only that a code ends, a number begins or a currency is at one position.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _MARKS = frozenset({
     "MTR", "LTR", "SET", "PAA", "PA", "KAR", "ROL", "CT", "BX", "PK", "VE",
 })  # fmt: skip
 _MORE = re.compile(r"[^\W\d_]|\d{4}")
-# A number at the end of a text, read backwards.
+# A number at the end of a text, reversed.
 _NUMBER_BACKWARDS = re.compile(r"[\d.,]*\d")
 
 
 def more_cuts(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
-    """The gaps with those added that nothing blank shows. The first line may be names."""
+    """The gaps, with further splits between characters. The first line may be a header."""
     width = max(map(len, lines))
     edges = [(0, 0), *gaps, (width, width)]
     found: list[Gap] = list(gaps)
@@ -45,7 +45,7 @@ def more_cuts(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
 
 
 def _cut(cells: Sequence[str]) -> Iterator[Gap]:
-    """All cuts of one part, those of its parts with them."""
+    """All splits of one part, recursively."""
     for way in (_at_marks, _after_decimals, _before_number, _after_code, _in_digits):
         gaps = way(cells)
         if not gaps:
@@ -56,7 +56,7 @@ def _cut(cells: Sequence[str]) -> Iterator[Gap]:
                 yield begin, end
             inner = [cell[start:begin] for cell in cells]
             yield from ((start + a, start + b) for a, b in _cut(inner))
-            # Some numbers begin inside of a gap, where they are long.
+            # Long numbers may begin inside a gap.
             start = begin
         return
 
@@ -66,7 +66,7 @@ def _at(cells: Sequence[str], place: int, test: Callable[[str], bool]) -> bool:
 
 
 def _at_marks(cells: Sequence[str]) -> list[Gap]:
-    """`0000123450EUR20261115`: a currency or a unit at one place, numbers beside it."""
+    """`0000123450EUR20261115`: a currency or unit at one position, between numbers."""
     for size in (3, 2):
         for place in range(len(cells[0]) - size + 1):
             after = place + size
@@ -83,12 +83,12 @@ def _at_marks(cells: Sequence[str]) -> list[Gap]:
 
 
 def _after_decimals(cells: Sequence[str]) -> list[Gap]:
-    """`000012,5020260115`: two decimals at one place in every line, and then more."""
+    """`000012,5020260115`: two decimals at one position in every line, followed by more."""
     for place in range(1, len(cells[0]) - 3):
         mark = _at(cells, place, lambda c: c in ".,")
         if mark and _at(cells, place - 1, str.isdigit):
             decimals = all(cell[place + 1 : place + 3].isdigit() for cell in cells)
-            # One to three digits more are decimals too.
+            # One to three further digits are decimals too.
             more = all(_MORE.match(cell, place + 3) for cell in cells)
             if decimals and more:
                 return [(place + 3, place + 3)]
@@ -96,7 +96,7 @@ def _after_decimals(cells: Sequence[str]) -> list[Gap]:
 
 
 def _number_start(cell: str) -> int:
-    """Where the number begins that ends the cell; a sign belongs to it where no text touches it."""
+    """The start of the number at the end of the cell, including its sign."""
     found = _NUMBER_BACKWARDS.match(cell[::-1])
     start = len(cell) - (0 if found is None else found.end())
     signed = start > 0 and cell[start - 1] in "+-" and (start == 1 or cell[start - 2].isspace())
@@ -104,8 +104,8 @@ def _number_start(cell: str) -> int:
 
 
 def _before_number(cells: Sequence[str]) -> list[Gap]:
-    """`Widget extra large 22000`, `DIN 900000099`: numbers that end at one place behind a text.
-    Each has a blank before it, or all have their zeros."""
+    """`Widget extra large 22000`, `DIN 900000099`: right-aligned numbers after a text, with a blank
+    before each or with leading zeros in all."""
     bare = [cell.rstrip() for cell in cells]
     if len({len(cell) for cell in bare}) != 1 or not all(cell[-1:].isdigit() for cell in bare):
         return []
@@ -125,7 +125,7 @@ def _before_number(cells: Sequence[str]) -> list[Gap]:
 
 
 def _after_code(cells: Sequence[str]) -> list[Gap]:
-    """`AB-1234Widget small`: a code of the same length in every line, then words."""
+    """`AB-1234Widget small`: a code of equal length in every line, then words."""
     for place in range(_MIN_CODE_LENGTH, len(cells[0]) - 1):
         if any(" " in cell[:place] for cell in cells):
             return []
@@ -141,7 +141,7 @@ def _are_words(texts: Sequence[str]) -> bool:
 
 
 def _in_digits(cells: Sequence[str]) -> list[Gap]:
-    """Nothing but digits: numbers with a right check digit, and days, at one place everywhere."""
+    """Only digits: GTINs with a valid check digit, or dates, at one position in all lines."""
     size = len(cells[0])
     if size < 9 or not all(cell.isdigit() for cell in cells):
         return []
@@ -169,7 +169,7 @@ def _is_day(digits: str) -> bool:
 
 
 def has_glued_digits(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column holds digits of one length that are too many for a number."""
+    """Whether a column contains digits of equal length that are too many for a number."""
     for column in zip(*rows, strict=False):
         sizes = {len(cell) for cell in column}
         long = len(sizes) == 1 and max(sizes) > _MAX_NUMBER_LENGTH and len(column) >= _MIN_LINES
@@ -179,7 +179,7 @@ def has_glued_digits(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def has_padded_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column after the first holds whole numbers of one length with zeros in front."""
+    """Whether a column after the first contains integers of equal length with leading zeros."""
     for column in list(zip(*rows, strict=False))[1:]:
         sizes = {len(cell) for cell in column}
         even = len(sizes) == 1 and max(sizes) >= _MIN_NUMBER_LENGTH and len(column) >= _MIN_LINES

@@ -1,7 +1,7 @@
-"""One record that breaks the rules of quoting, read as its writer most likely meant it.
+"""Repair a record with broken quoting.
 
-A quote closes a cell only where a delimiter or the end of the line follows. A cell whose quote is
-never closed is taken as it stands, quote and all.
+A quote closes a cell only if a delimiter or the end of the line follows. A cell whose quote is
+never closed is taken literally, with the quote.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 from penstock.formats.csv.dialect import Dialect
 
-# How far a quoted cell is followed before its quote counts as a stray one.
+# A quoted cell that is not closed within these limits has a stray quote.
 MAX_LINES = 2000
 MAX_CHARS = 256 * 1024
-# Searches over several lines that may come to nothing before none is begun any more: a file of
-# stray quotes must not be read again and again.
+# Failed searches over several lines per file, so that a file of stray quotes takes linear time.
 MAX_SEARCHES = 100
 
 
 class Patience:
-    """How many more fruitless searches a file is worth."""
+    """The number of failed searches that a file has left."""
 
     def __init__(self) -> None:
         self.left = MAX_SEARCHES
@@ -29,20 +28,20 @@ class Patience:
 class Mended(NamedTuple):
     cells: list[str]
     lines: int
-    stray: bool  # a quote had to be taken literally
+    stray: bool  # a quote was taken literally
 
 
 def mend(
     lines: Sequence[str], at: int, dialect: Dialect, width: int | None, patience: Patience
 ) -> Mended:
-    """The record that begins at ``lines[at]``: on one line if it can be, else over several."""
+    """The record that starts at ``lines[at]``: on one line if possible, else over several."""
     line = lines[at].rstrip("\r\n")
     tries = [_parse(line, dialect), _parse(line, dialect, doubled_closes=True)]
     for cells, open_at in tries:
         if open_at is None and width in (None, len(cells)):
             return Mended(cells, 1, False)
     if line.count(dialect.quote) % 2 == 0:
-        # As many quotes open as close, so that none of them waits for another line.
+        # The quotes are balanced, so no cell continues on the next line.
         for cells, _ in tries:
             if len(cells) == width:
                 return Mended(cells, 1, False)
@@ -58,7 +57,7 @@ def mend(
 
 
 def looks_swallowed(lines: Sequence[str], dialect: Dialect, width: int | None) -> bool:
-    """Whether a record over several lines is many records that a stray quote made one."""
+    """Whether a record over several lines is really many records joined by a stray quote."""
     inner = lines[1:-1]
     if width is None or width < 3 or not inner:
         return False
@@ -66,7 +65,7 @@ def looks_swallowed(lines: Sequence[str], dialect: Dialect, width: int | None) -
 
 
 def _stands_alone(line: str, dialect: Dialect, width: int) -> bool:
-    """Whether a line is a whole record of its own."""
+    """Whether a line is a complete record."""
     cells, open_at = _parse(line.rstrip("\r\n"), dialect)
     return open_at is None and len(cells) == width and width > 1
 
@@ -78,7 +77,7 @@ def _best(tries: list[tuple[list[str], int | None]], width: int | None) -> list[
 def _over_lines(
     lines: Sequence[str], at: int, dialect: Dialect, width: int | None
 ) -> Mended | None:
-    """Only lines that could close the cell are tried, and only so many of them."""
+    """Try the next lines that could close the cell, up to the limit."""
     text, chars, tried = lines[at], len(lines[at]), 0
     parts = [text]
     for count, line in enumerate(lines[at + 1 : at + MAX_LINES], start=2):
@@ -100,7 +99,7 @@ def _over_lines(
 def _parse(
     text: str, dialect: Dialect, *, doubled_closes: bool = False
 ) -> tuple[list[str], int | None]:
-    """Cells, and which of them was left open, if any was."""
+    """The cells, and the index of one that was left open, if any."""
     delimiter, quote = dialect.delimiter, dialect.quote
     cells: list[str] = []
     open_at: int | None = None
@@ -110,7 +109,7 @@ def _parse(
         while start < end and text[start] == " " and delimiter != " ":
             start += 1
         closed = None
-        # Where nothing closed one cell, nothing closes a later one either.
+        # If nothing closed one cell, nothing closes a later one either.
         if start < end and text[start] == quote and open_at is None:
             closed = _quoted(text, start + 1, dialect, doubled_closes)
             if closed is None:
@@ -128,7 +127,7 @@ def _parse(
 
 
 def _quoted(text: str, at: int, dialect: Dialect, doubled_closes: bool) -> tuple[str, int] | None:
-    """The cell after its opening quote and where it ends; None if nothing closes it."""
+    """The cell after its opening quote and its end; None if nothing closes it."""
     quote, escape, delimiter = dialect.quote, dialect.escape, dialect.delimiter
     kept: list[str] = []
     from_ = at
@@ -158,7 +157,7 @@ def _quoted(text: str, at: int, dialect: Dialect, doubled_closes: bool) -> tuple
 
 
 def _ends(text: str, at: int, delimiter: str) -> int | None:
-    """Where the delimiter or the end of the text is, if nothing but spaces comes before it."""
+    """The position of the next delimiter or the end, if only spaces come before it."""
     end = len(text)
     while at < end and text[at] == " " and delimiter != " ":
         at += 1

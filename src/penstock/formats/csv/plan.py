@@ -1,4 +1,4 @@
-"""How a text file will be read, found once from its head and then kept with the cursor."""
+"""The plan for reading a text file: made once from its head, then kept in the cursor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from penstock.formats.structure.cell_kinds import is_blank
 from penstock.formats.structure.layout import Layout, find_layout
 from penstock.model.errors import BadInput
 
-# Files up to this size are looked at as a whole, larger ones by their head.
+# Files up to this size are inspected as a whole, larger ones by their head.
 WHOLE_CHARS = 2 * 1024 * 1024
 HEAD_ROWS = 2000
 _LOOKED_AT = 200
@@ -37,8 +37,8 @@ _COMMENTS = ("#", "//", "--", "%", ";")
 
 @dataclass(frozen=True, slots=True)
 class CsvPlan:
-    """Lines count from 1. ``stop_line`` is set where the whole file was looked at; where it was
-    not, notes at its end are found when the reading comes to them."""
+    """Lines count from 1. ``stop_line`` is set if the whole file was inspected; otherwise notes at
+    the end are found while reading."""
 
     encoding: str
     errors: str
@@ -62,7 +62,7 @@ class CsvPlan:
 
 @dataclass(slots=True)
 class _Sample:
-    """Rows of the head with the line each begins at, and the text they came from."""
+    """Rows of the head with their first lines, and the text."""
 
     text: str
     whole: bool
@@ -90,7 +90,7 @@ def plan_csv(
 
 
 def _check_for_prose(text: str, sniffed: Sniffed, options: ReadOptions) -> None:
-    """Not where the caller says how to read it."""
+    """Skipped if the caller gave options for splitting."""
     if options.format is not None or options.cuts_lines:
         return
     seems = what_text_is(text[:SAMPLE_CHARS].splitlines()[:SAMPLE_ROWS], sniffed)
@@ -132,7 +132,7 @@ def _read_sample(sample: _Sample, sniffed: Sniffed, offset: int, limits: Mapping
         if most is not None and len(sample.rows) > most:
             break
     if not sample.whole:
-        # The last record may have been cut off in the middle.
+        # The last record may be incomplete.
         del sample.rows[HEAD_ROWS:], sample.lines[HEAD_ROWS:]
 
 
@@ -149,7 +149,7 @@ def check_columns(block: Block, most: int) -> None:
 
 
 def _comment_of(sample: _Sample, width: int) -> str | None:
-    """The mark of comment lines: it begins lines that are not cut like the others."""
+    """The mark of comment lines: lines that start with it and have other cells than the rest."""
     for mark in _COMMENTS:
         marked = [row for row in sample.rows[:200] if row and row[0].lstrip().startswith(mark)]
         if marked and width > 1 and all(len(row) != width for row in marked):
@@ -246,7 +246,7 @@ def _report(
 
 
 def _doubt_positions(report: Detected, dialect: Dialect, rows: Sequence[Sequence[str]]) -> None:
-    """What nothing but the digits and words of the lines themselves could tell."""
+    """Report positions that were guessed from digits and words only."""
     glued = any(begin == end for begin, end in dialect.gaps)
     if glued:
         report.doubt(
@@ -265,7 +265,7 @@ def _doubt_positions(report: Detected, dialect: Dialect, rows: Sequence[Sequence
 
 
 def _widths(dialect: Dialect) -> str | None:
-    """As the option takes them; the last column is as wide as it gets."""
+    """In the form of the option `widths`, without the last column."""
     ends = [end for _, end in dialect.gaps]
     widths = [end - begin for begin, end in itertools.pairwise([0, *ends])]
     return ",".join(map(str, [*widths, 1])) if ends else None

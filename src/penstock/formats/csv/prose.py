@@ -1,5 +1,5 @@
-"""Texts that are no tables: letters, pages, logs, programs. A table that was made of one would look
-like a small result; so they are refused by name."""
+"""Recognise texts that are not tables: letters, web pages, logs, programs. They are refused,
+because reading them would give a small, wrong result."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _ENDS = (".", ",", ";", ":", "?", "!", "…", "。", "、")
 _STOP = re.compile(r"[a-zà-ÿ]\. [A-ZÀ-Þ]")
 _MIN_WORDS = 3
 _MIN_LINES = 2
-# A mark between sentences is followed by a blank; one between cells seldom is.
+# Punctuation is followed by a blank; a delimiter seldom is.
 _LOOSE = {",": ", ", ":": ": ", ";": "; ", " ": " ", "-": "- ", "  ": "  ", ".": ". "}
 
 
 def what_text_is(lines: Sequence[str], sniffed: Sniffed) -> str | None:
-    """What a text is that holds no table, in words for people; None if it may well hold one."""
+    """What kind of text it is, in words for people; None if it may contain a table."""
     filled = [line.rstrip() for line in lines if line.strip()]
     if not filled or sniffed.dialect.gaps or sniffed.dialect.ruled:
         return None
@@ -48,7 +48,7 @@ def what_text_is(lines: Sequence[str], sniffed: Sniffed) -> str | None:
         return "a log"
     if len(filled) > 3 and all(map(_MAIL.match, filled[:2])):
         return "a mail"
-    # Lines of cells may well end in the mark between them; they hold no braces.
+    # Lines of cells may end with a delimiter, but contain no braces.
     braces = _share(lambda line: "{" in line or "}" in line, filled) >= 0.5
     if braces and _is_code(filled):
         return "a program or settings"
@@ -75,13 +75,13 @@ def _is_code(lines: Sequence[str]) -> bool:
 
 
 def _is_loose(lines: Sequence[str], sniffed: Sniffed) -> bool:
-    """Whether what cuts the lines could as well be the marks between words and sentences."""
+    """Whether the delimiter could be ordinary punctuation."""
     mark = sniffed.dialect.delimiter
     loose = _LOOSE.get(mark)
     if loose is None:
         return False
     if len(lines) > _MIN_LINES and len({line.count(mark) for line in lines}) == 1:
-        # No writer of sentences counts commas.
+        # In sentences the number of commas varies.
         return False
     cells = [cell for line in lines[:100] for cell in line.split(mark) if cell.strip()]
     if sum(kind_of(cell) in TYPED for cell in cells) > 0.1 * len(cells):
@@ -91,21 +91,21 @@ def _is_loose(lines: Sequence[str], sniffed: Sniffed) -> bool:
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Lines of several words that end or go on as sentences do. Names of products have no full
-    stop, and codes have no words."""
+    """Lines of several words that end or continue like sentences. Product names have no full stop,
+    and codes have no words."""
     if sum(map(bool, map(_HEADING.match, lines))) and len(lines) > 3:
         return _share(_ITEM.match, lines) + _share(_is_sentence, lines) >= 0.4
     wordy = [line for line in lines if len(_WORD.findall(line)) >= _MIN_WORDS]
     if len(wordy) < max(2, 0.5 * len(lines)):
         return False
     if _share(lambda line: line.strip()[0].islower(), lines) > 0.8:
-        # Whoever writes everything small goes on with no sentence.
+        # In a text without capitals, a small letter does not mean a continued sentence.
         return _share(lambda line: line.endswith(_ENDS), wordy) >= 0.5
     return _share(_is_sentence, wordy) >= 0.5
 
 
 def _is_sentence(line: str) -> bool:
-    """It ends like one, goes on from the line before, or holds the end of one."""
+    """Whether the line ends like a sentence, continues one, or contains the end of one."""
     text = line.strip()
     if len(_WORD.findall(text)) < _MIN_WORDS:
         return False

@@ -1,4 +1,4 @@
-"""The rows of a text file as a stream, by a plan."""
+"""Stream the rows of a text file by its plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penstock.formats.structure.cell_kinds import is_blank, unique_names
 from penstock.formats.structure.layout import cut_footer
 from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead, fit
 
-# How many rows at the end of a file notes are looked for among.
+# Rows at the end of a file that are checked for notes.
 TAIL_ROWS = 200
 
 
@@ -46,17 +46,17 @@ def read_csv(
 
 
 class _Table:
-    """Blocks of records to rows of the table: nothing blank, all as wide as the header."""
+    """Turns blocks of records into rows of the table: no blank ones, all as wide as the header."""
 
     def __init__(self, plan: CsvPlan, limits: Mapping[str, int]) -> None:
         self._plan = plan
         self._limits = limits
         self.problems = Problems(by_row=True)
-        self._kept: Sequence[int] = ()  # places in the block of the rows given last
+        self._kept: Sequence[int] = ()  # positions in the block of the rows returned last
         self.footer: list[dict[str, Any]] = []
 
     def placed(self, block: Block) -> list[Problem]:
-        """What is wrong with the rows of a block just given, each named by its place."""
+        """Problems of the rows returned last, by their position."""
         found = self.problems.taken()
         if not found:
             return []
@@ -68,7 +68,7 @@ class _Table:
         )
 
     def rows_of(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[list[str]]]]:
-        """The last rows are held back until it is known whether notes are among them."""
+        """The last rows are held back until notes among them are known."""
         if self._plan.stop_line is not None:
             for block in blocks:
                 yield block, self._rows(block)
@@ -102,7 +102,7 @@ class _Table:
         if self._plan.repeats:
             self._blank_names(rows)
         if self._plan.comment is None and set(map(len, rows)) == {width}:
-            # All as it should be: only what a look at each row can tell is left.
+            # All rows have the right width; only their content is left to check.
             self._kept = range(len(rows))
             if not all(map(any, rows)) or any(row[0].isspace() for row in rows):
                 self._kept = [index for index, row in enumerate(rows) if not is_blank(row)]
@@ -112,7 +112,7 @@ class _Table:
         return self._checked(block, self._fitted(block), most)
 
     def _blank_names(self, rows: list[list[str]]) -> None:
-        """The names of the columns, where they come again, are no row."""
+        """Blank rows that repeat the header."""
         names = self._plan.header
         for row in rows:
             if row[: len(names)] == names:
@@ -144,7 +144,7 @@ class _Table:
         )  # fmt: skip
 
     def _checked(self, block: Block, rows: list[list[str]], most: int) -> list[list[str]]:
-        """The reader counts characters, the bound is bytes: only large cells can differ."""
+        """Check the limit in bytes; the reader's limit counts characters."""
         longest = (
             max(map(len, chain.from_iterable(rows)), default=0) if most < 4 * block.chars else 0
         )

@@ -1,4 +1,4 @@
-"""Lines to records, a block at a time: the fast reader first, each broken record mended."""
+"""Split lines into records, block by block: the fast reader first, then repair of broken ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLOCK_CHARS = 192 * 1024
 
 @dataclass(slots=True)
 class Block:
-    """Records read together. Where ``starts`` is None each one is a line, from ``line`` on."""
+    """Records of a block. If ``starts`` is None each record is one line, from ``line`` on."""
 
     line: int
     rows: list[list[str]]
@@ -32,7 +32,7 @@ class Block:
         return self.line + index if self.starts is None else self.starts[index]
 
     def index_of(self, line: int) -> int:
-        """The record that a line is part of."""
+        """The record that contains a line."""
         return line - self.line if self.starts is None else bisect_right(self.starts, line) - 1
 
 
@@ -40,7 +40,7 @@ def blocks_of(
     file: TextIO, dialect: Dialect, *, width: int | None, most_cell: int, skip_lines: int = 0,
     stop_line: int | None = None,
 ) -> Iterator[Block]:  # fmt: skip
-    """The records from after ``skip_lines`` up to ``stop_line``, which is not among them."""
+    """The records after ``skip_lines`` and before ``stop_line``."""
     csv.field_size_limit(most_cell)
     line = skip_lines + 1
     held: list[str] = []
@@ -69,8 +69,8 @@ def blocks_of(
 
 
 def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
-    """The text without NULs and foreign bytes, and the lines that had them or what is left where
-    characters could not be decoded."""
+    """The text without NULs and foreign bytes, and the problems of lines that contained them or
+    replacement characters."""
     foreign = is_foreign(text)
     if "\0" not in text and "\ufffd" not in text and not foreign:
         return text, []
@@ -88,7 +88,7 @@ def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
 def _a_block(file: TextIO, most_cell: int) -> str:
     text = file.read(BLOCK_CHARS)
     if text and not text.endswith("\n"):
-        # Also completes a line end that was cut between its two characters.
+        # Also completes a line ending that was split between its two characters.
         text += _a_line(file, most_cell)
     return text
 
@@ -118,7 +118,7 @@ class _Parser:
         self._problems: list[Problem] = []
 
     def parse(self, final: bool) -> tuple[Block, int]:
-        """The records, and how many lines they took; an open one at the end is left for later."""
+        """The records and the number of lines used; an open record at the end is left for later."""
         rows: list[list[str]] = []
         try:
             rows.extend(self._dialect.reader(self._lines, strict=True))
@@ -156,7 +156,7 @@ class _Parser:
         return self._block(rows, starts), end
 
     def _until_broken(self, at: int, rows: list[list[str]], starts: list[int]) -> int:
-        """Read on from a line while all is well; answers the line that needs mending."""
+        """Read from a line up to the first broken record; returns its line."""
         lines = self._lines
         reader = self._dialect.reader(self._from(at), strict=True)
         done = 0
@@ -175,11 +175,11 @@ class _Parser:
             done = taken
 
     def _from(self, at: int) -> Iterable[str]:
-        """Not a copy of the rest: where every line is broken, there would be one for each."""
+        """An iterator, not a copy: with many broken lines, copies would take quadratic time."""
         return map(self._lines.__getitem__, range(at, len(self._lines)))
 
     def _is_open(self, at: int) -> bool:
-        """Whether the record wants more lines than there are, and nothing else is wrong with it."""
+        """Whether the record continues beyond the block and is otherwise correct."""
         try:
             next(self._dialect.reader(self._from(at), strict=True))
         except csv.Error as error:

@@ -1,7 +1,7 @@
-"""The dialect of a text, by how well each candidate makes a table of it.
+"""Detect the dialect of a text by how well each candidate splits it into a table.
 
-A candidate's score is how consistently it cuts the lines into equally many cells, times how much
-the cells look like whole values. A text that no candidate cuts well is a single column.
+A candidate's score is how consistently it splits the lines into the same number of cells, times how
+much the cells look like whole values. A text that no candidate splits well is a single column.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from penstock.formats.structure.cell_kinds import CODE, EMPTY, TEXT, TYPED, is_b
 
 SAMPLE_CHARS = 48 * 1024
 SAMPLE_ROWS = 400
-# How often each is meant, where it is found as often as another.
+# Prior weights, for delimiters that occur equally often.
 DELIMITERS = {
     ",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, "^": 0.8, "~": 0.8, "\x01": 0.9, "\x1f": 0.9,
     "¦": 0.9, "§": 0.8, "#": 0.5, ":": 0.62, " ": 0.62, "*": 0.4, "!": 0.4, "/": 0.3, "_": 0.2,
@@ -30,16 +30,16 @@ DELIMITERS = {
 }  # fmt: skip
 SEVERAL = (SPACES, "||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#|#", "<>", "~~")
 _STRONG = ",;\t|"
-# What the reader is told where a line is one cell: a character that texts do not have.
+# The delimiter of single-column texts: a character that texts do not contain.
 NO_DELIMITER = "\x1e"
-# Colons that part no cells: those of times and addresses.
+# Colons that are not delimiters: those of times and URLs.
 _CLOCK = re.compile(r"(?<=\d):(?=[0-5]\d)|:(?=//)")
 _DECIMAL = re.compile(r"\d,\d{1,3}(?=\s|$)")
 _QUOTES = ('"', "'")
 _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
-# Quotes that a reading left at the ends of a cell.
+# Quotes left at the ends of a cell.
 _LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
-# Two candidates this close are both worth a word to the reader of the report.
+# Two candidates this close are both reported.
 _CLOSE = 0.9
 _MAX_DIGITS = 20
 
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 
 
 class Sniffed(NamedTuple):
-    """``others`` are delimiters that would have done about as well."""
+    """``others`` are delimiters with about the same score."""
 
     dialect: Dialect
     width: int
@@ -60,7 +60,7 @@ class Sniffed(NamedTuple):
 
 
 def sep_line(text: str) -> str | None:
-    """The delimiter that a first line ``sep=;`` tells a spreadsheet."""
+    """The delimiter in a first line ``sep=;``."""
     first = text.split("\n", 1)[0]
     match = _SEP_LINE.fullmatch(first + "\n") if len(first) < 16 else None
     return match[1].replace("\\t", "\t") if match else None
@@ -106,7 +106,7 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
 
 
 def _placed(lines: Sequence[str], options: ReadOptions) -> Sniffed | None:
-    """Columns by position, where the caller says so."""
+    """Fixed-width columns, if the caller asks for them."""
     if options.widths is not None:
         gaps = gaps_of_widths(options.widths)
         return Sniffed(Dialect(UNIT, "", gaps=gaps), len(gaps) + 1, 1.0)
@@ -119,8 +119,8 @@ def _placed(lines: Sequence[str], options: ReadOptions) -> Sniffed | None:
 
 
 def _by_position(lines: Sequence[str], options: ReadOptions) -> list[Candidate]:
-    """Columns by position as one way among others: blanks that all lines share are less of a sign
-    than delimiters that do, and lines under the names are more."""
+    """Fixed-width columns as a candidate: shared blanks weigh less than delimiters, an underlined
+    header weighs more."""
     if options.format is not None or options.quote is not None:
         return []
     positions = find_positions(lines)
@@ -132,7 +132,7 @@ def _by_position(lines: Sequence[str], options: ReadOptions) -> list[Candidate]:
 
 
 def lines_are_wrapped(lines: Sequence[str]) -> bool:
-    """Whether a program took each line for one cell and put quotes around it."""
+    """Whether each whole line is in quotes."""
     filled = [line.strip() for line in lines if line.strip()]
     wrapped = [line for line in filled if len(line) > 2 and line[0] == line[-1] == '"']
     marks = [any(mark in line for mark in _STRONG) for line in wrapped]
@@ -140,13 +140,13 @@ def lines_are_wrapped(lines: Sequence[str]) -> bool:
 
 
 def lines_are_ruled(lines: Sequence[str]) -> bool:
-    """Whether a table is drawn, as in Markdown or on the screen of a database."""
+    """Whether the table is drawn, as in Markdown or a database client."""
     places = [n for n, line in enumerate(lines) if "|" in line and not is_rule(line)]
     rules = [n for n, line in enumerate(lines) if is_rule(line)]
     if len(places) < 2 or not rules:
         return False
     if any("|" in lines[n] and {n - 1, n + 1} <= set(places) for n in rules):
-        # Markdown, in which text may stand around the table.
+        # Markdown, with text around the table.
         return True
     inside = [line for line in lines[places[0] : places[-1] + 1] if line.strip()]
     drawn = sum("|" in line or is_rule(line) for line in inside)
@@ -154,7 +154,7 @@ def lines_are_ruled(lines: Sequence[str]) -> bool:
 
 
 def _with_defaults(dialect: Dialect, lines: Sequence[str], options: ReadOptions) -> Dialect:
-    """A sample without quotes says nothing of the rows after it."""
+    """Quotes may occur after the sample, so they are enabled by default."""
     if options.quote is None and not dialect.quote and not any('"' in line for line in lines):
         return replace(dialect, quote='"')
     return dialect
@@ -171,7 +171,7 @@ def _sample(text: str) -> list[str]:
 
 
 def _possible(lines: Sequence[str]) -> list[str]:
-    """Delimiters that more than the odd line holds."""
+    """Delimiters that occur in more than a few lines."""
     filled = [line for line in lines if line.strip()]
     joined = "".join(filled)
     enough = max(1, len(filled) // 5)
@@ -189,7 +189,7 @@ def _possible(lines: Sequence[str]) -> list[str]:
 
 
 def _is_decimal(lines: Sequence[str]) -> bool:
-    """Whether commas are those of numbers in columns that were aligned for the eye."""
+    """Whether commas are decimal marks in aligned columns."""
     if sum("  " in line.strip() for line in lines) < 0.8 * len(lines):
         return False
     commas = sum(line.count(",") for line in lines)
@@ -197,7 +197,7 @@ def _is_decimal(lines: Sequence[str]) -> bool:
 
 
 def _dialects(lines: Sequence[str], delimiter: str, options: ReadOptions) -> Iterable[Dialect]:
-    """Quotes and escapes that the text gives a reason for."""
+    """Dialects with the quotes and escapes that occur in the text."""
     text = "".join(lines)
     quotes: Sequence[str]
     if options.quote is not None:
@@ -225,7 +225,7 @@ def _opens_cells(text: str, delimiter: str, quote: str) -> bool:
 
 
 def _escapes(text: str, quote: str, delimiter: str) -> bool:
-    """A backslash escapes where it stands before a quote that does not end its cell."""
+    """A backslash is an escape if it precedes a quote that does not end its cell."""
     inside = text.count("\\" + quote)
     if not inside:
         return False
@@ -235,7 +235,7 @@ def _escapes(text: str, quote: str, delimiter: str) -> bool:
 
 
 def parse_sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
-    """Records without the care for blocks that a whole file needs."""
+    """The records of a sample."""
     prepared = [dialect.prepared(line) for line in lines]
     rows: list[list[str]] = []
     at, patience = 0, Patience()
@@ -274,8 +274,8 @@ def _scored(lines: Sequence[str], dialect: Dialect) -> Candidate:
 
 
 def _consistency(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
-    """The usual number of cells, and how usual it is. Lines above and below the table, being text
-    or notes, count for little; a line inside it that differs counts in full."""
+    """The most frequent number of cells, and its share. Other lines count little above and below
+    the table, and fully inside it."""
     counts = Counter(map(len, rows))
     best_width, best = 1, 0.0
     for width, count in counts.items():
@@ -285,7 +285,7 @@ def _consistency(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
         first, last = places[0], places[-1]
         inside = last - first + 1 - count
         outside = len(rows) - (last - first + 1)
-        # Few lines of one width among many others are no table.
+        # A few lines of equal width among many others are not a table.
         share = count / (count + inside + (0.12 if count > 2 else 0.6) * outside)
         value = share * (1 - 0.5 / width)
         if value > best:
@@ -294,7 +294,7 @@ def _consistency(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
 
 
 def _quality(body: Sequence[Sequence[str]], dialect: Dialect) -> float:
-    """How much the cells look like values of one kind a column."""
+    """How much the cells look like values, of one kind per column."""
     cells = [cell for row in body[:200] for cell in row]
     looks = sum(_look(cell, dialect) for cell in cells) / max(len(cells), 1)
     empty = sum(not any(cell.strip() for cell in column) for column in zip(*body, strict=True))
@@ -312,7 +312,7 @@ def _look(cell: str, dialect: Dialect) -> float:
         return 0.95
     strong = sum(mark in cell for mark in _STRONG if mark != dialect.delimiter)
     if strong:
-        # A comma in a sentence is followed by a space; one between cells is not.
+        # Commas in sentences are followed by a space.
         tight = any(
             re.search(rf"\S{re.escape(mark)}\S", cell)
             for mark in _STRONG
@@ -335,7 +335,7 @@ def _homogeneity(body: Sequence[Sequence[str]]) -> float:
 
 
 def _single_column(lines: Sequence[str], options: ReadOptions) -> Candidate:
-    """The whole line as one cell: sure where lines are values, unsure where they are text."""
+    """The whole line as one cell: likely if lines are values, less if they are text."""
     quote = '"' if options.quote is None else options.quote
     dialect = Dialect(",", quote, options.escape or "")
     values = [line.strip().strip('"') for line in lines if line.strip()]
@@ -350,7 +350,7 @@ def _single_column(lines: Sequence[str], options: ReadOptions) -> Candidate:
 
 
 def _is_glued(value: str) -> bool:
-    """More digits than any one number has."""
+    """Whether it has more digits than any number."""
     return len(value) > _MAX_DIGITS and value.isdigit()
 
 

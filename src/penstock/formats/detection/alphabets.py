@@ -1,4 +1,4 @@
-"""Letters beyond ASCII that languages use, by the encodings their texts come in."""
+"""Non-ASCII letters of languages, by the encodings of their texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CYRILLIC = (
     "абвгдежзиклмнопрстуфхцчшђјљњћџ",
 )  # fmt: skip
 _GREEK = ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)
-# The capital İ is no single letter in lower case.
+# The capital İ is two characters in lower case.
 _TURKISH = ("çğıiİöşüâîû",)
 _BALTIC = ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž", "ąćęłńóśźż")
 _HEBREW = ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",)
@@ -38,9 +38,9 @@ NARROW: dict[str, tuple[str, ...]] = {
     "cp850": _WESTERN,
     "cp852": _CENTRAL,
 }
-# The letters that make up most of a text; alphabets that swap places tell themselves apart by them.
+# Frequent letters, which distinguish encodings that swap alphabets.
 FREQUENT = "оеаинтсрвлкмдпαοιετσνρηπκλυיוהלאמרתבשנاليمونتربة"
-# How likely files in each are, before anything of this one is known.
+# Prior probability of each encoding.
 PRIOR = {
     "cp1252": 0.08, "cp1250": 0.04, "cp1251": 0.04, "koi8-r": -0.03, "cp866": -0.05,
     "cp1254": -0.02, "cp1257": -0.03, "cp1255": -0.02, "cp1256": -0.02, "iso8859_2": -0.01,
@@ -74,7 +74,7 @@ _KOREAN = (
     "이다는의가에을를로고하지사기도인한자정리시대어라만수은일부해전스그나제보상여소주들동구원아용과공"
     "장비미서화조성문관면경개품명격량번호색규크트드레비전냉고름"
 )
-# Encodings of several bytes: the commonest characters, and the lead bytes of the common half.
+# Multi-byte encodings: the most frequent characters, and the lead bytes of common ones.
 WIDE: dict[str, tuple[str, range]] = {
     "cp932": (_JAPANESE, range(0x88, 0x98)),
     "gb18030": (_CHINESE, range(0xB0, 0xD8)),

@@ -1,4 +1,4 @@
-"""What bytes are, by themselves: no name and no media type is believed."""
+"""Detect the type of a file by its content. Names and media types are ignored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONTAINERS = (
     (b"PK\x05\x06", ZIP),
     (b"\x1f\x8b", GZIP),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
-    # Workbooks of Excel 5 and before may stand outside of a container.
+    # Workbooks of Excel 5 and before may have no container.
     (b"\x09\x08", OLE),
     (b"\x09\x04", OLE),
     (b"\x09\x02", OLE),
@@ -44,7 +44,7 @@ _REFUSED = (
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
 )
-# Both are looked for behind the prologue.
+# Both are searched after the prologue.
 _SVG = re.compile(r"<svg\b", re.I)
 _HTML = re.compile(
     r"<(!doctype html|html|head|body|meta|style|title|center|font|table|section|main|nav|form|div)"
@@ -69,7 +69,7 @@ _SQL = re.compile(
 _JSON = re.compile(r"\s*[\[{]")
 _JSON_GOES_ON = re.compile(r'\s*[\[{]\s*(["\[\]{}\-0-9]|true|false|null|NaN|$)')
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b\x1c\x1d\x1e\x1f\x01"))
-# A text may hold a few stray control characters; bytes at random hold a tenth.
+# Text may contain a few control characters; in random bytes a tenth are.
 _MAX_CONTROL_SHARE = 0.05
 _MIN_CONTROLS = 4
 
@@ -131,7 +131,7 @@ def _kind_of_text(text: str, name: str) -> str:
 
 
 def _begins_with_a_cell(text: str) -> bool:
-    """A first cell may hold markup that no document begins with."""
+    """Whether the text starts with a cell of markup rather than a document."""
     first = text.lstrip().split("\n", 1)[0]
     return _INLINE.match(text) is not None and any(mark in first for mark in ",;\t|")
 

@@ -1,4 +1,4 @@
-"""Which encoding a text is in: marks, then strict UTF-8, then what makes the likeliest words."""
+"""Detect the encoding of a text: byte order marks, then strict UTF-8, then the likeliest words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.model.text.encodings import is_text_encoding
 BLOCK_BYTES = 1024 * 1024
 SAMPLE_BYTES = 64 * 1024
 
-# Longest first: the mark of UTF-32 begins with that of UTF-16.
+# Longest first: the mark of UTF-32 starts with that of UTF-16.
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -26,22 +26,22 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Handed to `open`: bytes that are no UTF-8 are marked, so that the row they are in can be named,
-# and then read as what stray bytes mostly are.
+# Error handler of `open`: bytes that are not UTF-8 are marked, so that their row can be reported,
+# and then read as Windows-1252.
 MIXED = "penstock-mixed"
 _FIRST_MARK = 0xF_FE00  # in a plane for private use
 _FOREIGN = re.compile("[\U000ffe80-\U000ffeff]")
-# Of a text in UTF-8 with bytes of another encoding in it, this share at most may be foreign.
+# The maximum share of foreign bytes in UTF-8 text.
 MAX_FOREIGN = 0.1
 
 _CLOSE = 0.08
 _ASCII = bytes(range(128))
-# A character beyond ASCII between its neighbours, also where those are beyond it too.
+# A non-ASCII character with its neighbours.
 _BEYOND = re.compile(r"(?s)(?=(.)([^\x00-\x7f])(.))")
 
 
 class Encoding(NamedTuple):
-    """``errors`` is what `open` is told; ``others`` fit about as well."""
+    """``errors`` is the error handler for `open`; ``others`` fit about as well."""
 
     name: str
     errors: str = "strict"
@@ -50,7 +50,7 @@ class Encoding(NamedTuple):
 
 
 def marked_encoding(head: bytes) -> str | None:
-    """The encoding that a byte order mark, or the places of the NULs, give away."""
+    """The encoding shown by a byte order mark or by the positions of NULs."""
     for mark, encoding in BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding
@@ -65,7 +65,7 @@ def marked_encoding(head: bytes) -> str | None:
 
 
 def fits(source: Source, name: str) -> bool:
-    """Whether a file that says it is in this encoding is."""
+    """Whether the file can be decoded with its declared encoding."""
     if not is_text_encoding(name):
         return False
     try:
@@ -75,14 +75,14 @@ def fits(source: Source, name: str) -> bool:
 
 
 def find_encoding(source: Source) -> Encoding:
-    """One that decodes the whole file, and says so where another would have done as well."""
+    """An encoding that decodes the whole file, with the alternatives."""
     head = source.head(SAMPLE_BYTES)
     marked = marked_encoding(head)
     errors = _errors(source, marked or "utf-8")
     if errors.first is None:
         return Encoding(marked or "utf-8")
     if marked is not None and not marked.startswith("utf-8"):
-        # A last character that is cut in half is no reason to refuse the others.
+        # Ignore a last character that was cut.
         note = f"bytes that are no {marked.upper()} near {errors.first:,} were replaced"
         if errors.found > 3:
             raise BadInput(
@@ -121,7 +121,7 @@ def _likeliest(source: Source, sample: bytes) -> Encoding:
 
 
 def _bytes_beyond_ascii(source: Source) -> bytes:
-    """Each one once: where a byte is a letter, they alone decide which encodings can be meant."""
+    """The distinct non-ASCII bytes, which decide the possible single-byte encodings."""
     found: set[int] = set()
     for block in _blocks(source):
         found |= set(block.translate(None, _ASCII))
@@ -141,12 +141,12 @@ def encoding_scores(sample: bytes) -> dict[str, float]:
 
 
 def _wide_score(text: str, name: str) -> float:
-    """East Asian texts hold common ideographs, kana or syllables, and few oddities beside them."""
+    """East Asian texts consist of common ideographs, kana or syllables, with few others."""
     foreign = [char for char in text if char > "\x7f"]
     if not foreign:
         return 0.0
     points = sum(_wide_point(char, name) for char in foreign) / len(foreign)
-    # A lone pair of bytes is more often two accented letters than one ideograph.
+    # A single pair of bytes is more often two accented letters than one ideograph.
     return points - 1.5 / len(foreign)
 
 
@@ -172,9 +172,9 @@ def _wide_point(char: str, name: str) -> float:
 
 
 def _narrow_score(text: str, name: str) -> float:
-    """How well the letters beyond ASCII sit between their neighbours, and whether one of the
-    encoding's languages knows them all."""
-    # The same few words come again and again: each is judged once.
+    """How well the non-ASCII letters fit their neighbours, and whether one of the encoding's
+    languages has all of them."""
+    # Words repeat, so each is scored once.
     seen = Counter(_BEYOND.findall(f" {text} "))
     count = seen.total()
     if not count:
@@ -189,7 +189,7 @@ def _narrow_score(text: str, name: str) -> float:
         sum(times for letter, times in letters.items() if letter in language)
         for language in NARROW[name]
     )
-    # A text of signs alone speaks for no language, and against none.
+    # A text of symbols only says nothing about the language.
     coverage = known / said if said else 0.5
     common = sum(times for letter, times in letters.items() if letter in FREQUENT)
     frequent = common / max(said, 1) * (coverage > 0.95)
@@ -204,7 +204,7 @@ def _point(char: str, before: str, after: str) -> float:
         return _letter_point(char, before, after)
     if "\u2500" <= char <= "\u25ff":
         return -1.0
-    # Signs stand after digits, spaces and other signs; inside a word they are a letter misread.
+    # Symbols follow digits, spaces and other symbols; inside a word they are misread letters.
     inside = before.isalpha() and after.isalpha()
     if char in "²³" and before in "mM" and not inside:
         return 1.3
@@ -229,7 +229,7 @@ def _letter_point(char: str, before: str, after: str) -> float:
     if char.isupper() and (before.islower() or (after.islower() and before.isalpha())):
         return -0.8
     if script == "LATIN":
-        # Accents are the exception in a word, never the rule.
+        # Most letters of a word have no accent.
         foreign = sum(c > "\x7f" for c in neighbours)
         return (0.6, 0.2, -0.6)[foreign]
     return 0.6
@@ -247,8 +247,8 @@ class _Errors(NamedTuple):
 
 
 def _errors(source: Source, encoding: str, most: int = 10_000) -> _Errors:
-    """Where and how often a file is no text in this encoding, and how many UTF-8 sequences of
-    several bytes it holds."""
+    """The first position and number of decoding errors, and the number of multi-byte UTF-8
+    sequences."""
     first: int | None = None
     count = read = multibyte = 0
 
@@ -283,7 +283,7 @@ def _blocks(source: Source) -> Iterator[bytes]:
 
 
 def _around(source: Source, position: int) -> bytes:
-    """The head and whole lines near a place, so that no character of several bytes is cut."""
+    """The head and whole lines near a position, so that no multi-byte character is cut."""
     start = max(0, position - SAMPLE_BYTES // 2)
     with source.open() as file:
         _skip(file, start)
@@ -299,7 +299,7 @@ def _skip(file: BinaryIO, count: int) -> None:
 
 
 def _marked_bytes(error: UnicodeError) -> tuple[str, int]:
-    """Each foreign byte as a character that no text holds, until its line is known."""
+    """Replace foreign bytes by private-use characters until their line is known."""
     assert isinstance(error, UnicodeDecodeError)
     foreign = error.object[error.start : error.end]
     return "".join(chr(_FIRST_MARK + byte) for byte in foreign), error.end
@@ -310,7 +310,7 @@ def is_foreign(text: str) -> bool:
 
 
 def as_cp1252(text: str) -> str:
-    """The text with what its foreign bytes most likely mean."""
+    """The text with its foreign bytes read as Windows-1252."""
     return _FOREIGN.sub(
         lambda found: bytes([ord(found[0]) - _FIRST_MARK]).decode("cp1252", "replace"), text
     )

@@ -1,4 +1,4 @@
-"""What may stand before the first element of an XML or HTML document.
+"""Skip what may precede the first element of an XML or HTML document.
 
 Plain string code, because a pattern for "any number of comments" backtracks exponentially.
 """

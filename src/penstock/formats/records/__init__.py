@@ -1,1 +1,1 @@
-"""Nested formats: where their records are, and records flattened to rows."""
+"""Nested formats: find their records and flatten them to rows."""

@@ -1,4 +1,4 @@
-"""Records as blocks of lines, `Name: value` each: cards, tickets, old exports, flat YAML."""
+"""Records as blocks of `Name: value` lines: cards, tickets, old exports, flat YAML."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _LINE = {
     for mark in (":", "=")
 }
 _DASH = re.compile(r"- \S")
-# Commas in the name of a value are those of a delimited text.
+# A comma in a name means that the text is delimited.
 _LIST = re.compile(r",\S")
 
 
 class Blocks(NamedTuple):
-    """How records are told apart: by blank lines, by the dash each begins with, or by the name that
-    each begins with."""
+    """How records are separated: by blank lines, by the dash at their start, or by their first
+    name."""
 
     mark: str
     start: str  # "blank", "dash" or the name itself after a colon: ":sku"
 
 
 def find_blocks(text: str) -> Blocks | None:
-    """None where the text is something else; most are, and show it in their first lines."""
+    """None if the text is something else, which its first lines usually show."""
     lines = text.splitlines()[:_LOOKED_AT]
     filled = [line for line in lines if line.strip() and not _RULE.fullmatch(line)]
     if len(filled) < _MIN_BLOCKS_PER_NAME:
@@ -73,7 +73,7 @@ def _told_apart(lines: Sequence[str], mark: str) -> Blocks | None:
     alone = len(set(names_of_one)) == len(names_of_one) >= _MIN_BLOCKS_PER_NAME
     known = any(re.sub(r"[\W_]+", "", name).casefold() in _IDENTITY for name in names_of_one)
     filled = [line for line in lines if line.strip()]
-    # As many marks in each line are those of a delimited text.
+    # The same number of marks in each line means that the text is delimited.
     whole = len(pairs) == len(filled) and {line.count(mark) for line in filled} in ({1}, {1, 2})
     return Blocks(mark, f":{first}") if alone and known and whole else None
 
@@ -82,7 +82,7 @@ _IDENTITY = {re.sub(r"[\W_]+", "", name) for name in IDENTITY - {"name", "id", "
 
 
 def _alike(blocks: Sequence[Sequence[str]]) -> bool:
-    """Most blocks have most names, and one at least is in nearly all of them."""
+    """Whether most blocks have most names, and at least one name is in nearly all."""
     names = Counter(name for block in blocks for name in block)
     common = [count for count in names.values() if count >= 0.5 * len(blocks)]
     return (
@@ -95,13 +95,13 @@ def _alike(blocks: Sequence[Sequence[str]]) -> bool:
 def _hold_most(
     lines: Sequence[str], blocks: Sequence[Sequence[str]], all_: Sequence[Sequence[str]], mark: str
 ) -> bool:
-    """Nearly all that is named is in blocks, each name once in its own."""
+    """Whether nearly all named lines are in blocks, each name once per block."""
     named = sum(_named(line, mark) is not None for line in lines)
     return len(blocks) >= 0.6 * len(all_) and sum(map(len, blocks)) >= 0.8 * named
 
 
 def _split(lines: Iterable[str], mark: str, start: str) -> Iterator[list[tuple[str, str]]]:
-    """Blocks of names and values; a line without a name goes on with the value above it."""
+    """Blocks of names and values; a line without a name continues the value above it."""
     block: list[tuple[str, str]] = []
     after_blank = True
     for line in lines:
@@ -127,7 +127,7 @@ def _split(lines: Iterable[str], mark: str, start: str) -> Iterator[list[tuple[s
 
 
 def records_in(lines: Iterable[str], how: Blocks) -> Iterator[dict[str, str]]:
-    """Each block as a record; a name that comes again adds a line to its value."""
+    """Each block as a record; a repeated name adds a line to its value."""
     for block in _split(lines, how.mark, how.start):
         record: dict[str, str] = {}
         for name, value in block:

@@ -1,4 +1,4 @@
-"""A text of `Name: value` lines as a table: a row for each block."""
+"""Read a text of `Name: value` lines as a table with one row per block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A nested record as named cells of text.
+"""Flatten a nested record to named cells of text.
 
 An object's members become columns ``price.amount``; a list is kept whole, as JSON.
 """
@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Keys that a thing for sale has, and a page of an answer has not.
+# Keys that products have, and other objects of an API answer do not.
 IDENTITY = frozenset({
     "id", "sku", "title", "name", "handle", "gtin", "ean", "upc", "mpn", "slug", "code", "asin",
     "product_id", "productid", "item_id", "artikelnummer", "uniqueid", "ref", "reference",
     "part_number",
 })  # fmt: skip
-# What lists and elements of records are called.
+# Typical names of lists and elements of records.
 RECORD_NAMES = frozenset({
     "items", "item", "products", "product", "data", "records", "record", "results", "result",
     "rows", "row", "entries", "entry", "list", "offers", "offer", "articles", "article",
@@ -23,7 +23,7 @@ RECORD_NAMES = frozenset({
     "producto", "hits", "nodes", "edges", "values", "value", "shopitem", "catalog", "listings",
     "listing", "product_listings", "goods", "positions",
 })  # fmt: skip
-# Those among them that say what the record is, not only that it is one.
+# Those among them that mean products.
 GOODS = frozenset({
     "item", "product", "offer", "article", "artikel", "produkt", "produit", "prodotto", "producto",
     "shopitem", "listing",
@@ -32,7 +32,7 @@ VALUE = "value"
 
 
 class Number(str):
-    """A number as it was written."""
+    """A number as written in the document."""
 
     __slots__ = ()
 

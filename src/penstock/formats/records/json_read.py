@@ -1,4 +1,4 @@
-"""JSON and NDJSON as tables: the list of records is found, its keys are the columns."""
+"""Read JSON and NDJSON as tables: find the list of records; its keys are the columns."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ _HEAD_RECORDS = 200
 
 @dataclass(slots=True)
 class _List:
-    """A list of records somewhere in the document; ``keyed`` where each stands under a key."""
+    """A list of records somewhere in the document; ``keyed``: the records are members of an
+    object."""
 
     path: tuple[str, ...]
     columns: Columns
     keyed: bool = False
-    several: bool = False  # no list at all, but one object after the other
+    several: bool = False  # not a list, but consecutive objects
     count: int = 0
     lists: int = 0
     objects: int = 0
@@ -120,8 +121,8 @@ def _plan_arrays(
 
 
 def _names_beside(survey: _Survey, path: tuple[str, ...], width: int) -> list[str]:
-    """`{"columns": ["sku", "price"], "rows": [["A", 1]]}`: a list of as many texts as there are
-    columns, beside the rows. It may be of objects, each with a name."""
+    """Column names in a list beside the rows: `{"columns": ["sku", "price"], "rows": [["A", 1]]}`.
+    The list may contain objects, each with a name."""
     for name, value in survey.objects.get(path[:-1], {}).items() if path else ():
         if name == path[-1] or not isinstance(value, list) or len(value) != width:
             continue
@@ -132,7 +133,7 @@ def _names_beside(survey: _Survey, path: tuple[str, ...], width: int) -> list[st
 
 
 def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> _Survey:
-    """One reading of the whole document: every list of records, and every object around them."""
+    """One pass over the whole document: all lists of records, and the objects around them."""
     survey = _Survey()
     with source.text(encoding, "strict") as file:
         text = JsonText(file, limits["nesting"])
@@ -144,7 +145,7 @@ def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> _Surv
 
 
 def _sequence(text: JsonText, first: dict[str, Any], limits: Mapping[str, int]) -> _Survey:
-    """One object after the other, without a list around them, as programs stream them."""
+    """Consecutive objects without a list around them."""
     found = _List((), Columns(limits), several=True)
     found.see(first)
     while text.peek() == "{":
@@ -153,7 +154,7 @@ def _sequence(text: JsonText, first: dict[str, Any], limits: Mapping[str, int]) 
 
 
 def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]) -> Any:
-    """What is kept of a value: all of it, but for lists, which are only counted."""
+    """The value, with lists only counted."""
     match text.peek():
         case "[":
             found = _List(path, Columns(limits))
@@ -176,7 +177,7 @@ def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mappin
 def _look_into(
     text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]
 ) -> dict[str, Any]:
-    """An object is kept, unless it is records under their keys, which are only counted."""
+    """The object, unless its members are records, which are only counted."""
     members: dict[str, Any] = {}
     keyed: _List | None = None
     for name in text.members():
@@ -193,7 +194,7 @@ def _look_into(
 
 
 def _are_records(members: Mapping[str, Any]) -> bool:
-    """Whether all members are objects, and most of them have most keys."""
+    """Whether all members are objects with mostly the same keys."""
     records = list(members.values())
     if len(records) < 2 or not all(isinstance(record, dict) and record for record in records):
         return False
@@ -204,7 +205,7 @@ def _are_records(members: Mapping[str, Any]) -> bool:
 def _keyed(
     path: tuple[str, ...], members: Mapping[str, Any], survey: _Survey, limits: Mapping[str, int]
 ) -> _List:
-    """The members as one list, in place of whatever lists they hold themselves."""
+    """The members as one list, instead of the lists inside them."""
     inside = len(path)
     survey.lists = [found for found in survey.lists if found.path[:inside] != path]
     survey.objects = {at: one for at, one in survey.objects.items() if at[:inside] != path}
@@ -226,7 +227,7 @@ def _chosen(survey: _Survey, options: ReadOptions, report: Detected) -> _List | 
         return _told(survey, options.records_path)
     lists = [found for found in survey.lists if found.columns.cells or not survey.objects]
     record = _record(survey)
-    # However long it is, a list of words is no list of things.
+    # A list of words is not a list of records, however long it is.
     lists.sort(key=lambda found: (not found.objects and not found.lists, -found.columns.cells))
     named = [found for found in lists if found.path and found.path[-1].lower() in RECORD_NAMES]
     if record is not None and not (named and not _is_thing(survey.objects[record])):
@@ -256,7 +257,7 @@ def _told(survey: _Survey, wanted: str) -> _List | tuple[str, ...]:
 
 
 def _record(survey: _Survey) -> tuple[str, ...] | None:
-    """The object that is itself the one record, under any wrappers around it."""
+    """The object that is the only record, without its wrappers."""
     path: tuple[str, ...] = ()
     while path in survey.objects:
         members = survey.objects[path]
@@ -339,7 +340,7 @@ def read_ndjson(
 def _lines(
     source: Source, encoding: str, limits: Mapping[str, int], problems: Problems
 ) -> Iterator[Any]:
-    """A line that is no JSON is a problem of its own, unless there is hardly any other."""
+    """A line that is not JSON is a problem, unless most lines are not."""
     good = 0
     most = 16 * limits["cell_bytes"]
     with source.text(encoding, "replace") as file:

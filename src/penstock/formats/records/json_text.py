@@ -1,4 +1,4 @@
-"""JSON, strictly, a value at a time: the text is read on only as far as the next value needs."""
+"""Parse JSON strictly and incrementally, value by value."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ DECODER = json.JSONDecoder(
 
 
 def check_text(value: Any) -> None:
-    """What the database could not keep: NUL and halves of a surrogate pair."""
+    """Refuse what the database cannot store: NUL and lone surrogates."""
     match value:
         case str():
             if "\0" in value:
@@ -75,7 +75,7 @@ def check_text(value: Any) -> None:
 
 
 class JsonText:
-    """A place in a JSON text that moves on value by value."""
+    """A position in a JSON text that advances value by value."""
 
     def __init__(self, file: TextIO, nesting: int) -> None:
         self._file = file
@@ -85,7 +85,7 @@ class JsonText:
         self._ended = False
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """The next character that is not white space; empty at the end."""
         while True:
             match = _SPACE.match(self._text, self._at)
             assert match is not None
@@ -113,7 +113,7 @@ class JsonText:
                     said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
                     raise invalid(said) from None
             else:
-                # A number at the end of what was read may go on.
+                # A number at the end of the buffer may continue.
                 if end < len(self._text) or self._ended:
                     self._at = end
                     self._check(value)
@@ -121,7 +121,7 @@ class JsonText:
             self._more()
 
     def members(self) -> Iterator[str]:
-        """The keys of an object; each one's value must be taken before the next."""
+        """The keys of an object; the value of each must be read before the next key."""
         self.take("{")
         seen: set[str] = set()
         if self.peek() == "}":
@@ -165,7 +165,7 @@ class JsonText:
             raise BadInput(
                 "CELL_TOO_LARGE", f"One value of the JSON has more than {held:,} characters"
             )
-        # Twice as much each time, so that a long value is not tried again for every block.
+        # Twice as much each time, so that parsing a long value takes linear time.
         try:
             block = self._file.read(max(_READ_CHARS, held))
         except UnicodeDecodeError as error:
@@ -176,7 +176,7 @@ class JsonText:
 
 
 def depth_of(value: Any) -> int:
-    """Level by level: the decoder nests deeper than Python's own calls may."""
+    """Computed level by level, since the nesting may exceed Python's recursion limit."""
     depth, level = 0, [value]
     while nested := [one for one in level if isinstance(one, dict | list)]:
         depth += 1

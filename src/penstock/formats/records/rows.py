@@ -1,4 +1,4 @@
-"""Records to rows, within bounds."""
+"""Turn records into rows, within limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROWS_AT_ONCE = 500
 
 
 class Columns:
-    """Every name that any record has, in the order they first come."""
+    """The names of all records, in order of first occurrence."""
 
     def __init__(self, limits: Mapping[str, int]) -> None:
         self._most = limits["columns"]
@@ -25,7 +25,7 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """Without those that are only the place where another record has an object."""
+        """Without names that are an object in other records."""
         inner = {name.rpartition(".")[0] for name in self._names}
         return [name for name in self._names if name in self._filled or name not in inner]
 
@@ -45,7 +45,7 @@ class Columns:
 def rows_of_records(
     records: Iterable[Any], plan: Mapping[str, Any], limits: Mapping[str, int], problems: Problems
 ) -> Iterator[list[list[str]]]:
-    """Problems name their row by its place among those given next."""
+    """Problems refer to rows by their position in the next batch."""
     names, most = plan["columns"], limits["cell_bytes"]
     rows: list[list[str]] = []
     for number, record in enumerate(records, start=1):

@@ -1,4 +1,4 @@
-"""XML as a table: the repeating element is found, its attributes and children are the columns."""
+"""Read XML as a table: find the repeating element; its attributes and children are the columns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from penstock.model.errors import BadInput
 
 Path = tuple[str, ...]
 _MAX_PATHS = 20_000
-# What only markup that someone forgot to escape consists of.
+# Elements of unescaped HTML inside a text.
 _MARKUP = frozenset({
     "b", "i", "u", "p", "br", "em", "strong", "span", "a", "div", "ul", "ol", "li", "h1", "h2",
     "h3", "h4", "sub", "sup",
 })  # fmt: skip
-# Elements of one name whose attribute says which field they are.
+# Attributes that name the field of a generic element.
 _FIELD_TAGS = frozenset({"field", "column", "col", "property"})
 _SURE_MARKUP = frozenset({"b", "p", "br", "em", "strong", "span", "div", "ul", "ol", "h2", "h3"})
 
@@ -123,9 +123,9 @@ def _surveyed(
 
 
 def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
-    """The outermost element that repeats or is named as records are, with the most to say."""
+    """The outermost element that repeats or has a typical name, with the most fields."""
     fields = _fields_within(found)
-    # What repeats may hold nothing itself, but only elements that do.
+    # A repeating element may have no fields of its own, only child elements with fields.
     candidates = {
         path: one for path, one in found.items()
         if len(path) > 1 and (one.fields or (one.most_at_once > 1 and fields[path] > 1))
@@ -149,7 +149,7 @@ def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
     roots = list(dict.fromkeys(named + repeated))
     paths = outermost(roots, roots) or list(candidates)
     paths = [p for p in paths if fields[p] > 1] or paths
-    # Two offers beside a hundred categories are what the file is about.
+    # Two offers are more relevant than a hundred categories.
     paths = [p for p in paths if _plain(p[-1]) in GOODS and (is_thing(p) or fields[p] > 2)] or paths
     paths.sort(key=lambda path: -weight(path))
     for other in paths[1:]:
@@ -159,7 +159,7 @@ def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
 
 
 def _fields_within(found: Mapping[Path, _Element]) -> dict[Path, int]:
-    """How many fields an element has, those of the elements inside of it among them."""
+    """The number of fields of each element, including those of its descendants."""
     fields: dict[Path, int] = {}
     for path, one in found.items():
         for depth in range(1, len(path) + 1):
@@ -173,7 +173,7 @@ def _plain(name: str) -> str:
 
 
 class _Node:
-    """An element of a record while it is being read."""
+    """An element of a record during reading."""
 
     __slots__ = ("all_text", "attributes", "children", "name", "text")
 
@@ -210,12 +210,12 @@ class _Node:
             if nested and names <= _MARKUP and names & _SURE_MARKUP:
                 return "".join(self.all_text).strip()
             return found
-        # An element with attributes and a text: the text is its own value.
+        # An element with attributes and text: the text is its value.
         return {"": text, **found} if text else found
 
     def _named_fields(self) -> dict[str, Any] | None:
-        """``<field name="sku">A</field>``, as databases write rows: the field is called `sku`. So
-        is any element that comes again and again, each time under another name."""
+        """``<field name="sku">A</field>``, as in database dumps: the field is `sku`. The same for
+        any repeated element with different names."""
         found: dict[str, Any] = {}
         tags = {tag for tag, _ in self.children}
         again = len(tags) == 1 and len(self.children) > 1
@@ -231,7 +231,7 @@ class _Node:
 
 
 def _by_name(values: list[Any]) -> dict[str, str] | None:
-    """`<param name="Color">red</param>` again and again: each a field under its own name."""
+    """Repeated `<param name="Color">red</param>`: a field per name."""
     found: dict[str, str] = {}
     for value in values:
         name = value.get("name") if isinstance(value, dict) else None

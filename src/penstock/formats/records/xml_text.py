@@ -1,4 +1,4 @@
-"""XML as events, with nothing that could reach outside of it or blow up."""
+"""Parse XML as events, without external entities and entity expansion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})
 
 
 class XmlText:
-    """A parser over a whole source; the handlers are set by whoever looks."""
+    """A parser over a whole source; the caller sets the handlers."""
 
     def __init__(self, source: Source, encoding: Encoding, limits: Mapping[str, int]) -> None:
         self._source = source
@@ -49,16 +49,16 @@ class XmlText:
         self._parser.CharacterDataHandler = text
 
         def skipped(name: str, is_parameter: bool) -> None:
-            # Names of HTML that XML does not know, in texts that someone pasted.
+            # HTML entities in pasted text, which XML does not define.
             text(html5.get(f"{name};", f"&{name};"))
 
         self._parser.SkippedEntityHandler = skipped
 
     def read(self) -> Iterator[None]:
-        """Feed the parser block by block; what the handlers collected is taken in between."""
+        """Feed the parser block by block; yields after each, so that results can be collected."""
         try:
             with self._source.text(self._encoding.name, self._encoding.errors) as file:
-                # Space and marks before the declaration are an error, but every script leaves some.
+                # White space and marks before the declaration are invalid but common.
                 block = file.read(_READ_CHARS).lstrip(" \t\r\n\ufeff")
                 while block:
                     mixed = self._encoding.errors == MIXED
@@ -90,7 +90,7 @@ class XmlText:
 
 
 def safe_parser() -> Any:
-    """Entities are refused where they are declared, so that none can ever be expanded."""
+    """Entity declarations are refused, so that none can be expanded."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.buffer_size = 64 * 1024
@@ -98,9 +98,8 @@ def safe_parser() -> Any:
     parser.UnparsedEntityDeclHandler = _forbid_entity
 
     def external(context: str, base: str | None, system: str | None, public: str | None) -> int:
-        # A DOCTYPE may name a file of declarations, as catalogues in BMEcat do. It is never
-        # fetched: an empty one of ours takes its place, so that entities nobody declared are no
-        # errors.
+        # A DOCTYPE may name an external DTD, as in BMEcat. It is never fetched: an empty one
+        # replaces it, so that undeclared entities are not errors.
         parser.ExternalEntityParserCreate(context).Parse("", True)
         return 1
 
@@ -115,7 +114,7 @@ def _forbid_entity(name: str, *rest: Any) -> None:
 
 
 def xml_encoding(source: Source, wanted: str | None) -> Encoding:
-    """The one asked for, the mark's or the declared one; UTF-8 only where the file is in it."""
+    """The encoding given, shown by a mark or declared; UTF-8 only if the file is valid UTF-8."""
     if wanted is not None:
         return Encoding(wanted)
     name = _declared(source.head(4096))

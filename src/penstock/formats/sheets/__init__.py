@@ -1,1 +1,1 @@
-"""Workbooks: their sheets as rows of text, then the table among the rows."""
+"""Workbooks: read their sheets as rows of text, then find the table."""

@@ -1,4 +1,4 @@
-"""From a sheet's rows to its table, the same for every kind of workbook."""
+"""Find the table in a sheet's rows, for all kinds of workbooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_LISTED = 1000
 
 @dataclass(slots=True)
 class SheetInfo:
-    """What is known of a sheet before its rows are read."""
+    """Information about a sheet before its rows are read."""
 
     name: str
     number: int
@@ -40,7 +40,7 @@ class SheetInfo:
 def choose_sheet(
     sheets: Sequence[SheetInfo], wanted: str | int | None, report: Detected
 ) -> SheetInfo:
-    """The one asked for, else the first that holds a fair share of what the largest holds."""
+    """The sheet given, or else the first that is not much smaller than the largest."""
     report.sheets = [
         {"name": sheet.name, "cells": sheet.cells, "visible": sheet.visible} for sheet in sheets
     ]
@@ -81,7 +81,7 @@ def plan_grid(
     rows: Iterable[GridRow], sheet: SheetInfo, options: ReadOptions, report: Detected,
     limits: Mapping[str, int],
 ) -> dict[str, Any]:  # fmt: skip
-    """Where the table is, from the first rows of the sheet."""
+    """The position of the table, from the first rows of the sheet."""
     skip = options.skip_rows or 0
     head = [row for row in islice(rows, HEAD_ROWS + 1) if row[0] > skip]
     whole = len(head) <= HEAD_ROWS
@@ -105,7 +105,7 @@ def plan_grid(
 
 
 def _with_gaps(rows: Sequence[GridRow]) -> list[list[str]]:
-    """Rows by their place: a number that is missing is an empty row, though not a million."""
+    """Rows by position: missing numbers become empty rows, up to a limit."""
     cells: list[list[str]] = []
     for number, row in rows:
         missing = number - rows[0][0] - len(cells)
@@ -164,7 +164,7 @@ def _tell(
 
 
 def tell_words(report: Detected, plan: Mapping[str, Any], words: Mapping[int, str]) -> None:
-    """What the formats of cells write beside their numbers is not in their text: it is told."""
+    """Report the text that number formats add, such as `€`."""
     names = unique_names(plan["header"])
     report.shown_with = {names[n]: said for n, said in sorted(words.items()) if n < len(names)}
 
@@ -196,7 +196,7 @@ class _Table:
         self.footer: list[dict[str, Any]] = []
 
     def placed(self) -> list[Problem]:
-        """What is wrong with the rows given last; of rows that are still held back, later."""
+        """Problems of the rows returned last."""
         places = {number: place for place, number in enumerate(self._numbers, start=1)}
         last = self._numbers[-1] if self._numbers else 0
         found = self._waiting + self._problems.taken()
@@ -206,7 +206,7 @@ class _Table:
         return sorted(here, key=lambda one: one.line)
 
     def rows_of(self, rows: Iterable[GridRow]) -> Iterator[list[list[str]]]:
-        """The last rows are held back until it is known whether notes are among them."""
+        """The last rows are held back until notes among them are known."""
         held: deque[GridRow] = deque()
         ready: list[list[str]] = []
         for number, row in rows:

@@ -1,4 +1,4 @@
-"""HTML tables: what shops and old programs save as .xls. The largest table is read."""
+"""Read the largest table of an HTML file, such as those saved as .xls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DECLARED = re.compile(rb"""charset\s*=\s*["']?([\w.:-]{2,40})""", re.IGNORECASE
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _AROUND_BREAKS = re.compile(r"(?:(?<! ) ++)?\n *+")
 _BREAKS = frozenset({"br", "p", "div", "li", "tr"})
-# A page that is a table saved by a program holds little else.
+# A table saved as HTML makes up most of the page's text.
 _MIN_SHARE = 0.5
 _MAX_TABLES = 10_000
 _MAX_SPAN = 1000
@@ -69,7 +69,7 @@ def _encoding(source: Source) -> Encoding:
 
 
 def _largest(tables: list[SheetInfo], options: ReadOptions) -> str | int | None:
-    """Tables of a page lay it out as well: the one with the most cells is meant."""
+    """The table with the most cells; others may be used for layout."""
     if options.sheet is not None:
         return options.sheet
     return max(tables, key=lambda table: table.cells).number
@@ -77,7 +77,7 @@ def _largest(tables: list[SheetInfo], options: ReadOptions) -> str | int | None:
 
 @dataclass(slots=True)
 class _Table:
-    """A table that is open. Cells that reach down stand in ``below`` until their rows come."""
+    """An open table. Cells that span rows are kept in ``below`` for the following rows."""
 
     number: int
     row: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ class _Table:
 
 
 class _Page:
-    """One walk over a page: over one table's rows, or over what all of them hold."""
+    """One pass over a page: over the rows of one table, or a survey of all tables."""
 
     def __init__(
         self, source: Source, encoding: Encoding, limits: Mapping[str, int], wanted: int | None
@@ -111,7 +111,7 @@ class _Page:
         return self._tables
 
     def share(self, table: int) -> float:
-        """How much of the page's text stands in one table."""
+        """The share of the page's text in one table."""
         return self._shown_in[table] / max(1, self._shown)
 
     def rows(self) -> Iterator[GridRow]:

@@ -1,7 +1,6 @@
-"""Numbers of spreadsheets as text: by their number format where it changes what they mean.
+"""Spreadsheet numbers as text, following their number format where it changes the meaning.
 
-Digits that a format adds (leading zeros), dates and percentages follow the format; digits that it
-would only hide are kept.
+Leading zeros, dates and percentages follow the format; digits that it would only hide are kept.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _BUILT_IN = {
     47: "mm:ss.0",
 }
 _CURRENCY = re.compile(r"\[\$([^\[\]-]++)(?:-[^\[\]]*+)?\]")
-# A blank as wide as the character, and the character that fills the cell.
+# Format codes for a space as wide as a character, and for a fill character.
 _INVISIBLE = re.compile(r"[_*].")
 _LITERAL = re.compile(r'"([^"]{1,20})"|\\([^\W\d_])|([€£¥$₹₽₩₺])')
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.')
@@ -33,7 +32,7 @@ _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _PADDED = re.compile(r'(?:0|"[^"0-9#?]*"|\\[^0-9#?]|[-/ ])+')
 _MAX_PLAIN = 1e21
 _MAX_WORDS_LENGTH = 40
-# As many rows of a table tell how its numbers are shown.
+# Rows inspected for number formats.
 ROWS_LOOKED_AT = 30
 
 
@@ -43,7 +42,7 @@ def built_in_format(number: int) -> str:
 
 @lru_cache(maxsize=4096)
 def kind_of_format(code: str) -> str:
-    """What a format makes of a number; a padded one is given back as the code itself."""
+    """The kind of a number format; for a padded one the code itself."""
     first = code.split(";")[0]
     if _ELAPSED.search(first):
         return ELAPSED
@@ -66,8 +65,8 @@ def kind_of_format(code: str) -> str:
 
 
 def words_of_format(code: str) -> str:
-    """What a format writes beside a number: `€`, `CHF`, `kg`; empty where it writes nothing. The
-    formats that go by a number alone write whatever the reader's country uses."""
+    """The text that a format adds to a number: `€`, `CHF`, `kg`; may be empty. Built-in formats
+    depend on the locale of the reader."""
     first = _INVISIBLE.sub("", code.split(";")[0])
     said = [found[1] for found in _CURRENCY.finditer(first)]
     rest = _CURRENCY.sub("", first)
@@ -76,7 +75,7 @@ def words_of_format(code: str) -> str:
 
 
 def words_beside(columns: Mapping[int, Counter[str]]) -> dict[int, str]:
-    """Of each column what nearly all of its numbers are shown with."""
+    """The text shown with nearly all numbers of each column."""
     found = {}
     for column, counted in columns.items():
         words, count = counted.most_common(1)[0]
@@ -102,7 +101,7 @@ def number_text(text: str, kind: str, date_1904: bool) -> str:
 
 
 def plain_number(text: str) -> str:
-    """At most fifteen digits, as a spreadsheet shows them, and no exponent where none is needed."""
+    """At most fifteen digits, as spreadsheets show, without an exponent if possible."""
     if "." not in text and "e" not in text and "E" not in text:
         return text
     try:
@@ -127,7 +126,7 @@ def _percent(text: str) -> str:
 
 
 def _padded(value: float, code: str) -> str | None:
-    """``00000`` and ``000-0000``: digits from the right, literals where the format has them."""
+    """Formats like ``00000`` and ``000-0000``: digits from the right, with the literals."""
     if not value.is_integer() or value < 0 or value >= _MAX_PLAIN:
         return None
     digits = list(str(int(value)))
@@ -146,7 +145,7 @@ def _padded(value: float, code: str) -> str | None:
 
 
 def moment_text(value: float, kind: str, date_1904: bool) -> str | None:
-    """ISO 8601; None for what lies outside of the calendar."""
+    """ISO 8601; None if it is outside the calendar."""
     if kind == ELAPSED or (kind == TIME and value >= 1):
         return _elapsed(value) if value >= 0 else None
     seconds = round((value % 1) * 86400, 3)
@@ -165,7 +164,7 @@ def moment_text(value: float, kind: str, date_1904: bool) -> str | None:
 def _day(days: int, date_1904: bool) -> date | None:
     if days < 0:
         return None
-    # Spreadsheets believe that 1900 was a leap year.
+    # Spreadsheets treat 1900 as a leap year.
     start = date(1904, 1, 1) if date_1904 else date(1899, 12, 31 if days < 60 else 30)
     try:
         return start + timedelta(days=days)

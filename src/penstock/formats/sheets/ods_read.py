@@ -1,4 +1,5 @@
-"""ods, the workbooks of OpenDocument: streamed, with repeated cells spelled out within bounds."""
+"""Read ods, the workbooks of OpenDocument, as a stream; repeated cells are expanded within
+limits."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def _check_protection(archive: zipfile.ZipFile) -> None:
 
 
 class _Reader:
-    """One pass over the content: over one sheet's rows, or over what all sheets hold."""
+    """One pass over the content: over the rows of one sheet, or a survey of all sheets."""
 
     def __init__(
         self, archive: zipfile.ZipFile, limits: Mapping[str, int], sheet: int | None,
@@ -244,7 +245,7 @@ class _Reader:
                 if self._number < _MAX_COUNTED and self._reads():
                     counted = self.currencies.setdefault(self._place, Counter())
                     counted[given.get("currency", "")] += 1
-                # What is shown tells of zeros in front and of percentages; digits are the value's.
+                # Leading zeros and percentages come from the displayed text, digits from the value.
                 padded = _PADDED_ZERO.fullmatch(shown.strip())
                 if given["value-type"] == "percentage":
                     return shown.strip() or value

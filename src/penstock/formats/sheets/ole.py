@@ -1,4 +1,4 @@
-"""The container of old Office files: named streams in chains of sectors, followed with a bound."""
+"""Read the container of old Office files: named streams in chains of sectors, with limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 class OleFile:
-    """Whatever points out of the file or in a circle ends its chain."""
+    """A chain that leaves the file or forms a cycle ends there."""
 
     def __init__(self, content: bytes) -> None:
         if len(content) < 512 or not content.startswith(SIGNATURE):

@@ -1,4 +1,4 @@
-"""xls, the binary workbooks of Excel 97 and before, and what hides in the same container."""
+"""Read xls, the binary workbooks of Excel 97 and before."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from penstock.formats.sheets.ole import SIGNATURE, OleFile
 from penstock.formats.source import Source, corrupt, protected
 from penstock.formats.tables import Cursor, Piece, Problems
 
-# What the parser of a damaged file may raise.
+# Exceptions of the parser for damaged files.
 _DAMAGE = (xlrd.XLRDError, AssertionError, struct.error, IndexError,
            KeyError, ValueError, TypeError, AttributeError, OverflowError, UnicodeError,
            RecursionError, NotImplementedError, ZeroDivisionError)  # fmt: skip
@@ -79,7 +79,7 @@ def _opened(source: Source) -> Any:
 
 
 def _workbook(container: OleFile) -> bytes:
-    """The parser's own walk through the container can go in circles; ours cannot."""
+    """Read the container ourselves, since the parser's code does not detect cycles."""
     if container.stream("EncryptedPackage") is not None:
         raise protected("The workbook")
     content = container.stream("Workbook", "Book")
@@ -147,7 +147,7 @@ def _format(book: Any, cell: Any) -> str:
 
 
 def _words(book: Any, number: int, first: int) -> dict[int, str]:
-    """By column what the numbers of the table are shown with."""
+    """The text shown with numbers, by column."""
     sheet = book.sheet_by_index(number)
     columns: dict[int, Counter[str]] = {}
     for index in range(first - 1, min(sheet.nrows, first - 1 + ROWS_LOOKED_AT)):

@@ -1,4 +1,4 @@
-"""The parts of an xlsx workbook beside its cells: sheets, styles, shared strings."""
+"""The parts of an xlsx workbook besides its cells: sheets, styles, shared strings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse(
     file: IO[bytes], start: Callable[[str, dict[str, str]], Any], end: Callable[[str], Any],
     text: Callable[[str], Any],
 ) -> Iterator[None]:  # fmt: skip
-    """Feed a part of the workbook to handlers; pauses after every block."""
+    """Feed a part of the workbook to handlers; yields after every block."""
     parser = safe_parser()
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -58,8 +58,7 @@ def parse(
 
 @dataclass(slots=True)
 class Book:
-    """``formats`` says for every style what it makes of a number, ``words`` what it writes beside
-    one."""
+    """``formats`` is the kind of number format by style, ``words`` the text that it adds."""
 
     archive: zipfile.ZipFile
     paths: list[str] = field(default_factory=list)
@@ -170,7 +169,7 @@ def _read_styles(book: Book) -> None:
 
 
 def survey_sheet(book: Book, sheet: SheetInfo, path: str) -> None:
-    """What a sheet holds, without reading its cells: the bytes alone are looked at."""
+    """Survey a sheet by its bytes, without parsing its cells."""
     kept = b""
     try:
         with book.part(path) as file:
@@ -215,7 +214,7 @@ def column_of(letters: str) -> int:
 
 
 def unescaped(text: str) -> str:
-    """``_x000D_`` stands for a character that XML cannot hold."""
+    """Decode ``_x000D_``, the escape for characters that XML cannot contain."""
     if "_x" not in text:
         return text
     plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)

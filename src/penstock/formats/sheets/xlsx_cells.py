@@ -42,7 +42,7 @@ class SheetCells:
         self._widest = 0
 
     def rows(self) -> Iterator[GridRow]:
-        """By patterns as far as they carry, the rest by events."""
+        """With patterns as far as possible, the rest with parser events."""
         done = 0
         try:
             with self._book.part(self._path) as file:
@@ -63,7 +63,7 @@ class SheetCells:
                 yield number, row
 
     def words_beside(self, first: int) -> dict[int, str]:
-        """By column what the numbers of the rows from the first one on are shown with."""
+        """The text shown with numbers by column, from row ``first`` on."""
         columns: dict[int, Counter[str]] = {}
         with self._book.part(self._path) as file, suppress(NotPlain):
             for number, cells, _ in plain_rows(file):
@@ -94,7 +94,8 @@ class SheetCells:
             if inline:
                 text = unescaped(rich_text(inline))
             elif kind == "s":
-                # Held strings are taken without a call: they are most of what sheets hold.
+                # Shared strings in memory are read without a call, since they are most of the
+                # cells.
                 if value.isdecimal() and int(value) < len(held):
                     text = held[int(value)]
                 else:
@@ -118,7 +119,7 @@ class SheetCells:
         return row
 
     def _kind(self, attributes: str) -> tuple[str, str]:
-        """Type and number format; few of them are written in many ways."""
+        """Type and number format, cached by the attributes' text."""
         given = dict(
             part.split("=", 1) for part in attributes.replace('"', "").split() if "=" in part
         )
@@ -175,7 +176,7 @@ class SheetCells:
 
 
 class _Events:
-    """The same cells from a parser that takes any XML."""
+    """The same cells from a parser of any XML."""
 
     def __init__(self, cells: SheetCells, book: Book, path: str, limits: Mapping[str, int]) -> None:
         self._cells = cells

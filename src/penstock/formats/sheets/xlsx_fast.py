@@ -1,7 +1,7 @@
-"""The XML that spreadsheets write, taken apart by patterns: several times as fast as events.
+"""Read the XML that spreadsheets write with patterns, several times as fast as parser events.
 
-Only what matches to the letter is taken. Anything else (a prefix, CDATA, an order of attributes
-that no spreadsheet writes) raises `NotPlain`, and a real parser's events are used instead.
+Only exact matches are accepted. Anything else (a prefix, CDATA, an unusual order of attributes)
+raises `NotPlain`, and a real parser is used instead.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
 class NotPlain(Exception):
-    """Not written as spreadsheets write: it needs a real parser."""
+    """The XML needs a real parser."""
 
 
 class Cell(NamedTuple):
-    """As `_CELL` finds it: letters of the column, other attributes, value, inline string."""
+    """A match of `_CELL`: letters of the column, other attributes, value, inline string."""
 
     column: str
     attributes: str
@@ -46,12 +46,11 @@ class Cell(NamedTuple):
 
 
 def plain_rows(file: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str, str, str]], bool]]:
-    """The rows' numbers, their cells, unconverted, and whether they are hidden; see `Cell` for what
-    a cell holds."""
+    """Row number, raw cells (see `Cell`) and whether the row is hidden."""
     number = 0
     for text in _pieces(file, "sheetData", "</row>"):
         at = 0
-        # Not searched for: where one does not match, none behind it is taken either.
+        # Matched, not searched: after a mismatch nothing further is accepted.
         while (row := _ROW.match(text, at)) is not None:
             at = row.end()
             told = _NUMBER.search(row[1])
@@ -96,7 +95,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _pieces(file: IO[bytes], root: str, end: str) -> Iterator[str]:
-    """The text inside of an element, cut after whole children."""
+    """The text inside an element, split after whole children."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     held, inside = "", False
     opening = re.compile(rf"<{root}[^<>]*?(/?)>")

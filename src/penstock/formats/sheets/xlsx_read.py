@@ -1,4 +1,4 @@
-"""xlsx and xlsm: sheets are streamed, so that a million rows take no more memory than ten."""
+"""Read xlsx and xlsm as a stream, in constant memory."""
 
 from __future__ import annotations
 

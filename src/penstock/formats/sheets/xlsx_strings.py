@@ -1,4 +1,4 @@
-"""The strings that all sheets of an xlsx workbook share."""
+"""The shared strings of an xlsx workbook."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from penstock.formats.sheets.xlsx_fast import NotPlain, plain_strings
 from penstock.formats.source import corrupt
 from penstock.model.errors import BadInput
 
-# A string takes about as many bytes as it has letters, and sixty more.
+# A string takes about one byte per letter, plus sixty.
 _HELD_BYTES = 64 * 1024 * 1024
 
 
 class SharedStrings:
-    """Strings by number; beyond a size they lie in a file without a name, not in memory."""
+    """Strings by number; above a size they are kept in an unnamed temporary file."""
 
     def __init__(self) -> None:
         self.held: list[str] = []
@@ -55,7 +55,7 @@ class SharedStrings:
             self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def at(self, number_text: str) -> str:
-        """The string that a cell refers to; nothing where there is none."""
+        """The string that a cell refers to; empty if there is none."""
         if not number_text.isdecimal():
             return ""
         number = int(number_text)
@@ -89,7 +89,7 @@ def _too_large(most: int) -> BadInput:
 
 
 class _Events:
-    """The strings from a parser that takes any XML."""
+    """The strings from a parser of any XML."""
 
     def __init__(self, most_cell: int) -> None:
         self._strings = SharedStrings()

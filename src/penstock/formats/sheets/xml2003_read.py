@@ -1,4 +1,4 @@
-"""Workbooks that Excel 2002 and 2003, and many programs since, save as one XML file."""
+"""Read workbooks in the XML format of Excel 2002 and 2003, which many programs write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from penstock.formats.source import Source
 from penstock.formats.tables import Cursor, Piece, Problems
 from penstock.model.errors import BadInput
 
-# Formats that this kind of workbook calls by a name.
+# Named number formats.
 _NAMED = {"percent": "0%", "general": "General", "yes/no": "General", "true/false": "General",
           "on/off": "General", "fixed": "0.00", "standard": "#,##0.00", "currency": "#,##0.00",
           "euro currency": "#,##0.00", "scientific": "0.00E+00"}  # fmt: skip
@@ -56,7 +56,7 @@ def read_xml2003(
 
 
 class _Book:
-    """One pass over the file: over one sheet's rows, or over what all sheets hold."""
+    """One pass over the file: over the rows of one sheet, or a survey of all sheets."""
 
     def __init__(
         self, source: Source, encoding: Encoding, limits: Mapping[str, int], wanted: int | None,

@@ -1,4 +1,5 @@
-"""What a cell seems to hold, by its looks alone: the evidence for dialects and headers."""
+"""The apparent kind of a cell: number, date, code and so on. Used to detect dialects and
+headers."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 EMPTY, NUMBER, DATE, BOOL, LINK, CODE, TEXT = "e", "n", "d", "b", "u", "c", "t"
-# What a header's cell seldom is.
+# Kinds that header cells seldom have.
 TYPED = frozenset({NUMBER, DATE, BOOL, LINK})
 
 _MAX_LENGTH = 80
@@ -42,7 +43,7 @@ _PATTERN = re.compile(
 
 @lru_cache(maxsize=20_000)
 def kind_of(cell: str) -> str:
-    """One letter for what the cell holds; text is whatever is nothing else."""
+    """The kind of a cell as one letter; anything else is text."""
     if len(cell) > _MAX_LENGTH:
         return LINK if cell.startswith(("http://", "https://")) else TEXT
     match = _PATTERN.fullmatch(cell.strip())
@@ -58,7 +59,7 @@ def filled(row: Sequence[str]) -> int:
 
 
 def unique_names(cells: Sequence[str]) -> list[str]:
-    """Column names as people see them, each one only once."""
+    """Column names, numbered where they repeat."""
     names: dict[str, None] = {}
     for number, cell in enumerate(cells, start=1):
         wanted = cell.strip() or f"Column {number}"

@@ -1,4 +1,4 @@
-"""Which rows name the columns: none, one, or a group row with its parts below."""
+"""Find the header: no row, one row, or a group row with the names below."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ Merge = tuple[int, int, int, int]
 _MAX_HEADER_ROWS = 6
 _LOOK_DOWN = 200
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.-]{0,80}")
-# What a template says of itself in the line above: `Version=2014.1119`.
+# Settings of a template above its header: `Version=2014.1119`.
 _SETTING = re.compile(r"\s*\w[\w .-]{0,40}=\S")
 
 
 @dataclass(slots=True)
 class Header:
-    """``rows`` are their places, ``names`` what they say together; neither where there is none."""
+    """``rows`` are the indices of the header rows, ``names`` the column names; empty without a
+    header."""
 
     rows: list[int]
     names: list[str]
@@ -55,7 +56,7 @@ def find_header(
     first = _group_row(rows, start, at, width, merges)
     last = _down_to(rows, at, last, stop, width)
     chosen = [n for n in range(first, last + 1) if not is_blank(rows[n])]
-    # Names for programs below names for people say the same thing twice.
+    # Technical names below display names repeat the header.
     named = chosen[-1:] if len(chosen) > 1 and _are_identifiers(rows[chosen[-1]]) else chosen
     names = _joined(rows, named, width, merges)
     header = Header(chosen, names, sure=vote >= 0.5)
@@ -79,7 +80,7 @@ def _doubt_of_none(vote: float) -> list[tuple[str, float]]:
 
 
 def _main_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int | None:
-    """The first row that is about as full as the table is wide."""
+    """The first row that is filled about as wide as the table."""
     fills = [
         filled(row) for row in rows[start : min(stop, start + _LOOK_DOWN)] if not is_blank(row)
     ]
@@ -100,13 +101,13 @@ def _main_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int | N
 
 
 def _is_settings(row: Row, below: Row) -> bool:
-    """What a template says of itself above its header."""
+    """Whether the row contains settings of a template."""
     says = any(map(_SETTING.match, row)) and not any(map(_SETTING.match, below))
     return says and filled(below) >= filled(row)
 
 
 def _is_comment(rows: Sequence[Row], index: int, stop: int, width: int) -> bool:
-    """A line that begins with a mark, above another one that could be the header."""
+    """A line that starts with a comment mark, above a possible header."""
     first = rows[index][0].lstrip() if rows[index] else ""
     if not first.startswith(("# ", "//", "-- ", "% ")) or index + 2 >= stop:
         return False
@@ -115,13 +116,13 @@ def _is_comment(rows: Sequence[Row], index: int, stop: int, width: int) -> bool:
 
 
 def _merged_down(at: int, merges: Sequence[Merge], stop: int) -> int:
-    """The last row that a cell of the header is merged down to."""
+    """The last row that a merged cell of the header covers."""
     bottoms = [bottom for top, _, bottom, _ in merges if top == at and bottom - at < 10]
     return min(max([at, *bottoms]), stop - 1)
 
 
 def _vote(row: Row, body: Sequence[Row], width: int) -> float:
-    """Above zero: the row names columns. Below: it is one of the rows."""
+    """Positive if the row is a header, negative if it is data."""
     if not body:
         typed = sum(kind_of(cell) in TYPED for cell in row)
         return -1.0 if typed and typed >= 0.5 * filled(row) else 1.0
@@ -151,7 +152,7 @@ def _cell_vote(cell: str, below: Sequence[str], years: bool) -> float:
         return 0.6
     if usual in TYPED and clear:
         if kind == usual:
-            # `2XL` names a size where the cells below are bare numbers.
+            # `2XL` is a column name if the cells below are bare numbers.
             named = kind == NUMBER and _lettered(cell) and not any(map(_lettered, below))
             return 0.5 if named else -1.0
         return 1.0 if kind in (TEXT, CODE) else 0.5
@@ -167,7 +168,7 @@ def _lettered(cell: str) -> bool:
 
 
 def _code_vote(kind: str, usual: str, cell: str, below: Sequence[str]) -> float:
-    """Codes with digits below a name without any."""
+    """Codes with digits below a name without digits."""
     if usual == CODE and kind == TEXT:
         return 0.3
     if usual == CODE and kind == CODE and clear_pattern(cell) in map(clear_pattern, below[:5]):
@@ -178,12 +179,12 @@ def _code_vote(kind: str, usual: str, cell: str, below: Sequence[str]) -> float:
 
 
 def clear_pattern(cell: str) -> str:
-    """A code's shape: letters and digits as such, marks as they are."""
+    """The shape of a code: letters and digits as classes, punctuation literally."""
     return "".join("9" if c.isdigit() else "a" if c.isalpha() else c for c in cell)
 
 
 def _is_series(row: Row) -> bool:
-    """Numbers that name columns: years or steps, each one above the one before."""
+    """Whether the row is a series of increasing years or quantities, used as column names."""
     numbers = [cell.strip() for cell in row if kind_of(cell) == NUMBER]
     if not numbers or not all(number.isdecimal() for number in numbers):
         return False
@@ -194,8 +195,8 @@ def _is_series(row: Row) -> bool:
 
 
 def _are_steps(row: Row, body: Sequence[Row]) -> bool:
-    """Whole numbers from one on, each above the one before, over cells that do not grow so: the
-    quantities of price breaks."""
+    """Increasing whole numbers over cells that do not increase like that: quantities of price
+    breaks."""
     places = [n for n, cell in enumerate(row) if cell.strip().isdecimal() and len(cell.strip()) < 8]
     if len(places) < 3 or not _grow(row, places):
         return False
@@ -213,7 +214,7 @@ def _grow(row: Row, places: Sequence[int]) -> bool:
 def _group_row(
     rows: Sequence[Row], start: int, at: int, width: int, merges: Sequence[Merge]
 ) -> int:
-    """Rows right above the main one that name groups of its columns belong to the header."""
+    """Rows directly above the main one that name groups of columns."""
     first = at
     while first > start and at - first < _MAX_HEADER_ROWS:
         row = rows[first - 1]
@@ -234,15 +235,15 @@ def _group_row(
 
 
 def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> int:
-    """Rows below the main one that still name things: where numbers begin below them, they hold
-    none themselves."""
+    """Rows below the main one that belong to the header: they contain no numbers, the rows below
+    them do."""
     while last + 2 < stop and last - at < _MAX_HEADER_ROWS:
         row = rows[last + 1]
         body = [other for other in rows[last + 2 : min(stop, last + 2 + _LOOK_DOWN)]
                 if not is_blank(other)]  # fmt: skip
-        # The first of them may be names too; where there are more, those speak for the columns.
+        # The first row may be a header too, so the others decide if there are enough.
         body = body[2:] if len(body) > 4 else body
-        # A gap below it says that a row belongs to the header, though it may hold a number.
+        # A blank row below shows that the row belongs to the header, even with a number.
         gap = is_blank(rows[last + 2])
         if is_blank(row) or not _continues(row, rows[at], body, width, 1 if gap else 0):
             break
@@ -281,7 +282,8 @@ def _fills_gaps(row: Row, main: Row) -> bool:
 def _joined(
     rows: Sequence[Row], chosen: Sequence[int], width: int, merges: Sequence[Merge]
 ) -> list[str]:
-    """One name a column: what stands above it in each row, merged cells and group names spread."""
+    """One name per column: its cells in all header rows, with merged cells and group names
+    spread."""
     width = max(len(rows[n]) for n in chosen)
     columns: list[list[str]] = [[] for _ in range(width)]
     for place, number in enumerate(chosen):
@@ -291,8 +293,8 @@ def _joined(
         for column in range(width):
             cell = row[column] if column < len(row) else ""
             if not merges and is_group:
-                # A group's name stands over its first column only; a name with nothing below it
-                # is no group.
+                # A group's name stands over its first column only; a name without names
+                # below it is not a group.
                 below = _name_below(rows, chosen[place + 1 :], column)
                 if cell.strip():
                     carried = cell if below else ""

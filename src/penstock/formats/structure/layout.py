@@ -1,4 +1,4 @@
-"""Where the table is among rows: title lines, header, body, notes below, other tables.
+"""Find the table among rows: title lines, header, body, notes, other tables.
 
 Works on rows of text from any format. A row is a list of cells, cut after its last one.
 """
@@ -26,7 +26,7 @@ _TOTAL = re.compile(
     r"incl|excl|eur|usd|gbp|chf|of|rows|items|qty)\b.{0,30})?",
     re.IGNORECASE,
 )
-# What is added to a total: taxes, the cost of sending.
+# Additions to a total: taxes, shipping.
 _ADDED = re.compile(
     r"(plus|zzgl\.?|inkl\.?|incl\.?|excl\.?|\+)?\s?\(?(\d{1,2}([.,]\d{1,2})?\s?%)?\s?"
     r"(mwst|ust|vat|tva|iva|btw|dph|moms|gst|sales tax|tax|mehrwertsteuer|versand|versandkosten|"
@@ -34,7 +34,7 @@ _ADDED = re.compile(
     r"\s?(\d{1,2}([.,]\d{1,2})?\s?%)?\)?\s?:?",
     re.IGNORECASE,
 )
-# What may stand beside a total: its currency, its unit.
+# Cells beside a total: its currency, its unit.
 _UNIT = re.compile(r"\s*(?:[A-Z]{3}|[€$£]|ST|kg)\s*")
 _NOTE = re.compile(
     r"(source|quelle|fuente|fonte|bron|note|notes|hinweis|anmerkung|remarque|nota|fußnote|stand|"
@@ -49,13 +49,13 @@ _NOTE = re.compile(
 
 @dataclass(slots=True)
 class Layout:
-    """Indices into the rows that were given; ``stop`` is the first row after the table."""
+    """Indices into the given rows; ``stop`` is the first row after the table."""
 
     start: int
     stop: int
     header: Header
     width: int
-    # Whether the names come again between the rows, as at the top of every printed page.
+    # Whether the header is repeated between rows, as on every printed page.
     repeats: bool = False
     preamble: list[int] = field(default_factory=list)
     footer: list[int] = field(default_factory=list)
@@ -67,8 +67,8 @@ def find_layout(
     rows: Sequence[Row], *, merges: Sequence[Merge] = (), header_at: int | None = None,
     no_header: bool = False, wide: bool = False,
 ) -> Layout:  # fmt: skip
-    """The largest table. ``header_at`` is the caller's word on which row names the columns; in a
-    ``wide`` one cells beyond the header are columns without a name, not odd rows."""
+    """The largest table. ``header_at`` is the header row given by the caller. ``wide``: cells
+    beyond the header are columns without a name, not irregular rows."""
     if header_at is not None:
         return _told(rows, header_at)
     original, rows = rows, _spread(rows, merges)
@@ -105,7 +105,7 @@ def _repeats(rows: Sequence[Row], layout: Layout) -> bool:
 
 
 def _doubt_columns(layout: Layout) -> None:
-    """Two tables side by side have the same names again, behind an empty column."""
+    """Report two tables side by side: repeated names after an empty column."""
     names = [name.strip() for name in layout.header.names]
     for at, name in enumerate(names):
         left, right = names[:at], names[at + 1 :]
@@ -116,8 +116,8 @@ def _doubt_columns(layout: Layout) -> None:
 
 
 def _spread(rows: Sequence[Row], merges: Sequence[Merge]) -> Sequence[Row]:
-    """Rows in which a merged cell fills its place, as it does for who looks at the sheet. Titles
-    that are merged over the whole table stay alone in their row."""
+    """The rows with merged cells filled in, as displayed. Titles merged over the whole table stay
+    single cells."""
     if not merges:
         return rows
     filled_rows = [list(row) for row in rows]
@@ -135,7 +135,7 @@ def _spread(rows: Sequence[Row], merges: Sequence[Merge]) -> Sequence[Row]:
 
 
 def _unname_empty(rows: Sequence[Row], layout: Layout) -> None:
-    """A merged name is needed over columns that hold something, not over its own empty cells."""
+    """Remove merged names over columns that are empty."""
     names = layout.header.names
     body = rows[layout.start : layout.stop]
     for column in range(len(names)):
@@ -145,13 +145,13 @@ def _unname_empty(rows: Sequence[Row], layout: Layout) -> None:
 
 
 def usual_width(rows: Sequence[Row]) -> int:
-    """How many cells a row has, not counting the odd one that is longer."""
+    """The usual number of cells of a row, ignoring a few longer ones."""
     widths = sorted((len(row) for row in rows if not is_blank(row)), reverse=True)
     return widths[len(widths) // 10] if widths else 0
 
 
 def _width_below(header: Header, body: Sequence[Row], wide: bool) -> int:
-    """As many as there are names, unless most rows have more: a longer row is the odd one."""
+    """The number of names, unless most rows are wider."""
     names = len(header.names)
     longer = [len(row) for row in body if len(row) > names and not is_blank(row)]
     full = sum(1 for row in body if not is_blank(row))
@@ -163,7 +163,7 @@ def _width_below(header: Header, body: Sequence[Row], wide: bool) -> int:
 
 
 def cut_footer(rows: Sequence[Row], start: int, stop: int) -> tuple[int, list[int]]:
-    """Totals and notes at the end of a table are no rows of it."""
+    """Cut totals and notes off the end of a table."""
     while stop > start and is_blank(rows[stop - 1]):
         stop -= 1
     end = stop
@@ -183,7 +183,7 @@ def cut_footer(rows: Sequence[Row], start: int, stop: int) -> tuple[int, list[in
 
 
 def _first_column(body: Sequence[Row]) -> int:
-    """How many columns at the left are empty in all rows."""
+    """The number of empty columns on the left."""
     return min(next(n for n, cell in enumerate(row) if cell.strip()) for row in body)
 
 
@@ -200,15 +200,15 @@ def _is_footer(row: Row, width: int, usual_fill: float, *, apart: bool) -> bool:
         return False
     if _NOTE.match(first):
         return True
-    # A lone text that only fills the first cell of a row that should have several. A number or a
-    # code would be a row that nobody filled in yet; so may a word or two that follow right on.
+    # A single text in the first cell of a row that should have several cells. A number or code
+    # could be an incomplete row, and so could a word or two without a gap before them.
     text = kind_of(first) == TEXT and (apart or len(first.split()) > 2)
     alone = len(row) == 1 and width >= 3 and text
     return row[0].strip() == first and usual_fill >= 3 and (alone or len(first) > 25)
 
 
 def is_sum(row: Row) -> bool:
-    """`Zwischensumme`, `zzgl. 19 % MwSt.` and beside it nothing but amounts."""
+    """A label such as `Zwischensumme` or `zzgl. 19 % MwSt.`, with only amounts beside it."""
     cells = [cell.strip() for cell in row if cell.strip()]
     rest = [one for one in cells if not (_TOTAL.fullmatch(one) or _ADDED.fullmatch(one))]
     return len(rest) < len(cells) and all(
@@ -227,14 +227,14 @@ def _told(rows: Sequence[Row], header_at: int) -> Layout:
 
 
 def _size(rows: Sequence[Row], table: tuple[int, int]) -> float:
-    """Filled cells; a list of one column is less of a table than one of several."""
+    """The number of filled cells; single-column tables weigh less."""
     cells = sum(filled(row) for row in rows[table[0] : table[1]])
     wide = usual_width(rows[table[0] : table[1]])
     return cells * (0.5 if wide < 2 else 1.0)
 
 
 def _tables(rows: Sequence[Row]) -> list[tuple[int, int]]:
-    """Runs of rows that belong together, in their order."""
+    """Runs of rows that belong together, in order."""
     runs = [run for found in _between_blanks(rows) for run in _by_width(rows, found)]
     if not runs:
         return []
@@ -265,7 +265,7 @@ def _between_blanks(rows: Sequence[Row]) -> list[tuple[int, int]]:
 
 
 def _by_width(rows: Sequence[Row], run: tuple[int, int]) -> list[tuple[int, int]]:
-    """A run is cut where rows of one width give way to rows of another for good."""
+    """Split a run where the width of rows changes permanently."""
     start, stop = run
     cuts = [start]
     at = start + 2
@@ -282,20 +282,20 @@ def _by_width(rows: Sequence[Row], run: tuple[int, int]) -> list[tuple[int, int]
 
 
 def _new_header(rows: Sequence[Row], at: int, stop: int) -> bool:
-    """Whether the row could name the columns of what follows it."""
+    """Whether the row could be the header of the following rows."""
     found = find_header(rows, at, min(stop, at + 30), len(rows[at]), ())
     return bool(found.rows) and found.sure
 
 
 def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) -> bool:
-    """Whether a run after blank lines is more of the same table."""
+    """Whether a run after blank lines continues the same table."""
     above = [row for row in rows[table[0] : table[1]] if not is_blank(row)]
     below = rows[run[0] : run[1]]
     width, other = usual_width(above), usual_width(below)
     if width < 2:
         return False
     if len(above) == 1:
-        # A header that a blank line parts from its rows.
+        # A header separated from its rows by a blank line.
         return width == other and filled(above[0]) >= max(2, 0.6 * width)
     fill = median(filled(row) for row in above)
     if max(filled(row) for row in below) < min(2, fill):
@@ -310,7 +310,7 @@ def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) 
         return filled(below[0]) >= 0.7 * fill
     kinds = column_kinds(above[1:], width)
     if any(cell for cell in below[0]) and list(below[0]) == list(above[0]):
-        # The same names again head more of the same.
+        # The same header again continues the table.
         return True
     matching = sum(
         kinds.get(column) in (None, kind)
@@ -323,13 +323,13 @@ def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) 
 
 
 def _differs(kinds: Mapping[int, str], row: Row) -> bool:
-    """A row of names above numbers: text wherever the columns hold something typed."""
+    """Whether the row is a header: text wherever the columns contain typed values."""
     typed = [column for column, kind in kinds.items() if kind in "ndbu" and column < len(row)]
     return len(typed) > 0 and all(kind_of(row[column]) in "tc" for column in typed)
 
 
 def column_kinds(rows: Sequence[Row], width: int) -> dict[int, str]:
-    """What each column mostly holds; columns without a clear answer are left out."""
+    """The dominant kind of each column; mixed columns are left out."""
     found: dict[int, str] = {}
     for column in range(width):
         kinds = Counter(kind_of(row[column]) for row in rows if column < len(row))
@@ -342,7 +342,7 @@ def column_kinds(rows: Sequence[Row], width: int) -> dict[int, str]:
 
 
 def _first_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int:
-    """Without a header the table begins at the first row that is as wide as it."""
+    """The first row that is as wide as the table, for tables without a header."""
     for index in range(start, stop):
         if filled(rows[index]) >= max(1, 0.5 * width):
             return index
@@ -370,13 +370,13 @@ def _place_the_rest(
 
 
 def _are_keys(rows: Sequence[Row]) -> bool:
-    """`Currency:` beside `EUR`: what a list says of itself is no table."""
+    """Whether the rows are settings like `Currency:` beside `EUR`, not a table."""
     keys = sum(bool(row) and row[0].rstrip().endswith(":") for row in rows)
     return max(map(filled, rows)) == 2 and 2 * keys >= len(rows)
 
 
 def _drop_empty_tail(rows: Sequence[Row], layout: Layout) -> None:
-    """A delimiter at the end of every line makes no column."""
+    """Drop the empty column that a delimiter at the end of every line makes."""
     names = layout.header.names
     names += [""] * (layout.width - len(names)) if names else []
     if not names:

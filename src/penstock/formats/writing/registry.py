@@ -1,4 +1,4 @@
-"""Every format that rows can be written in, by the ending of its file's name."""
+"""All formats that rows can be written in, by file extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows to files, in pieces: the same bytes for the API and the CLI, safe to open anywhere."""
+"""Write rows as CSV, JSON and NDJSON, in pieces. CSV is safe to open in spreadsheets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import orjson
 
 from penstock.model.export import ExportRow
 
-# What a spreadsheet takes for a formula, the full-width signs among it.
+# Characters that start a formula in spreadsheets, including full-width ones.
 _FORMULA_STARTS = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 _NUMBER = re.compile(r"[+-]([0-9]++([.,][0-9]++)*+|[.,][0-9]++)([eE][+-]?[0-9]++)?")
-# A spreadsheet of another country splits at these, and does not see the quotes around a later cell.
+# Spreadsheets of other locales split at these and then misread quotes of later cells.
 _FOREIGN_DELIMITERS = frozenset(";\t|")
 _INNER_START = re.compile(
     r"""([;\t|\r\n]["']*+)(?=[=@\uff1d\uff20]|[+\-\uff0b\uff0d][^;\t\r\n(!]{0,200}+[(!])"""
@@ -24,7 +24,7 @@ _QUOTED = re.compile(r'[",;\t|\r\n]')
 
 
 def safe_cell(value: Any) -> str:
-    """A value as text that no spreadsheet runs; plain numbers stay numbers."""
+    """A value as text that spreadsheets do not run as a formula; plain numbers stay numbers."""
     match value:
         case None:
             return ""
@@ -76,7 +76,7 @@ def _encoded(rows: Iterable[Sequence[Any]]) -> bytes:
 
 
 def _quoted_line(cells: Sequence[str]) -> str:
-    """As `csv` writes it, but a cell with any delimiter is in quotes, not only with a comma."""
+    """Like `csv`, but quotes cells with any common delimiter, not only with a comma."""
     quoted = [
         f'"{cell.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(cell) else cell
         for cell in cells
@@ -85,7 +85,7 @@ def _quoted_line(cells: Sequence[str]) -> str:
 
 
 class NdjsonPages:
-    """One object a line; values as they are, since no spreadsheet opens this."""
+    """One object per line; values unchanged, since spreadsheets do not open this."""
 
     media_type = "application/x-ndjson"
     extension = "ndjson"
@@ -110,7 +110,7 @@ class NdjsonPages:
 
 
 class JsonPages(NdjsonPages):
-    """One array of the same objects."""
+    """One array of objects."""
 
     media_type = "application/json"
     extension = "json"

@@ -1,7 +1,7 @@
-"""XLSX written while its rows are read: constant memory, a workbook that any spreadsheet opens.
+"""Write XLSX as a stream, in constant memory.
 
-Text goes into the cells themselves, marked as text, so that nothing is ever run as a formula and
-leading zeros stay. Bad cells are coloured and say why in a comment.
+Text is stored inline and marked as text, so that nothing is run as a formula and leading zeros
+stay. Cells with problems are coloured and have a comment.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from penstock.model.errors import BadInput
 from penstock.model.export import ExportRow
 
 MAX_ROWS, MAX_COLUMNS, MAX_CELL_LENGTH = 1_048_576, 16_384, 32_767
-# Spreadsheets become slow with more; further bad cells are coloured without one.
+# Spreadsheets become slow with more comments; further cells are only coloured.
 MAX_COMMENTS = 10_000
-# Level 1 is four times as fast as the usual one, for files a third larger.
+# Level 1 is four times as fast as the default, for files a third larger.
 _LEVEL = 1
 _TEXT, _HEAD, _BAD, _ODD = 1, 2, 3, 4
-# What XML cannot hold is written as spreadsheets do, `_x0007_`; text that looks like it is masked.
+# Characters that XML cannot contain are written as `_x0007_`; text that looks like that is escaped.
 _ILLEGAL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\r\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)"
 )
@@ -56,7 +56,7 @@ def column_name(number: int) -> str:
 
 @dataclass
 class _Comments:
-    """Comments of one sheet, kept outside of memory until the sheet ends."""
+    """Comments of one sheet, kept in a temporary file until the sheet ends."""
 
     count: int = 0
     texts: IO[str] = field(default_factory=lambda: _spool())
@@ -82,7 +82,7 @@ def _spool() -> IO[str]:
 
 
 class _Sink:
-    """Where the archive goes, until it is sent on. It cannot be sought in."""
+    """Buffers the archive until it is sent. Not seekable."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -100,7 +100,7 @@ class _Sink:
 
 
 class XlsxPages:
-    """A workbook in pieces: head, page by page, end. Past a sheet's last row another one begins."""
+    """A workbook in pieces: head, pages, end. After a sheet's last row another sheet starts."""
 
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     extension = "xlsx"
@@ -169,7 +169,7 @@ class XlsxPages:
         return "".join(cells)
 
     def _marks(self, row: ExportRow) -> dict[int, int]:
-        """A cell has one style and one comment, however much is wrong with it."""
+        """One mark per cell, even with several problems."""
         styles: dict[int, int] = {}
         said: dict[int, dict[str, None]] = {}
         for mark in row.marks:
@@ -188,7 +188,7 @@ class XlsxPages:
         self._row = 1
         info = zipfile.ZipInfo(f"xl/worksheets/sheet{self._sheets}.xml", (1980, 1, 1, 0, 0, 0))
         info.compress_type = zipfile.ZIP_DEFLATED
-        # One entry at a time: comments of this sheet wait until it is closed.
+        # The archive can write one entry at a time, so comments follow after the sheet.
         self._sheet = self._zip.open(info, "w", force_zip64=True)
         head = "".join(
             f'<c r="{name}1" s="{_HEAD}" t="inlineStr"><is><t xml:space="preserve">'
@@ -260,7 +260,7 @@ class XlsxPages:
             entry.write(tail.encode())
 
     def _frame(self) -> Iterable[tuple[str, str]]:
-        """What makes sheets a workbook."""
+        """The remaining parts of a workbook."""
         numbers = range(1, self._sheets + 1)
         sheets = "".join(
             f'<sheet name="Results{"" if n == 1 else f" {n}"}" sheetId="{n}" r:id="rId{n}"/>'
@@ -314,7 +314,7 @@ def _relations(inner: str) -> str:
 
 
 def _is_plain(cells: Sequence[Any]) -> bool:
-    """Nothing to mark, mask or shorten: all cells are looked at in one go."""
+    """Whether no cell needs marking, escaping or shortening."""
     texts = [cell for cell in cells if type(cell) is str]
     lines = "\n".join(texts)
     if len(lines) > MAX_CELL_LENGTH or lines.count("\n") >= max(len(texts), 1):
