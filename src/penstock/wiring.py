@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
@@ -33,16 +34,18 @@ from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
-from penstock.model.ports import Service
+from penstock.model.ports import JobRows, Products, Profiles, Receivers, Service
 from penstock.model.text.redaction import remember
 from penstock.pipelines import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
+from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles
 from penstock.store.database import Database
 from penstock.store.effects import WRITERS
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.slow_statements import SlowLog
+from penstock.store.webhooks import StoredReceivers
 from penstock.supervisor.connect import connect_or_start
 from penstock.webhooks.cleanup import WebhookKeeper
 from penstock.webhooks.outbox import Outbox
@@ -132,6 +135,7 @@ async def open_runtime(
     pools = _child_pools(settings)
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
     known = pipelines or {one.name: one for one in PIPELINES}
+    sealer = sealer_of(settings)
     broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
     try:
         await broker.start()
@@ -140,6 +144,7 @@ async def open_runtime(
             db=db,
             pipelines=known,
             effects=effect_registry(known.values()),
+            ports=_ports(db, sealer),
             blobs=LocalBlobs(settings.blob_dir),
             children=pools.work,
             preview_children=pools.previews,
@@ -147,7 +152,7 @@ async def open_runtime(
             broker=broker,
             calls=Governor(settings.call_bounds),
             fetchers=fetchers,
-            sealer=sealer_of(settings),
+            sealer=sealer,
             log=log,
             services=background_services,
             failpoints=Failpoints(settings.failpoint),
@@ -160,6 +165,16 @@ async def open_runtime(
             await fetcher.close()
         await pools.close()
         await db.close()
+
+
+def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
+    """What stages may read, by the kind of port."""
+    return {
+        Products: StoredProducts(db),
+        JobRows: StoredJobRows(db),
+        Profiles: StoredProfiles(db),
+        Receivers: StoredReceivers(db, sealer),
+    }
 
 
 def effect_registry(pipelines: Iterable[Pipeline]) -> EffectRegistry:

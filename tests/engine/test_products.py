@@ -18,10 +18,10 @@ from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import PermanentError
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Item
-from penstock.model.ports import Context, Winner
+from penstock.model.ports import Context, Products, Winner
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
-from penstock.store.catalog.products import StoredCatalog
+from penstock.store.catalog.ports import StoredJobRows
 from penstock.store.database import Connection, from_json
 
 CATALOG = "SELECT md5(string_agg(p::text, '\n' ORDER BY p.id)) FROM products p"
@@ -104,7 +104,7 @@ async def test_rows_of_one_name_in_one_slice_write_one_after_the_other(
     tried: Tried, script: Scripted
 ) -> None:
     async def work(item: Item, stage: int, ctx: Context) -> Outcome:
-        found = (await ctx.catalog.find(item.job.org_id, "test", ["id-1"], [], [])).products
+        found = (await ctx.port(Products).find(item.job.org_id, "test", ["id-1"], [], [])).products
         version = found[0].version if found else None
         return Done({}, effects=[product(1, version, row=item.row_no)])
 
@@ -263,7 +263,7 @@ async def test_rows_find_each_other_by_name(tried: Tried, script: Scripted) -> N
     job_id = await tried.send({"rows": 7})
     async with tried.by_hand() as worker:
         await tried.run(worker, await claim(worker))
-    catalog = StoredCatalog(tried.runtime.db)
+    catalog = StoredJobRows(tried.runtime.db)
     keys = ["sku:1", "gtin:2", "sku:9"]
     assert await catalog.rows_named(job_id, keys, 2) == {"sku:1": [1, 4], "gtin:2": [2]}
     winners = {

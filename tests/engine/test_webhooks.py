@@ -27,9 +27,12 @@ from penstock.engine import ending
 from penstock.engine.runtime import Runtime
 from penstock.guards.sealing import Sealer, new_key
 from penstock.model.errors import BadInput, PermanentError
+from penstock.model.ports import Receivers
+from penstock.model.ports import Sealer as SealerPort
 from penstock.settings import Settings
 from penstock.store import webhooks as store
 from penstock.store.database import from_json
+from penstock.store.webhooks import StoredReceivers
 from penstock.webhooks import endpoints
 from penstock.webhooks.cleanup import WebhookKeeper
 from penstock.webhooks.endpoints import Checked, Wanted
@@ -472,12 +475,19 @@ async def test_a_slow_receiver_is_given_up(bench: Bench, receiver: Receiver) -> 
     receiver.lets_go.set()
 
 
+def seal_with(runtime: Runtime, sealer: SealerPort) -> None:
+    """From now on the process has another key."""
+    object.__setattr__(runtime, "sealer", sealer)
+    receivers = StoredReceivers(runtime.db, sealer)
+    object.__setattr__(runtime, "ports", {**runtime.ports, Receivers: receivers})
+
+
 async def test_a_lost_key_keeps_only_its_own_waiting(bench: Bench, receiver: Receiver) -> None:
     runtime = bench.runtime
     right = runtime.sealer
     lost = await subscribe(runtime, bench.who, receiver.url)
     other = new_key()
-    object.__setattr__(runtime, "sealer", Sealer(lambda: other))
+    seal_with(runtime, Sealer(lambda: other))
     fine = await subscribe(runtime, bench.who, receiver.url)
     await run_job(bench)
     await deliver(bench)
@@ -485,7 +495,7 @@ async def test_a_lost_key_keeps_only_its_own_waiting(bench: Bench, receiver: Rec
     [waiting] = await deliveries(runtime, lost.id)
     assert (waiting["state"], waiting["tries"]) == ("pending", 0)
     receiver.got[0].verified(fine.secret)
-    object.__setattr__(runtime, "sealer", right)
+    seal_with(runtime, right)
     assert [29 < wait < 31 for wait in await all_due(runtime)] == [True]
     await bench.work()
     assert [row["state"] for row in await deliveries(runtime, lost.id)] == ["delivered"]

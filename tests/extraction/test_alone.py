@@ -18,7 +18,7 @@ from penstock.catalog.values.gtin import read_identifier
 from penstock.pipelines.extraction import unique_rows
 from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.extraction.unique_rows import letters_and_digits
-from penstock.store.catalog.products import StoredCatalog
+from penstock.store.catalog.ports import StoredJobRows
 from penstock.store.database import from_json
 
 HEAD = "sku,title,price\n"
@@ -94,7 +94,7 @@ async def test_too_many_alike_are_not_told_apart(bench: Bench) -> None:
     job = await run_file(bench, content, intent="merge", **CONFIG)
     assert "asRead" not in job["context"]
     assert (job["done"], job["skipped"]) == (40, 40)
-    catalog = StoredCatalog(bench.runtime.db)
+    catalog = StoredJobRows(bench.runtime.db)
     assert await catalog.rows_alike(job["id"], 0, 100, 1.0) == [*range(1, 81)]
     assert await catalog.rows_alike(job["id"], 0, 79, 1.0) is None
     assert await catalog.rows_alike(job["id"], 0, 100, 0.5) is None

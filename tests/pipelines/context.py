@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import structlog
@@ -25,11 +25,11 @@ from penstock.model.ports import (
     Blobs,
     Call,
     Calls,
-    Catalog,
     Children,
     Fetchers,
     Log,
     Missing,
+    P,
     Receivers,
     Tally,
     Winner,
@@ -145,7 +145,7 @@ class TrialReceivers:
 class TrialContext:
     blobs: Blobs
     children: Children
-    catalog: Catalog = field(default_factory=TrialCatalog)
+    catalog: TrialCatalog = field(default_factory=TrialCatalog)
     log: Log = field(default_factory=structlog.get_logger)
     batch_rows: int = 64
     item_timeout_ms: int = 5000
@@ -155,7 +155,11 @@ class TrialContext:
     fetchers: Fetchers = field(
         default_factory=lambda: {purpose: Fetcher() for purpose in FetchPurpose}
     )
-    receivers: Receivers = field(default_factory=TrialReceivers)
+    receivers: TrialReceivers = field(default_factory=TrialReceivers)
+
+    def port(self, kind: type[P]) -> P:
+        found: Any = self.receivers if kind is Receivers else self.catalog
+        return cast(P, found)
 
     def time_is_up(self) -> bool:
         return False

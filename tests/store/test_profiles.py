@@ -9,7 +9,7 @@ from decimal import Decimal
 from tests.fixtures import MakePrincipal
 
 from penstock.store.catalog import profiles
-from penstock.store.catalog.products import StoredCatalog
+from penstock.store.catalog.ports import StoredProfiles
 from penstock.store.database import Database
 
 
@@ -17,7 +17,7 @@ async def test_versions_are_kept_and_the_latest_is_found(
     db: Database, principal: MakePrincipal
 ) -> None:
     mine, other = await principal("mine"), await principal("other")
-    catalog = StoredCatalog(db)
+    catalog = StoredProfiles(db)
     async with db.transaction() as conn:
         for header in ("h1", "h2"):
             body = {"fingerprint": header, "currency": header.upper()}
@@ -57,7 +57,7 @@ async def test_the_latest_rate_up_to_a_day(db: Database) -> None:
         await profiles.set_rates(conn, "USD", rates)
         await profiles.set_rates(conn, "USD", [(date(2026, 2, 1), "EUR", Decimal("1.25"))])
         await profiles.set_rates(conn, "CHF", [(date(2026, 2, 1), "EUR", Decimal("9"))])
-    catalog = StoredCatalog(db)
+    catalog = StoredProfiles(db)
     assert await catalog.rates("USD", date(2026, 2, 20)) == [
         (date(2026, 2, 1), "EUR", Decimal("1.25"))
     ]

@@ -6,11 +6,10 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock.engine.runtime import Runtime
-from penstock.model.ports import Blobs, Call, Calls, Catalog, Children, Fetchers, Log, Receivers
-from penstock.store.catalog.products import StoredCatalog
-from penstock.store.webhooks import StoredReceivers
+from penstock.model.ports import Blobs, Call, Calls, Children, Fetchers, Log, P
 
 
 @dataclass(slots=True)
@@ -37,15 +36,21 @@ class StageContext:
     log: Log
     blobs: Blobs
     children: Children
-    catalog: Catalog
+    ports: Mapping[type, Any]
     fetchers: Fetchers
-    receivers: Receivers
     item_timeout_ms: int
     limits: Mapping[str, int]
     stop: StopSign
     deadline: float
     governor: Calls
     batch_rows: int = 64
+
+    def port(self, kind: type[P]) -> P:
+        try:
+            found: P = self.ports[kind]
+        except KeyError:
+            raise LookupError(f"This installation has no {kind.__name__}") from None
+        return found
 
     def time_is_up(self) -> bool:
         return self.stop.reason is not None or time.monotonic() >= self.deadline
@@ -75,9 +80,8 @@ def stage_context(runtime: Runtime, stop: StopSign, seconds: float, log: Log) ->
         log=log,
         blobs=runtime.blobs,
         children=runtime.children,
-        catalog=StoredCatalog(runtime.db),
+        ports=runtime.ports,
         fetchers=runtime.fetchers,
-        receivers=StoredReceivers(runtime.db, runtime.sealer),
         item_timeout_ms=settings.item_timeout_ms,
         limits={
             "batch_bytes": settings.ingest_max_batch_bytes,

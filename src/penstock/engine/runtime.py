@@ -46,6 +46,8 @@ class Runtime:
     sealer: Sealer
     log: Log
     effects: EffectRegistry = field(default_factory=EffectRegistry)
+    # What `Context.port` gives to stages, by the kind of port.
+    ports: Mapping[type, Any] = field(default_factory=dict)
     # The background services the leader runs.
     services: Callable[[Runtime], Sequence[Service]] = lambda runtime: ()
     failpoints: Failpoints = field(default_factory=Failpoints)

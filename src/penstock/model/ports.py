@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from penstock.model.network.fetching import Fetched, FetchPurpose, FetchRequest, Streamed
 from penstock.model.network.governor import CallLimit
 from penstock.model.products import FoundProducts, LinkCandidate
 from penstock.model.webhooks import Receiver
+
+P = TypeVar("P")
 
 
 class Log(Protocol):
@@ -135,8 +137,8 @@ class Missing:
     first: Sequence[Mapping[str, Any]]
 
 
-class Catalog(Protocol):
-    """Read access of stages to products and to other rows of the job. Changes are effects."""
+class Products(Protocol):
+    """Read access of stages to the org's catalog. Changes are effects."""
 
     async def find(
         self,
@@ -156,6 +158,13 @@ class Catalog(Protocol):
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         """Names of some of the files that products of a source were last written from."""
 
+    async def missing(self, job_id: UUID, most: int) -> Missing:
+        """Products that are missing from the job's file."""
+
+
+class JobRows(Protocol):
+    """Read access of stages to other rows of their job."""
+
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str], most: int
     ) -> Mapping[str, Sequence[int]]:
@@ -172,17 +181,18 @@ class Catalog(Protocol):
         """Rows whose cell is empty or has the same letters and digits as another row's; None if
         there are more than ``most`` or than that share of all, or if the query cannot decide."""
 
+    async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+        """The checkpoints of rows of the job."""
+
     async def tally(self, job_id: UUID) -> Tally:
         """Counts over all rows of the job, for its summary."""
-
-    async def missing(self, job_id: UUID, most: int) -> Missing:
-        """Products that are missing from the job's file."""
 
     async def unnamed_rows(self, job_id: UUID) -> int:
         """The number of rows without an identifier."""
 
-    async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
-        """The checkpoints of rows of the job."""
+
+class Profiles(Protocol):
+    """Saved profiles of suppliers' files, and exchange rates."""
 
     async def profile(
         self, org_id: int, name: str | None, fingerprint: str | None
@@ -245,12 +255,14 @@ class Context(Protocol):
     log: Log
     blobs: Blobs
     children: Children
-    catalog: Catalog
     fetchers: Fetchers
-    receivers: Receivers
     batch_rows: int
     item_timeout_ms: int
     limits: Mapping[str, int]
+
+    def port(self, kind: type[P]) -> P:
+        """Read access to something that only some pipelines need: `Products`, `JobRows`,
+        `Profiles`, `Receivers`."""
 
     def time_is_up(self) -> bool:
         """Whether no further item should start: the slice's time is over, or it was cancelled."""

@@ -32,7 +32,7 @@ from penstock.model.pipeline import (
     each,
     retry_of,
 )
-from penstock.model.ports import Context
+from penstock.model.ports import Context, Receivers
 from penstock.model.text.redaction import redacted
 from penstock.model.webhooks import (
     PIPELINE,
@@ -94,7 +94,7 @@ class _Delivery:
 async def _deliver_all(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     ids = list({UUID(item.input["endpointId"]) for item in batch})
     # Read for each batch, so that a new secret, a new URL or a disabled endpoint takes effect.
-    receivers = await ctx.receivers.find(ids)
+    receivers = await ctx.port(Receivers).find(ids)
     return await each(partial(_deliver, receivers=receivers), _AT_ONCE)(batch, ctx)
 
 

@@ -12,7 +12,7 @@ from penstock.model.effects import UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Catalog, Context, Winner
+from penstock.model.ports import Context, JobRows, Products, Winner
 from penstock.model.text.json_text import from_json
 from penstock.pipelines.extraction.matcher import (
     MAX_VARIANTS,
@@ -38,7 +38,7 @@ UNNAMED = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an M
 
 
 class FileRows(Protocol):
-    """The rows of a file: stored ones of a job (the `Catalog` port), or those of a sample."""
+    """The rows of a file: stored ones of a job (the `JobRows` port), or those of a sample."""
 
     async def rows_named(
         self, job_id: UUID, keys: Sequence[str], most: int
@@ -94,7 +94,7 @@ class Matched(NamedTuple):
 
 async def match_rows(
     job: Job, names: Mapping[int, Names], repeatable: Collection[int], documents: Documents,
-    rows: FileRows, catalog: Catalog,
+    rows: FileRows, catalog: Products,
 ) -> dict[int, Duplicate | RowMatch]:  # fmt: skip
     """Match rows that are a product each. Only ``repeatable`` ones can have duplicates."""
     settings = match_settings(job)
@@ -108,7 +108,7 @@ async def match_rows(
 
 
 async def match_groups(
-    job: Job, numbers: Sequence[int], rows: FileRows, catalog: Catalog
+    job: Job, numbers: Sequence[int], rows: FileRows, catalog: Products
 ) -> Matched:
     """Match rows that may be variants of one product."""
     documents = await rows.documents(job.id, numbers)
@@ -130,7 +130,7 @@ async def match_groups(
 
 
 async def _compare_with_catalog(
-    job: Job, names: Mapping[int, Names], documents: Documents, catalog: Catalog
+    job: Job, names: Mapping[int, Names], documents: Documents, catalog: Products
 ) -> dict[int, RowMatch]:
     """Compare rows with the catalog as it is now. Only rows that are not new need documents."""
     found = find_known(names, await _find_candidates(job, list(names.values()), catalog))
@@ -138,7 +138,7 @@ async def _compare_with_catalog(
     return compare_rows(names, found, documents.read, match_settings(job))
 
 
-async def _find_candidates(job: Job, names: Sequence[Names], catalog: Catalog) -> Candidates:
+async def _find_candidates(job: Job, names: Sequence[Names], catalog: Products) -> Candidates:
     """Two queries for a batch: products that rows can match, and products they can be linked to."""
     source = source_of(job)
     ids = [one.id for one in names if one.id is not None]
@@ -173,10 +173,12 @@ def _by_job(batch: Sequence[Item]) -> list[tuple[Job, list[tuple[int, Item]]]]:
 async def _match_items(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     """The brief of a checkpoint is enough, unless the catalog has the product."""
     given = {item.row_no: item.normalized for item in items if item.passed_on is not None}
-    documents = Documents(job.id, ctx.catalog, given)
+    documents = Documents(job.id, ctx.port(JobRows), given)
     names = await _names(items, documents)
     waited = [item.row_no for item in items if item.passed_on is None]
-    verdicts = await match_rows(job, names, waited, documents, ctx.catalog, ctx.catalog)
+    verdicts = await match_rows(
+        job, names, waited, documents, ctx.port(JobRows), ctx.port(Products)
+    )
     outcomes: dict[int, Outcome] = {}
     for row, verdict in verdicts.items():
         if isinstance(verdict, Duplicate):
@@ -189,7 +191,7 @@ async def _match_items(job: Job, items: Sequence[Item], ctx: Context) -> dict[in
 async def _match_grouped_items(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     columns = job.context["columns"]
     numbers = [item.row_no for item in items]
-    verdicts, products = await match_groups(job, numbers, ctx.catalog, ctx.catalog)
+    verdicts, products = await match_groups(job, numbers, ctx.port(JobRows), ctx.port(Products))
     outcomes: dict[int, Outcome] = {}
     for row, verdict in verdicts.items():
         result = flatten(products[row], columns)
@@ -243,9 +245,9 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
         waited = [item for _, item in members if item.passed_on is None]
         matches: dict[int, RowMatch] = {}
         if waited:
-            documents = Documents(job.id, ctx.catalog)
+            documents = Documents(job.id, ctx.port(JobRows))
             names = await _names(waited, documents)
-            matches = await _compare_with_catalog(job, names, documents, ctx.catalog)
+            matches = await _compare_with_catalog(job, names, documents, ctx.port(Products))
         source = source_of(job)
         for place, item in members:
             known: RowMatch = item.passed_on or matches[item.row_no]

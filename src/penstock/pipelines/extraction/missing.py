@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.model.pipeline import Job
-from penstock.model.ports import Context
+from penstock.model.ports import Context, JobRows, Products
 
 _MAX_EXAMPLES = 10
 # Records with this problem produced no row.
@@ -19,7 +19,7 @@ async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
         return "The file has no rows."
     if any(one["code"] == _LOST for one in reading.get("problems", ())):
         return "Parts of the file could not be read."
-    unnamed = await ctx.catalog.unnamed_rows(job.id)
+    unnamed = await ctx.port(JobRows).unnamed_rows(job.id)
     if unnamed:
         return (
             "1 row does not say which product it is."
@@ -31,7 +31,7 @@ async def why_not_unpublish(job: Job, ctx: Context) -> str | None:
 
 async def missing_of(job: Job, ctx: Context) -> dict[str, Any]:
     """For the summary; the complete list can be exported."""
-    found = await ctx.catalog.missing(job.id, _MAX_EXAMPLES)
+    found = await ctx.port(Products).missing(job.id, _MAX_EXAMPLES)
     refused = await why_not_unpublish(job, ctx)
     told: dict[str, Any] = {
         "mode": job.config.missing,

@@ -22,7 +22,7 @@ from penstock.formats.read_table import check_head
 from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits
-from penstock.model.ports import Context
+from penstock.model.ports import Context, JobRows, Profiles
 from penstock.pipelines.extraction import preview as previews
 from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, reading_context
 from penstock.pipelines.extraction.match import apply, match
@@ -174,8 +174,8 @@ class Extraction(Pipeline):
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any], ctx: Context
     ) -> dict[str, Any]:
         stats = [ColumnStats.from_json(one) for one in cursor["columns"]]
-        profile, proposal, origin = await choose_profile(job, header, stats, ctx.catalog)
-        rates = await ctx.catalog.rates(job.config.base_currency, today())
+        profile, proposal, origin = await choose_profile(job, header, stats, ctx.port(Profiles))
+        rates = await ctx.port(Profiles).rates(job.config.base_currency, today())
         base = job.config.base_currency
         reading = cursor.get("reading", {})
         found = build_context(header, stats, profile, proposal, origin, rates, base, reading)
@@ -190,7 +190,7 @@ class Extraction(Pipeline):
         return [FindMissing(source_of(job), job.config.missing == "unpublish" and not refused)]
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        summary = summary_of(job, await ctx.catalog.tally(job.id))
+        summary = summary_of(job, await ctx.port(JobRows).tally(job.id))
         if job.config.missing is not None:
             summary["missing"] = await missing_of(job, ctx)
         return summary

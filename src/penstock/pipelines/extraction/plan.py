@@ -31,7 +31,7 @@ from penstock.catalog.saved_profiles import with_file_headers
 from penstock.catalog.values.currencies import Rates, rates_on
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Job
-from penstock.model.ports import Catalog, Context
+from penstock.model.ports import Context, Products, Profiles
 
 _MAX_SAMPLES_KEPT = 3
 # The source of products if neither job nor profile name one.
@@ -47,21 +47,21 @@ _FROM_CONFIG = (
 
 
 async def choose_profile(
-    job: Job, header: Sequence[str], stats: Sequence[ColumnStats], catalog: Catalog
+    job: Job, header: Sequence[str], stats: Sequence[ColumnStats], saved: Profiles
 ) -> tuple[Profile, Proposal, str]:
     """The profile and its origin: named in the config, saved for files with these columns, or
     proposed from the file. Settings of the job's config override it."""
     proposal = propose(header, [one.samples for one in stats])
-    kept = await _saved_profile(job, header, catalog)
+    kept = await _saved_profile(job, header, saved)
     chosen, origin = kept or (profiles.from_proposal("proposed", proposal), "proposed")
     return with_job_settings(chosen, header, job.config), proposal, origin
 
 
 async def _saved_profile(
-    job: Job, header: Sequence[str], catalog: Catalog
+    job: Job, header: Sequence[str], saved: Profiles
 ) -> tuple[Profile, str] | None:
     named = job.config.profile
-    kept = await catalog.profile(job.org_id, named, None if named else fingerprint(header))
+    kept = await saved.profile(job.org_id, named, None if named else fingerprint(header))
     if kept is None and named is not None:
         raise BadInput("INVALID_CONFIG", f"There is no profile {named!r}.")
     if kept is None:
@@ -74,10 +74,10 @@ async def same_plan(
 ) -> bool:
     """Whether the same file would get the same plan now: profiles and rates may have changed, all
     else depends on the file only."""
-    rates = await ctx.catalog.rates(job.config.base_currency, today())
+    rates = await ctx.port(Profiles).rates(job.config.base_currency, today())
     if _shown_rates(rates) != context["rates"]:
         return False
-    kept = await _saved_profile(job, header, ctx.catalog)
+    kept = await _saved_profile(job, header, ctx.port(Profiles))
     if kept is None:
         return bool(context["profileFrom"] == "proposed")
     now = profiles.to_json(with_job_settings(kept[0], header, job.config))
@@ -197,7 +197,7 @@ async def source_warnings(job: Job, profile: Profile, ctx: Context) -> list[dict
     if profile.source:
         return []
     own = "" if job.file is None else job.file.name
-    files = await ctx.catalog.files_of_source(job.org_id, DEFAULT_SOURCE)
+    files = await ctx.port(Products).files_of_source(job.org_id, DEFAULT_SOURCE)
     others = [name for name in files if name != own]
     if not others:
         return []

@@ -16,7 +16,7 @@ from penstock.model.effects import NameRow
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Context, InputFile, Winner
+from penstock.model.ports import Context, InputFile, Products, Profiles, Winner
 from penstock.pipelines.extraction.match import (
     UNNAMED,
     Documents,
@@ -122,8 +122,8 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
             "NO_ROWS", "The file has a header but no rows: choose another sheet or file."
         )
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
-    profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
-    rates = await ctx.catalog.rates(job.config.base_currency, today())
+    profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.port(Profiles))
+    rates = await ctx.port(Profiles).rates(job.config.base_currency, today())
     context = build_context(
         head["header"], stats, profile, proposal, origin, rates, job.config.base_currency,
         head["detected"],
@@ -161,7 +161,7 @@ async def check_first_rows(job: Job, ctx: Context) -> None:
     stats = [ColumnStats.from_json(one) for one in head["stats"]]
     if not head["rows"]:
         return
-    profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.catalog)
+    profile, proposal, origin = await choose_profile(job, head["header"], stats, ctx.port(Profiles))
     base = job.config.base_currency
     require_naming(
         build_context(head["header"], stats, profile, proposal, origin, (), base, head["detected"])
@@ -211,11 +211,11 @@ class _SampledRows:
 async def _match(job: Job, sample: _SampledRows, ctx: Context) -> Matched:
     """Match the rows of the sample as the stage `match` does."""
     if has_groups(job):
-        return await match_groups(job, list(sample.kept), sample, ctx.catalog)
+        return await match_groups(job, list(sample.kept), sample, ctx.port(Products))
     products = {row: one["product"] for row, one in sample.kept.items()}
     names = {row: names_of(product) for row, product in products.items()}
     documents = Documents(job.id, sample)
-    verdicts = await match_rows(job, names, names, documents, sample, ctx.catalog)
+    verdicts = await match_rows(job, names, names, documents, sample, ctx.port(Products))
     return Matched({**verdicts}, products)
 
 

@@ -16,7 +16,7 @@ from penstock.catalog.products.matching import Names
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.profiles.profile import Profile
 from penstock.model.pipeline import AS_READ, Item, Job
-from penstock.model.ports import Context
+from penstock.model.ports import Context, JobRows
 from penstock.pipelines.extraction.plan import plan_of
 from penstock.pipelines.extraction.rows import GROUP
 
@@ -44,7 +44,7 @@ async def find_similar_rows(job: Job, ctx: Context) -> dict[str, Any] | None:
     column = key_column(plan_of(job)[0])
     if column is None:
         return None
-    rows = await ctx.catalog.rows_alike(job.id, column, _MAX_SIMILAR_ROWS, _MAX_SIMILAR_SHARE)
+    rows = await ctx.port(JobRows).rows_alike(job.id, column, _MAX_SIMILAR_ROWS, _MAX_SIMILAR_SHARE)
     return None if rows is None else {"column": column, "rows": list(rows)}
 
 
