@@ -18,7 +18,7 @@ from pydantic_settings import (
 )
 
 from penstock.model.backpressure import Levels
-from penstock.model.network.addresses import Exempt, parse_exempt
+from penstock.model.network.addresses import AllowedHost, parse_exempt
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.governor import CallBounds
 from penstock.model.quota import Quota
@@ -379,7 +379,7 @@ class Settings(BaseSettings):
         parse_exempt(value)
         return value
 
-    def fetch_exempt(self, purpose: FetchPurpose) -> tuple[Exempt, ...]:
+    def fetch_exempt(self, purpose: FetchPurpose) -> tuple[AllowedHost, ...]:
         return parse_exempt(getattr(self, FETCH_LISTS[purpose]))
 
     @property

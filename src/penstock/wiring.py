@@ -35,7 +35,7 @@ from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
 from penstock.model.ports import JobRows, Products, Profiles, Receivers, Service
-from penstock.model.text.redaction import remember
+from penstock.model.text.redaction import register_secret
 from penstock.pipelines import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
@@ -239,7 +239,7 @@ def _hide_password(dsn: str) -> None:
     """Should it ever stand in a log or an error, it is cut out of it."""
     password = urlsplit(dsn).password
     for spelling in (password or "", unquote(password or "")):
-        remember(spelling)
+        register_secret(spelling)
 
 
 def sealer_of(settings: Settings) -> Sealer:
@@ -249,7 +249,7 @@ def sealer_of(settings: Settings) -> Sealer:
     def find() -> str | None:
         keys = configured()
         for key in (keys or "").split(","):
-            remember(key.strip())
+            register_secret(key.strip())
         return keys
 
     def configured() -> str | None:

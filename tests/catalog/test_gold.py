@@ -12,7 +12,7 @@ import pytest
 from penstock.catalog.values.currencies import CODES
 from penstock.catalog.values.price_tiers import Discount
 from penstock.catalog.values.readers import Style, reader
-from penstock.catalog.values.result import Normalised
+from penstock.catalog.values.result import NormalisedValue
 from penstock.catalog.values.unit_names import KINDS
 
 GOLD = Path(__file__).parent / "gold"
@@ -106,7 +106,7 @@ SHOW: dict[str, Callable[[Any], str]] = {
 }
 
 
-def shown(kind: str, found: Normalised) -> str:
+def shown(kind: str, found: NormalisedValue) -> str:
     if found.value is None:
         return "none"
     return SHOW.get(kind, str)(found.value)

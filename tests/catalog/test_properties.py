@@ -19,7 +19,7 @@ from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import compile_plan
 from penstock.catalog.products.validate import compile_validator
 from penstock.catalog.profiles.profile import ColumnRule, Profile
-from penstock.catalog.values.currencies import Rates, money, places, rates_on
+from penstock.catalog.values.currencies import Rates, format_amount, places, rates_on
 from penstock.catalog.values.gtin import check_digit, is_valid, read_gtin
 from penstock.catalog.values.numbers import DecimalStyle, read_number
 from penstock.catalog.values.prices import PriceStyle, read_price
@@ -93,7 +93,7 @@ def test_amounts_survive_being_written(amount: Decimal, style: DecimalStyle, gro
 
 @given(amount=AMOUNTS, currency=st.sampled_from(["EUR", "USD", "JPY", "KWD", "CHF"]))
 def test_a_clean_price_is_read_as_itself(amount: Decimal, currency: str) -> None:
-    text = money(f"{amount:f}", places(currency))
+    text = format_amount(f"{amount:f}", places(currency))
     found = read_price(text, PriceStyle("point", currency))
     assert found.value.amount == text
     assert found.problems == ()
@@ -146,7 +146,7 @@ def test_no_target_is_given_twice(header: list[str]) -> None:
 def test_base_amounts_are_exact_but_for_rounding(amount: Decimal, rate: Decimal) -> None:
     day = date(2026, 11, 1)
     rates: Rates = rates_on(day, "USD", [(day, "EUR", rate)])
-    base = rates.convert(money(f"{amount:f}", 2), "EUR")
+    base = rates.convert(format_amount(f"{amount:f}", 2), "EUR")
     assert base is not None
     assert abs(Decimal(base["amount"]) - amount * rate) <= Decimal("0.00005")
 

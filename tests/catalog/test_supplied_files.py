@@ -14,7 +14,7 @@ from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import Plan, compile_plan
 from penstock.catalog.products.row import NormalisedRow
 from penstock.catalog.products.validate import compile_validator
-from penstock.catalog.products.variants import Member, group
+from penstock.catalog.products.variants import VariantRow, group
 from penstock.catalog.profiles.profile import from_proposal
 from penstock.catalog.values.prices import read_price
 
@@ -87,7 +87,9 @@ def test_an_export_with_variants_in_rows() -> None:
     assert rows[0].product["metadata"]["lastUpdated"] == "2024-07-31T16:07:55.102Z"
     assert rows[0].product["description"] == "test-product-description\ntest line 2"
     assert set(verdicts) == {"valid"}
-    members = [Member(n, row.product, row.group, row.continues) for n, row in enumerate(rows, 1)]
+    members = [
+        VariantRow(n, row.product, row.group, row.continues) for n, row in enumerate(rows, 1)
+    ]
     base, proposed = group(members)
     assert base.rows == (1, 2)
     assert [v["options"] for v in base.product["variants"]] == [

@@ -8,11 +8,11 @@ from penstock.catalog.mapping.proposal import propose
 from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import compile_plan
 from penstock.catalog.products.validate import compile_validator
-from penstock.catalog.products.variants import Grouped, Member, group
+from penstock.catalog.products.variants import GroupedProduct, VariantRow, group
 from penstock.catalog.profiles.profile import from_proposal
 
 
-def members(rows: list[list[str]]) -> list[Member]:
+def members(rows: list[list[str]]) -> list[VariantRow]:
     header, *body = rows
     plan = compile_plan(header, from_proposal("t", propose(header), currency="USD"))
     validator = compile_validator(plan)
@@ -20,7 +20,7 @@ def members(rows: list[list[str]]) -> list[Member]:
     for number, cells in enumerate(body, 1):
         row = normalise(plan, cells)
         assert validator.check(row, cells) == "valid", row.problems
-        found.append(Member(number, row.product, row.group, row.continues))
+        found.append(VariantRow(number, row.product, row.group, row.continues))
     return found
 
 
@@ -81,8 +81,11 @@ def test_a_group_without_a_title_is_told() -> None:
 
 
 def test_rows_without_groups_stay_as_they_are() -> None:
-    alone = [Member(1, {"title": "a"}, None), Member(2, {"title": "b"}, None)]
-    assert group(alone) == [Grouped((1,), {"title": "a"}), Grouped((2,), {"title": "b"})]
+    alone = [VariantRow(1, {"title": "a"}, None), VariantRow(2, {"title": "b"}, None)]
+    assert group(alone) == [
+        GroupedProduct((1,), {"title": "a"}),
+        GroupedProduct((2,), {"title": "b"}),
+    ]
 
 
 def test_variants_inside_of_a_record() -> None:

@@ -12,7 +12,7 @@ from tests.checker.benches import Tried
 from tests.checker.scripted import Scripted
 
 from penstock.model.errors import ItemError
-from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Retry
+from penstock.model.outcomes import AddedCells, Advance, Done, Fail, Outcome, Retry
 from penstock.model.pipeline import Item, Stage
 from penstock.model.ports import Context
 
@@ -26,7 +26,11 @@ def even(batch: Sequence[Item]) -> list[bool]:
 def shown(item: Item, stage: int, ctx: Context) -> Outcome:
     if stage == 0:
         return Advance({"first": item.row_no}, {"row": item.row_no}, pass_on=item.row_no)
-    return Advance(None, Added({"second": stage})) if stage == 1 else Done(Added({"third": stage}))
+    return (
+        Advance(None, AddedCells({"second": stage}))
+        if stage == 1
+        else Done(AddedCells({"third": stage}))
+    )
 
 
 @pytest.fixture
@@ -119,7 +123,7 @@ async def test_one_that_waits_behind_the_barrier_goes_on_there(
 async def test_one_that_fails_behind_the_barrier_says_where(tried: Tried, script: Scripted) -> None:
     def refuses(item: Item, stage: int, ctx: Context) -> Outcome:
         if stage == 1 and item.row_no == 2:
-            return Fail(ItemError("VALIDATION_ERROR", "no"), Added({"second": "no"}))
+            return Fail(ItemError("VALIDATION_ERROR", "no"), AddedCells({"second": "no"}))
         return shown(item, stage, ctx)
 
     script.work = refuses

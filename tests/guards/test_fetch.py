@@ -24,8 +24,8 @@ from tests.guards.ssrf_urls import hostile_urls
 
 from penstock.guards.fetch import Fetcher, Resolve
 from penstock.model.errors import PenstockError
-from penstock.model.network.addresses import is_public, objection, parse_exempt
-from penstock.model.network.fetching import Fetched, FetchLimits, FetchRequest
+from penstock.model.network.addresses import is_public, parse_exempt, refusal_reason
+from penstock.model.network.fetching import FetchLimits, FetchRequest, FetchResponse
 
 LOCAL = parse_exempt("127.0.0.0/8")
 _HAS_HOST = re.compile(r"[a-z]+://[^/?#]", re.IGNORECASE)
@@ -314,7 +314,7 @@ def test_exemptions_are_as_narrow_as_they_say() -> None:
     exempt = parse_exempt("hooks.internal, 10.1.0.0/16, 127.0.0.1:8080, [::1]:8443, fd00::/8")
 
     def may(host: str, address: str, port: int) -> bool:
-        return objection(exempt, host, ipaddress.ip_address(address), port) is None
+        return refusal_reason(exempt, host, ipaddress.ip_address(address), port) is None
 
     assert may("hooks.internal", "192.168.1.1", 22)
     assert may("any.example", "10.1.2.3", 80)
@@ -340,7 +340,7 @@ def test_the_public_internet_is_public(address: str) -> None:
 def test_retry_after_is_read_in_both_spellings() -> None:
     def told(**headers: str) -> int | None:
         pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
-        return Fetched(429, pairs, b"", "http://x/", 1).retry_after_ms
+        return FetchResponse(429, pairs, b"", "http://x/", 1).retry_after_ms
 
     assert told(retry_after="7") == 7000
     date = "Wed, 21 Oct 2026 07:28:00 GMT"

@@ -15,7 +15,7 @@ from tests.guards.servers import answering, serving
 from penstock.guards.fetch import Fetcher
 from penstock.guards.interfaces import own_addresses
 from penstock.model.errors import PenstockError
-from penstock.model.network.addresses import Address, objection, parse_exempt
+from penstock.model.network.addresses import Address, parse_exempt, refusal_reason
 from penstock.model.network.fetching import FetchPurpose, FetchRequest
 from penstock.settings import FETCH_LISTS, Settings
 
@@ -82,7 +82,7 @@ def test_every_purpose_has_its_own_list() -> None:
 def test_own_addresses_must_be_named_one_by_one(
     allow: str, host: str, address: Address, refused_for: str | None
 ) -> None:
-    why = objection(parse_exempt(allow), host, address, 80, OWN)
+    why = refusal_reason(parse_exempt(allow), host, address, 80, OWN)
     assert (why is None) == (refused_for is None), why
     assert refused_for is None or refused_for in str(why)
 

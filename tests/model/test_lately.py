@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from penstock.model.last_hour import Ended, minutes, percentile, success_rate
+from penstock.model.last_hour import EndedJob, minutes, percentile, success_rate
 
 NOW = datetime(2026, 1, 31, 12, 0, 30, tzinfo=UTC)
 
@@ -12,11 +12,11 @@ NOW = datetime(2026, 1, 31, 12, 0, 30, tzinfo=UTC)
 def test_minutes_hold_what_ended_in_them() -> None:
     made = minutes(
         [
-            Ended(NOW, 5, 100),
-            Ended(NOW - timedelta(minutes=59), 7, 10),
-            Ended(NOW - timedelta(minutes=59)),
-            Ended(NOW - timedelta(minutes=61), 1000, 10),
-            Ended(NOW + timedelta(minutes=2), 1000, 10),
+            EndedJob(NOW, 5, 100),
+            EndedJob(NOW - timedelta(minutes=59), 7, 10),
+            EndedJob(NOW - timedelta(minutes=59)),
+            EndedJob(NOW - timedelta(minutes=61), 1000, 10),
+            EndedJob(NOW + timedelta(minutes=2), 1000, 10),
         ],
         NOW,
     )
@@ -35,4 +35,4 @@ def test_percentiles_are_values_that_were_seen() -> None:
 
 def test_nothing_ended_is_no_success_rate() -> None:
     assert success_rate([]) is None
-    assert success_rate([Ended(NOW, 1, 1), Ended(NOW)]) == 0.5
+    assert success_rate([EndedJob(NOW, 1, 1), EndedJob(NOW)]) == 0.5

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from penstock.model.text.redaction import redacted, redacted_values, remember
+from penstock.model.text.redaction import redacted, redacted_values, register_secret
 
 SECRET = "Zq7-canary_9Xw2LmN4pR8sT6vY"
 
@@ -54,9 +54,9 @@ def test_the_rest_stays(text: str) -> None:
 
 
 def test_what_was_told_is_hidden_however_it_looks() -> None:
-    remember("hunter2-of-the-database")
+    register_secret("hunter2-of-the-database")
     assert redacted("role said hunter2-of-the-database!") == "role said [hidden]!"
-    remember("short")
+    register_secret("short")
     assert redacted("short") == "short"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model.text.failure_signature import signature, wording
+from penstock.model.text.failure_signature import message_pattern, signature
 
 PLAIN = st.text(st.characters(exclude_characters="'\"`“”«»‘’", exclude_categories=["Cs"]))
 NUMBERS = st.one_of(
@@ -38,7 +38,7 @@ NUMBERS = st.one_of(
     ],
 )
 def test_what_differs_each_time_does_not_matter(one: str, other: str) -> None:
-    assert wording(one) == wording(other)
+    assert message_pattern(one) == message_pattern(other)
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,28 @@ def test_what_differs_each_time_does_not_matter(one: str, other: str) -> None:
     ],
 )
 def test_words_do(one: str, other: str) -> None:
-    assert wording(one) != wording(other)
+    assert message_pattern(one) != message_pattern(other)
 
 
 def test_what_the_details_repeat_does_not_matter() -> None:
     text = "The mapping names columns the file does not have: "
-    one = wording(text + "Preis", {"unknown": ["Preis"]})
-    other = wording(text + "Prix unitaire, Titel", {"unknown": ["Titel", "Prix unitaire"]})
+    one = message_pattern(text + "Preis", {"unknown": ["Preis"]})
+    other = message_pattern(text + "Prix unitaire, Titel", {"unknown": ["Titel", "Prix unitaire"]})
     assert one == other == text + "<value>"
     # A value is a word of its own, and a single letter is none.
-    assert wording("a file of files", {"a": "a", "b": ["file"]}) == "a <value> of files"
+    assert message_pattern("a file of files", {"a": "a", "b": ["file"]}) == "a <value> of files"
 
 
 @given(st.text(), st.dictionaries(st.text(), st.recursive(st.text(), st.lists)))
 def test_any_details_will_do(message: str, known: dict[str, object]) -> None:
-    assert wording(message, known) == wording(message, known)
+    assert message_pattern(message, known) == message_pattern(message, known)
 
 
 @given(PLAIN, PLAIN)
 def test_quoted_values_do_not_matter(one: str, other: str) -> None:
-    assert wording(f"No column '{one}' here"[:900]) == wording(f"No column '{other}' here"[:900])
+    assert message_pattern(f"No column '{one}' here"[:900]) == message_pattern(
+        f"No column '{other}' here"[:900]
+    )
 
 
 @given(NUMBERS, NUMBERS)
@@ -82,7 +84,9 @@ def test_numbers_do_not_matter(one: object, other: object) -> None:
 
 @given(st.uuids(), st.uuids())
 def test_ids_do_not_matter(one: UUID, other: UUID) -> None:
-    assert wording(f"There is no file {one}.") == wording(f"There is no file {other}.")
+    assert message_pattern(f"There is no file {one}.") == message_pattern(
+        f"There is no file {other}."
+    )
 
 
 @given(st.text(), st.sampled_from(["noop", "extraction"]), st.sampled_from(["A_CODE", "B_CODE"]))

@@ -28,7 +28,7 @@ from penstock.model.ports import (
     Children,
     Fetchers,
     Log,
-    Missing,
+    MissingProducts,
     P,
     Receivers,
     Tally,
@@ -116,8 +116,8 @@ class TrialCatalog:
     async def tally(self, job_id: UUID) -> Tally:
         return Tally(self.states, {})
 
-    async def missing(self, job_id: UUID, most: int) -> Missing:
-        return Missing(0, 0, ())
+    async def missing(self, job_id: UUID, most: int) -> MissingProducts:
+        return MissingProducts(0, 0, ())
 
     async def unnamed_rows(self, job_id: UUID) -> int:
         return 0

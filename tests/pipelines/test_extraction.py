@@ -26,7 +26,7 @@ from tests.pipelines.context import (
 from penstock.catalog.mapping.proposal import fingerprint
 from penstock.model.effects import NameRow, UpsertProduct
 from penstock.model.errors import BadInput
-from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Shown, Skip
+from penstock.model.outcomes import AddedCells, Advance, Done, Fail, Outcome, Shown, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.products import KnownProduct
 from penstock.pipelines.extraction.pipeline import Extraction, ExtractionConfig
@@ -85,7 +85,7 @@ async def through(ctx: TrialContext, items: list[Item]) -> list[Outcome]:
 def _shown_after(before: Mapping[str, Any], result: Shown | None) -> Mapping[str, Any]:
     if result is None:
         return before
-    return {**before, **result.cells} if isinstance(result, Added) else result
+    return {**before, **result.cells} if isinstance(result, AddedCells) else result
 
 
 def cells(outcome: Done | Skip | Fail) -> Mapping[str, Any]:

@@ -18,11 +18,11 @@ from penstock.model.errors import (
     file_too_large,
 )
 from penstock.model.network.fetching import (
-    Answered,
     FetchLimits,
     FetchPurpose,
     FetchRequest,
-    Streamed,
+    ResponseHead,
+    StreamedResponse,
 )
 from penstock.model.ports import StoredBlob
 from penstock.model.text.encodings import is_text_encoding
@@ -72,7 +72,7 @@ async def download(runtime: Runtime, url: str) -> Download:
         raise
 
 
-def _refusal(answer: Answered, host: str) -> PenstockError:
+def _refusal(answer: ResponseHead, host: str) -> PenstockError:
     status = answer.status
     if status in _NOT_THERE:
         return NotThere("FILE_NOT_FOUND", f"{host} has no file at this URL (it answered {status}).")
@@ -94,7 +94,7 @@ def _unreachable(why: str, retry_after_ms: int | None) -> TransientError:
     )
 
 
-def _name_of(answer: Streamed) -> str:
+def _name_of(answer: StreamedResponse) -> str:
     """As the server names it, else as the URL ends; whatever that is, it becomes a plain name."""
     found = urlsplit(answer.url)
     told = _disposition_name(answer.header("content-disposition") or "")

@@ -16,7 +16,7 @@ from uuid import UUID
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.model.errors import NotThere, PenstockError, PermanentError
 from penstock.model.policy import RetryPolicy
-from penstock.model.reprocess import Fate, Selection
+from penstock.model.reprocess import ReprocessDecision, Selection
 from penstock.model.states import TERMINAL_JOB_STATES, ItemStatus, JobState
 from penstock.store.database import Connection
 from penstock.store.jobs import claims, dead_letters
@@ -188,9 +188,9 @@ def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -
     judged, policies = _Judged(left_out=window.missing), _Policies(runtime, job)
     for item in window.items:
         match meant.fate(item, policies.at):
-            case Fate.LEFT_OUT:
+            case ReprocessDecision.LEFT_OUT:
                 judged.left_out += 1
-            case Fate.TAKEN:
+            case ReprocessDecision.TAKEN:
                 judged.taken.append(item["row_no"])
                 move = judged.move
                 move.count(COUNTER_OF[ItemStatus(item["status"])], -1)
@@ -200,7 +200,7 @@ def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -
                 move.stage(stage).enter(1, None if shut else 0)
                 if item["code"] is not None:
                     move.errors[item["code"]] = move.errors.get(item["code"], 0) - 1
-            case Fate.NOT_MEANT:
+            case ReprocessDecision.NOT_MEANT:
                 pass
     return judged
 

@@ -13,7 +13,14 @@ from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, merge_outcomes
-from penstock.model.pipeline import CpuFunction, Item, Stage, done_in_text, for_child, retry_of
+from penstock.model.pipeline import (
+    CpuFunction,
+    Item,
+    Stage,
+    child_arguments,
+    retry_of,
+    run_in_child,
+)
 from penstock.store.database import from_json
 
 # Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
@@ -219,7 +226,7 @@ async def _run_in_child(
         timer = Timer()
         try:
             outcomes: Sequence[Outcome | None] = await runtime.children.call(
-                done_in_text, work, for_child(piece)
+                run_in_child, work, child_arguments(piece)
             )
             if len(outcomes) != len(piece):
                 raise RuntimeError(f"{len(outcomes)} outcomes for {len(piece)} items")

@@ -19,7 +19,7 @@ from penstock.engine.worker.figures import Tally
 from penstock.model.decide import Transition, decide
 from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder
 from penstock.model.errors import ItemError, PermanentError
-from penstock.model.outcomes import Added, Outcome, Retry, document_json
+from penstock.model.outcomes import AddedCells, Outcome, Retry, document_json
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
@@ -249,8 +249,8 @@ class _Writing:
                 chance=chance, spacing=self._spacing,
             )  # fmt: skip
             normalized = None if to.normalized is None else document_json(to.normalized)
-            adds = isinstance(to.result, Added)
-            shows = to.result.cells if isinstance(to.result, Added) else to.result
+            adds = isinstance(to.result, AddedCells)
+            shows = to.result.cells if isinstance(to.result, AddedCells) else to.result
             result = None if shows is None else document_json(shows)
             shown = None if to.error is None else to_json(to.error.as_json())
             born = self._born(row, to, stages)

@@ -66,7 +66,7 @@ class Problem:
 
 
 @dataclass(slots=True)
-class Detected:
+class ReadReport:
     """The report. Each finding can be overridden by the option of the same name."""
 
     format: str

@@ -29,8 +29,13 @@ from penstock.guards.inflate import ACCEPTED, Inflater
 from penstock.guards.interfaces import own_addresses
 from penstock.guards.urls import Target, follow, parse_url, refuse
 from penstock.model.errors import PermanentError, Unavailable
-from penstock.model.network.addresses import Address, Exempt, objection
-from penstock.model.network.fetching import Fetched, FetchLimits, FetchRequest, Streamed
+from penstock.model.network.addresses import Address, AllowedHost, refusal_reason
+from penstock.model.network.fetching import (
+    FetchLimits,
+    FetchRequest,
+    FetchResponse,
+    StreamedResponse,
+)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -54,7 +59,10 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
     """Opens connections to vetted addresses only. The pool opens all its connections with it."""
 
     def __init__(
-        self, exempt: tuple[Exempt, ...], resolver: Resolve, own: Callable[[], Container[Address]]
+        self,
+        exempt: tuple[AllowedHost, ...],
+        resolver: Resolve,
+        own: Callable[[], Container[Address]],
     ) -> None:
         self._exempt = exempt
         self._own = own
@@ -76,7 +84,7 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
         return [str(address) for address in addresses]
 
     def admit(self, host: str, address: Address, port: int) -> None:
-        why = objection(self._exempt, host, address, port, self._own())
+        why = refusal_reason(self._exempt, host, address, port, self._own())
         if why is not None:
             refuse(why)
 
@@ -115,7 +123,7 @@ class Fetcher:
 
     def __init__(
         self,
-        exempt: tuple[Exempt, ...] = (),
+        exempt: tuple[AllowedHost, ...] = (),
         *,
         resolver: Resolve = resolve,
         tls: ssl.SSLContext | None = None,
@@ -151,16 +159,16 @@ class Fetcher:
         except (Unavailable, TimeoutError):
             return
 
-    async def fetch(self, request: FetchRequest) -> Fetched:
+    async def fetch(self, request: FetchRequest) -> FetchResponse:
         """Send the request, follow redirects and read the answer, within the request's limits."""
         began = time.monotonic()
         async with self.stream(request) as answer:
             body = b"".join([piece async for piece in answer.pieces])
             ms = round((time.monotonic() - began) * 1000)
-            return Fetched(answer.status, answer.headers, body, answer.url, ms)
+            return FetchResponse(answer.status, answer.headers, body, answer.url, ms)
 
     @asynccontextmanager
-    async def stream(self, request: FetchRequest) -> AsyncIterator[Streamed]:
+    async def stream(self, request: FetchRequest) -> AsyncIterator[StreamedResponse]:
         """Like `fetch`, with the body read in pieces, so that it need not fit into memory."""
         target = self._vet(parse_url(request.url))
         method, body, headers = request.method, request.body, dict(request.headers)
@@ -197,7 +205,7 @@ class Fetcher:
         headers: dict[str, str],
         body: bytes,
         limits: FetchLimits,
-    ) -> AsyncIterator[Streamed]:
+    ) -> AsyncIterator[StreamedResponse]:
         silent = limits.silent_ms / 1000
         sent = [
             (b"Host", target.authority.encode()),
@@ -222,7 +230,7 @@ class Fetcher:
                 async with aclosing(
                     _pieces(response, told, limits, bodiless=method == "HEAD")
                 ) as pieces:
-                    yield Streamed(response.status, told, pieces, target.url)
+                    yield StreamedResponse(response.status, told, pieces, target.url)
         except httpcore2.TimeoutException as error:
             raise _timed_out(limits.silent_ms) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:

@@ -70,7 +70,7 @@ class Unavailable(TransientError):
     pass
 
 
-class Unforeseen(TransientError):
+class UnexpectedError(TransientError):
     pass
 
 

@@ -10,7 +10,7 @@ MINUTES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedJob:
     """A job that ended; a failed one has no rows and no duration."""
 
     at: datetime
@@ -30,7 +30,7 @@ class Minute:
     rows: int = 0
 
 
-def minutes(ended: Sequence[Ended], now: datetime) -> list[Minute]:
+def minutes(ended: Sequence[EndedJob], now: datetime) -> list[Minute]:
     """Jobs that ended in each of the last sixty minutes, the oldest first."""
     last = now.replace(second=0, microsecond=0)
     made = [Minute(last - timedelta(minutes=MINUTES - 1 - place)) for place in range(MINUTES)]
@@ -52,6 +52,6 @@ def percentile(values: Sequence[int], share: float) -> int | None:
     return ordered[max(0, -(-round(share * 1000) * len(ordered) // 1000) - 1)]
 
 
-def success_rate(ended: Sequence[Ended]) -> float | None:
+def success_rate(ended: Sequence[EndedJob]) -> float | None:
     """None if no job has ended."""
     return None if not ended else sum(not one.failed for one in ended) / len(ended)

@@ -14,13 +14,13 @@ from penstock.model.transfer import register, transferable
 
 @transferable
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedCells:
     """Cells to add to the result that the item already has."""
 
     cells: Mapping[str, Any]
 
 
-Shown = Mapping[str, Any] | Added
+Shown = Mapping[str, Any] | AddedCells
 
 
 @transferable
@@ -145,12 +145,12 @@ def merge_outcomes(first: Advance, then: Outcome | None, *, is_apart: bool = Fal
 def _over(first: Shown | str | None, then: Shown | None) -> Shown | str | None:
     if first is None or then is None:
         return first if then is None else then
-    if not isinstance(then, Added):
+    if not isinstance(then, AddedCells):
         return then
     if not then.cells:
         return first
-    if isinstance(first, Added):
-        return Added({**first.cells, **then.cells})
+    if isinstance(first, AddedCells):
+        return AddedCells({**first.cells, **then.cells})
     if isinstance(first, str):
         return _spliced(first, then.cells)
     return {**first, **then.cells}
@@ -162,7 +162,7 @@ def _spliced(document: str, cells: Mapping[str, Any]) -> str:
     return more if document == "{}" else f"{document[:-1]},{more[1:]}"
 
 
-def in_text(outcome: Outcome) -> Outcome:
+def with_json_documents(outcome: Outcome) -> Outcome:
     """The outcome with its documents serialised to the JSON that will be stored. A plain `str`,
     because a subclass takes five times as long to transfer."""
     if type(outcome) is Advance:
@@ -177,7 +177,7 @@ def in_text(outcome: Outcome) -> Outcome:
 
 
 def _text(document: Shown | None) -> Any:
-    return document if document is None or isinstance(document, Added) else to_json(document)
+    return document if document is None or isinstance(document, AddedCells) else to_json(document)
 
 
 def document_json(document: Mapping[str, Any] | str) -> str:

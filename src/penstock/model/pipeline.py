@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from penstock.model.effects import Effect, EffectWriter, JobEffectWriter
 from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentError, Waiting
-from penstock.model.outcomes import Fail, Outcome, Retry, in_text
+from penstock.model.outcomes import Fail, Outcome, Retry, with_json_documents
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
 
@@ -109,17 +109,17 @@ class StageFunction(Protocol):
 CpuFunction = Callable[[Sequence[Item]], Sequence[Outcome]]
 
 
-def for_child(batch: Sequence[Item]) -> list[tuple[Any, ...]]:
-    """The arguments of `done_in_text`: plain tuples take half the time to transfer."""
+def child_arguments(batch: Sequence[Item]) -> list[tuple[Any, ...]]:
+    """The arguments of `run_in_child`: plain tuples take half the time to transfer."""
     return [
         (i.job, i.row_no, i.input, i.normalized, i.attempts, i.key, i.group, i.noticed)
         for i in batch
     ]
 
 
-def done_in_text(work: CpuFunction, batch: Sequence[tuple[Any, ...]]) -> list[Outcome]:
+def run_in_child(work: CpuFunction, batch: Sequence[tuple[Any, ...]]) -> list[Outcome]:
     """Run ``work`` in a child process and serialise the documents to the JSON to be stored."""
-    return [in_text(outcome) for outcome in work([Item(*one) for one in batch])]
+    return [with_json_documents(outcome) for outcome in work([Item(*one) for one in batch])]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
-from penstock.model.network.fetching import Fetched, FetchPurpose, FetchRequest, Streamed
+from penstock.model.network.fetching import (
+    FetchPurpose,
+    FetchRequest,
+    FetchResponse,
+    StreamedResponse,
+)
 from penstock.model.network.governor import CallLimit
 from penstock.model.products import FoundProducts, LinkCandidate
 from penstock.model.webhooks import Receiver
@@ -129,7 +134,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingProducts:
     """Products that a job's file does not contain, how many were unpublished, and the first few."""
 
     count: int
@@ -158,7 +163,7 @@ class Products(Protocol):
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         """Names of some of the files that products of a source were last written from."""
 
-    async def missing(self, job_id: UUID, most: int) -> Missing:
+    async def missing(self, job_id: UUID, most: int) -> MissingProducts:
         """Products that are missing from the job's file."""
 
 
@@ -226,8 +231,8 @@ class Calls(Protocol):
 class Fetch(Protocol):
     """HTTP requests to public addresses only."""
 
-    async def fetch(self, request: FetchRequest) -> Fetched: ...
-    def stream(self, request: FetchRequest) -> AbstractAsyncContextManager[Streamed]: ...
+    async def fetch(self, request: FetchRequest) -> FetchResponse: ...
+    def stream(self, request: FetchRequest) -> AbstractAsyncContextManager[StreamedResponse]: ...
     async def check(self, url: str) -> None:
         """Refuse a URL that a fetch would refuse."""
 

@@ -16,7 +16,7 @@ _FAILED = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 _BY_END = frozenset({"CANCELLED", "JOB_FAILED"})
 
 
-class Fate(Enum):
+class ReprocessDecision(Enum):
     TAKEN = auto()
     LEFT_OUT = auto()
     NOT_MEANT = auto()
@@ -61,22 +61,24 @@ class Selection:
             return len(self.rows)
         return sum(counters[status.lower()] for status in self.statuses)
 
-    def fate(self, item: Mapping[str, Any], policy_at: Callable[[int], RetryPolicy]) -> Fate:
+    def fate(
+        self, item: Mapping[str, Any], policy_at: Callable[[int], RetryPolicy]
+    ) -> ReprocessDecision:
         """Decide about an item by its ``status``, ``stage``, ``attempts`` and error ``code``, and
         whether it ended ``in_time``, before the request: an item that failed again since then is
         not taken twice."""
         status, code = item["status"], item["code"]
         if status not in self.statuses:
-            return Fate.LEFT_OUT if self.rows else Fate.NOT_MEANT
+            return ReprocessDecision.LEFT_OUT if self.rows else ReprocessDecision.NOT_MEANT
         if self.codes and code not in self.codes:
-            return Fate.NOT_MEANT
+            return ReprocessDecision.NOT_MEANT
         if status == ItemStatus.SKIPPED and self.skipped_by_end and code not in _BY_END:
-            return Fate.NOT_MEANT
+            return ReprocessDecision.NOT_MEANT
         if not item["in_time"]:
-            return Fate.NOT_MEANT
+            return ReprocessDecision.NOT_MEANT
         if not self.reset_attempts and _used_up(item, policy_at(item["stage"])):
-            return Fate.LEFT_OUT
-        return Fate.TAKEN
+            return ReprocessDecision.LEFT_OUT
+        return ReprocessDecision.TAKEN
 
     def as_json(self) -> dict[str, Any]:
         """Without defaults, for events and the audit log."""

@@ -19,7 +19,7 @@ import orjson
 from penstock import __version__
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError, PenstockError, PermanentError
-from penstock.model.network.fetching import Fetched, FetchLimits, FetchPurpose, FetchRequest
+from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest, FetchResponse
 from penstock.model.outcomes import Done, Fail, Outcome, Retry, Skip
 from penstock.model.pipeline import (
     Config,
@@ -150,7 +150,7 @@ def _request(delivery: _Delivery, receiver: Receiver, ctx: Context) -> FetchRequ
     )  # fmt: skip
 
 
-def _judged(item: Item, note: NoteDelivery, answer: Fetched) -> Outcome:
+def _judged(item: Item, note: NoteDelivery, answer: FetchResponse) -> Outcome:
     status = answer.status
     if 200 <= status < 300:
         shown = {"event": note.event, "jobId": item.input["payload"].get("jobId"),

@@ -21,7 +21,7 @@ from penstock.api.http.versions import (
     version_of,
 )
 from penstock.api.http.work import release_turn
-from penstock.model.errors import BadInput, NotThere, PermanentError, Unforeseen
+from penstock.model.errors import BadInput, NotThere, PermanentError, UnexpectedError
 from penstock.model.ports import Log
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -81,7 +81,7 @@ class Frame:
                 if started:
                     # Too late for an answer: cutting the connection tells that it is not whole.
                     raise
-                bug = Unforeseen(
+                bug = UnexpectedError(
                     "INTERNAL_ERROR",
                     "Something went wrong on our side. The log tells more under this request's id.",
                 )

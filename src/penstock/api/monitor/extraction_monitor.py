@@ -16,7 +16,7 @@ from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.engine.queue_depth import Queue
 from penstock.model.health import Check, HealthStatus, overall_health
-from penstock.model.last_hour import MINUTES, Ended, success_rate
+from penstock.model.last_hour import MINUTES, EndedJob, success_rate
 from penstock.settings import Settings
 from penstock.store.workers import activity
 
@@ -124,14 +124,14 @@ async def monitor_extraction(
 def _performance(done: list[Any], failed: list[Any], now: datetime) -> dict[str, Any]:
     hour = now - timedelta(minutes=MINUTES)
     ended = [
-        Ended(row["finished_at"], row["total"], row["took_ms"])
+        EndedJob(row["finished_at"], row["total"], row["took_ms"])
         for row in done
         if row["pipeline"] == _PIPELINE
     ]
     took = [one.took_ms for one in ended if one.took_ms is not None]
     rows = sum(one.rows for one in ended)
     ended += [
-        Ended(row["last_failed_at"])
+        EndedJob(row["last_failed_at"])
         for row in failed
         if row["pipeline"] == _PIPELINE and row["last_failed_at"] > hour
     ]

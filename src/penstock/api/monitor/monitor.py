@@ -16,7 +16,7 @@ from penstock.api.monitor.health import queue_now, queue_shape
 from penstock.api.monitor.health_schemas import QueueHealth
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.api.monitor.schemas import WorkerShape
-from penstock.model.last_hour import MINUTES, Ended, minutes, percentile, success_rate
+from penstock.model.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
 from penstock.store.workers import activity
 
 router = APIRouter(tags=["operations"])
@@ -88,8 +88,8 @@ async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
 
 
 def _last_hour(done: list[Any], failed: list[Any], now: datetime) -> dict[str, Any]:
-    ended = [Ended(row["finished_at"], row["total"], row["took_ms"]) for row in done]
-    ended += [Ended(row["last_failed_at"]) for row in failed]
+    ended = [EndedJob(row["finished_at"], row["total"], row["took_ms"]) for row in done]
+    ended += [EndedJob(row["last_failed_at"]) for row in failed]
     times = [one.took_ms for one in ended if one.took_ms is not None]
     return {
         "done": len(done),

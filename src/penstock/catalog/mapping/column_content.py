@@ -16,7 +16,7 @@ from penstock.catalog.values.dimensions import read_dimensions
 from penstock.catalog.values.gtin import is_valid, read_gtin
 from penstock.catalog.values.images import looks_like_image, read_images, read_url
 from penstock.catalog.values.numbers import (
-    is_nothing,
+    is_empty_cell,
     read_count,
     read_number,
     read_rating,
@@ -72,7 +72,7 @@ def is_wrong_gtin(text: str) -> bool:
 
 
 def filled(samples: Sequence[str]) -> list[str]:
-    return [text for text in samples if not is_nothing(text)][:MAX_INSPECTED]
+    return [text for text in samples if not is_empty_cell(text)][:MAX_INSPECTED]
 
 
 def are_codes(samples: Sequence[str]) -> bool:

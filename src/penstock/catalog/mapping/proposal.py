@@ -96,7 +96,7 @@ def fingerprint(header: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Thought:
+class _ColumnOptions:
     options: dict[str, tuple[float, How]]
     looks_like: str | None
     hints: Hints
@@ -137,7 +137,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     )
 
 
-def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
+def _think(name: str, samples: Sequence[str], platform: str | None) -> _ColumnOptions:
     named, hints = synonyms.candidates(name, platform)
     options: dict[str, tuple[float, How]] = {
         target: (_weighed(target, confidence, samples), "exact")
@@ -151,10 +151,10 @@ def _think(name: str, samples: Sequence[str], platform: str | None) -> _Thought:
         _, target, confidence = looks
         if target not in options:
             options[target] = (confidence, "content")
-    return _Thought(options, looks[0] if looks else None, hints)
+    return _ColumnOptions(options, looks[0] if looks else None, hints)
 
 
-def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
+def _guess(thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]) -> None:
     """Guess by content where the file has no header."""
     for thought, cells in zip(thoughts, samples, strict=False):
         guessed = None if thought.options else column_content.guess(cells)
@@ -163,7 +163,7 @@ def _guess(thoughts: list[_Thought], samples: Sequence[Sequence[str]]) -> None:
 
 
 def _find_price_breaks(
-    header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+    header: Sequence[str], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
 ) -> None:
     """Columns named `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
     contain amounts are prices from that quantity up."""
@@ -182,7 +182,7 @@ def _find_price_breaks(
 
 
 def _find_price_steps(
-    header: Sequence[str], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+    header: Sequence[str], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
 ) -> None:
     """`Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`: quantities and the prices from each up."""
     steps = find_steps(header)
@@ -226,7 +226,7 @@ def _similar(name: str) -> list[Candidate]:
     return [Candidate(target, value) for target, value in sorted(best.items(), key=lambda p: -p[1])]
 
 
-def _with_further_columns(chosen: list[str | None], thoughts: list[_Thought]) -> None:
+def _with_further_columns(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> None:
     """Further columns of a field that takes several: `additional_image_link`."""
     taken = {target for target in chosen if target is not None}
     for index, thought in enumerate(thoughts):
@@ -262,7 +262,7 @@ def _is_misspelt(key: str, known: str) -> bool:
 
 
 def _with_a_title(
-    chosen: list[str | None], thoughts: list[_Thought], samples: Sequence[Sequence[str]]
+    chosen: list[str | None], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
 ) -> None:
     """Without a title column, use a column of short descriptions: many price lists call the
     product name description."""
@@ -293,7 +293,9 @@ def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
     return round(confidence, 3)
 
 
-def _proposal(index: int, header: str, thought: _Thought, target: str | None) -> ColumnProposal:
+def _proposal(
+    index: int, header: str, thought: _ColumnOptions, target: str | None
+) -> ColumnProposal:
     confidence, how = thought.options.get(target or "", (0.0, "custom"))
     others = sorted(thought.options.items(), key=lambda pair: -pair[1][0])
     return ColumnProposal(

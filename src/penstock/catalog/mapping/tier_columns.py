@@ -24,7 +24,7 @@ _DISCOUNTS = re.compile(
 )
 
 
-def speaks_of_discounts(header: str) -> bool:
+def mentions_discounts(header: str) -> bool:
     return _DISCOUNTS.search(header) is not None
 
 

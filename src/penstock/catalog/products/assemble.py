@@ -15,10 +15,10 @@ from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow
 from penstock.catalog.products.variants import add_variant
 from penstock.catalog.values.availability import Availability
-from penstock.catalog.values.currencies import money, places, rounded
+from penstock.catalog.values.currencies import format_amount, places, rounded
 from penstock.catalog.values.images import MAX_IMAGES
 from penstock.catalog.values.numbers import plain
-from penstock.catalog.values.price_tiers import Discount, Tier, TierList, priced
+from penstock.catalog.values.price_tiers import Discount, Tier, TierList, tier_amount
 from penstock.catalog.values.prices import Price
 from penstock.catalog.values.unit_names import FACTORS, KINDS
 from penstock.catalog.values.units import Pack
@@ -97,7 +97,7 @@ def _priced(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ..
         amount = least.amount if least else "0"
     elif steps[0].quantity > 1 and (discounts or TIERS not in row.lineage):
         steps = (Tier(1, amount), *steps)
-    return tuple(priced(step, amount, read.currency or currency) for step in steps)
+    return tuple(tier_amount(step, amount, read.currency or currency) for step in steps)
 
 
 def _add_price(
@@ -119,7 +119,7 @@ def _add_price(
         price["onRequest"] = True
     if amount is not None:
         if currency != read.currency:
-            amount = money(amount, places(currency))
+            amount = format_amount(amount, places(currency))
         price["amount"] = amount
         _add_base(plan, row, price, currency)
         said = _with_content(row, parts, _unit(parts, read))
@@ -217,7 +217,7 @@ def _per_unit(
     if total <= 0 or (total == 1 and base == (unit or "piece")):
         return None
     minor = places(currency)
-    return {"amount": money(rounded(Decimal(amount) / total, minor), minor), "unit": base}
+    return {"amount": format_amount(rounded(Decimal(amount) / total, minor), minor), "unit": base}
 
 
 @lru_cache(maxsize=1_024)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from penstock.catalog.fields import TIERS, kind_of
 from penstock.catalog.mapping.column_decisions import UNDECIDED, ColumnDecision
 from penstock.catalog.mapping.synonyms import candidates
-from penstock.catalog.mapping.tier_columns import speaks_of_discounts
+from penstock.catalog.mapping.tier_columns import mentions_discounts
 from penstock.catalog.products.row import Source
 from penstock.catalog.profiles.profile import IGNORED, ColumnRule, Profile
 from penstock.catalog.values.currencies import Rates
 from penstock.catalog.values.dimensions import sides_named
 from penstock.catalog.values.readers import REPEATING, Reader, Style, reader
-from penstock.catalog.values.result import Normalised
+from penstock.catalog.values.result import NormalisedValue
 from penstock.catalog.values.text import tidy_line
 from penstock.catalog.values.units import read_unit, unit_of
 from penstock.catalog.word_lists import words
@@ -33,13 +33,13 @@ _DIRECT = words(
 )
 
 
-class Memory(dict[str, Normalised]):
+class Memory(dict[str, NormalisedValue]):
     """A bounded cache of cells that were read; when full, new cells are read each time."""
 
     def __init__(self, read: Reader) -> None:
         self._read = read
 
-    def __missing__(self, raw: str) -> Normalised:
+    def __missing__(self, raw: str) -> NormalisedValue:
         found = self._read(raw)
         if len(self) < MAX_CACHED_CELLS:
             self[raw] = found
@@ -169,7 +169,7 @@ def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header:
         _unit(unit, target),
         decision.tax_included if rule.tax_included is None else rule.tax_included,
         sides_named(header) if target == "specifications.dimensions" else (),
-        target == TIERS and speaks_of_discounts(header),
+        target == TIERS and mentions_discounts(header),
     )
 
 

@@ -52,7 +52,7 @@ def _variant(product: dict[str, Any], options: dict[str, str]) -> dict[str, Any]
     return variant
 
 
-class Member(NamedTuple):
+class VariantRow(NamedTuple):
     """A row to be grouped."""
 
     row: int
@@ -61,7 +61,7 @@ class Member(NamedTuple):
     continues: bool = False
 
 
-class Grouped(NamedTuple):
+class GroupedProduct(NamedTuple):
     """A product made of ``rows``; the first is the parent."""
 
     rows: tuple[int, ...]
@@ -69,20 +69,20 @@ class Grouped(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def group(members: Iterable[Member]) -> list[Grouped]:
+def group(members: Iterable[VariantRow]) -> list[GroupedProduct]:
     """One product per group, in the order of first rows; a row without a group is a product itself.
 
     A row without a group whose SKU or id others name as their group is their parent.
     """
     taken = list(members)
     named = {member.group for member in taken if member.group is not None}
-    families: dict[str, list[Member]] = {}
+    families: dict[str, list[VariantRow]] = {}
     for member in taken:
         families.setdefault(_family(member, named), []).append(member)
     return [_grouped(rows) for rows in families.values()]
 
 
-def _family(member: Member, named: set[str]) -> str:
+def _family(member: VariantRow, named: set[str]) -> str:
     if member.group is not None:
         return "g" + member.group
     for own in (member.product.get("identifiers", {}).get("sku"), member.product.get("sourceId")):
@@ -91,9 +91,9 @@ def _family(member: Member, named: set[str]) -> str:
     return f"r{member.row}"
 
 
-def _grouped(rows: list[Member]) -> Grouped:
+def _grouped(rows: list[VariantRow]) -> GroupedProduct:
     if len(rows) == 1 and not rows[0].continues:
-        return Grouped((rows[0].row,), rows[0].product)
+        return GroupedProduct((rows[0].row,), rows[0].product)
     parent = next(
         (m for m in rows if m.group is None), next((m for m in rows if not m.continues), rows[0])
     )
@@ -120,5 +120,5 @@ def _grouped(rows: list[Member]) -> Grouped:
     order = (parent.row, *(m.row for m in rows if m is not parent))
     if "title" not in product:
         name = next((m.group for m in rows if m.group is not None), "")
-        return Grouped(order, product, (problem("VARIANT_WITHOUT_PARENT", value=name),))
-    return Grouped(order, product)
+        return GroupedProduct(order, product, (problem("VARIANT_WITHOUT_PARENT", value=name),))
+    return GroupedProduct(order, product)

@@ -17,12 +17,12 @@ from penstock.catalog.values.availability_words import (
 from penstock.catalog.values.dates import read_date
 from penstock.catalog.values.numbers import (
     DecimalStyle,
-    is_nothing,
+    is_empty_cell,
     read_count,
     read_number,
     to_ascii,
 )
-from penstock.catalog.values.result import EMPTY, Normalised, problem, unreadable
+from penstock.catalog.values.result import EMPTY, NormalisedValue, problem, unreadable
 from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import words
@@ -65,13 +65,13 @@ class Availability(NamedTuple):
         return "in_stock" if (self.lead_days or 0) <= AT_ONCE_DAYS else "backorder"
 
 
-def read_availability(text: str, style: DecimalStyle | None = None) -> Normalised:
+def read_availability(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
     """Status, quantity and lead time in one cell: `12 in stock`, `lieferbar in 2-3 Tagen`."""
     word = _SPACE.sub(" ", text.strip().casefold()) if len(text) <= MAX_LENGTH else ""
     status = WORDS.get(word) or WORDS.get(word.strip(_EDGES))
     if status is not None:
-        return Normalised(Availability(status), "availability_word")
-    if is_nothing(text):
+        return NormalisedValue(Availability(status), "availability_word")
+    if is_empty_cell(text):
         return EMPTY
     word = to_ascii(word)
     if negative := _negative(word):
@@ -81,11 +81,11 @@ def read_availability(text: str, style: DecimalStyle | None = None) -> Normalise
         return unreadable("AVAILABILITY_UNKNOWN", text)
     status = WORDS.get(word)
     if status is not None:
-        return Normalised(Availability(status), "availability_word")
+        return NormalisedValue(Availability(status), "availability_word")
     return _read_count(word, style) or _read_mixed(word) or unreadable("AVAILABILITY_UNKNOWN", text)
 
 
-def _read_count(word: str, style: DecimalStyle | None) -> Normalised | None:
+def _read_count(word: str, style: DecimalStyle | None) -> NormalisedValue | None:
     """A number alone, or with a unit of pieces, is the stock."""
     match = _COUNT.fullmatch(word)
     if match is None:
@@ -101,14 +101,16 @@ def _read_count(word: str, style: DecimalStyle | None) -> Normalised | None:
     status = "limited" if below and quantity else "in_stock" if quantity else "out_of_stock"
     exact = not match["sign"] and not match["more"]
     if below:
-        return Normalised(Availability(status), "availability_below", 0.8)
-    return Normalised(Availability(status, quantity), "availability_count", 1.0 if exact else 0.9)
+        return NormalisedValue(Availability(status), "availability_below", 0.8)
+    return NormalisedValue(
+        Availability(status, quantity), "availability_count", 1.0 if exact else 0.9
+    )
 
 
-def _negative(word: str) -> Normalised | None:
+def _negative(word: str) -> NormalisedValue | None:
     """Some stock systems show sold but undelivered goods as a negative stock."""
     if word.startswith("-") and word[1:].isdecimal() and len(word) < 10:
-        return Normalised(Availability("out_of_stock", 0), "availability_negative", 0.8)
+        return NormalisedValue(Availability("out_of_stock", 0), "availability_negative", 0.8)
     return None
 
 
@@ -116,16 +118,16 @@ QUANTITY_RULES = words("number number_by_column number_ambiguous stock_negative 
 _PLACES = re.compile(r"[^\s,;|=:]{1,40}\s?[=:]\s?-?[0-9]{1,9}(?:[.,]0{1,4})?")
 
 
-def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
+def read_quantity(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
     """A stock: a number, or words about availability. The value is a count, or an
     `Availability` if there is no count."""
     if text.isdecimal() and text.isascii() and len(text) < 16:
-        return Normalised(int(text), "number")
+        return NormalisedValue(int(text), "number")
     found = read_count(text, style)
     if found.value is not None or not found.problems:
         return found
     if found.problems[0].code == "NUMBER_NEGATIVE":
-        return Normalised(0, "stock_negative", 0.8, (problem("STOCK_NEGATIVE", value=text),))
+        return NormalisedValue(0, "stock_negative", 0.8, (problem("STOCK_NEGATIVE", value=text),))
     if found.problems[0].code != "NUMBER_UNREADABLE":
         return found
     places = re.split(r"\s?[,;|]\s?", text.strip())
@@ -133,29 +135,31 @@ def read_quantity(text: str, style: DecimalStyle | None = None) -> Normalised:
         # `north=5,south=0`: the stocks of several places are added up.
         counts = [re.split("[=:]", place)[1].strip() for place in places]
         stocks = [read_number(count, style) for count in counts]
-        return Normalised(sum(max(0, int(one.decimal)) for one in stocks if one), "stock_sum", 0.8)
+        return NormalisedValue(
+            sum(max(0, int(one.decimal)) for one in stocks if one), "stock_sum", 0.8
+        )
     told = read_availability(text, style)
     if told.value is None:
         return found
     return told if told.value.quantity is None else told._replace(value=told.value.quantity)
 
 
-def _read_mixed(word: str) -> Normalised | None:
+def _read_mixed(word: str) -> NormalisedValue | None:
     status = _phrase_in(word)
     if date := _date_in(word):
         # A future date means that it is not in stock.
         later = status if status in ("preorder", "out_of_stock") else "backorder"
-        return Normalised(Availability(later, None, None, date), "availability_from_date", 0.8)
+        return NormalisedValue(Availability(later, None, None, date), "availability_from_date", 0.8)
     lead = _lead_in(word)
     if lead is not None:
         found = Availability(status, None, lead)
-        return Normalised(found, "availability_lead_time", 0.9 if status else 0.7)
+        return NormalisedValue(found, "availability_lead_time", 0.9 if status else 0.7)
     counts = [int(n) for n in re.findall(r"[0-9]{1,7}", word)]
     if status is None:
         return _read_counted(word, counts)
     if len(counts) == 1 and status in ("in_stock", "limited"):
-        return Normalised(Availability(status, counts[0]), "availability_word_and_count", 0.9)
-    return Normalised(Availability(status), "availability_phrase", 0.8)
+        return NormalisedValue(Availability(status, counts[0]), "availability_word_and_count", 0.9)
+    return NormalisedValue(Availability(status), "availability_phrase", 0.8)
 
 
 def _date_in(word: str) -> str | None:
@@ -164,14 +168,14 @@ def _date_in(word: str) -> str | None:
     return str(found) if found else None
 
 
-def _read_counted(word: str, counts: list[int]) -> Normalised | None:
+def _read_counted(word: str, counts: list[int]) -> NormalisedValue | None:
     """`noch 3 Stück`, `more than 10`: a count with words that qualify it."""
     around = set(_WORDS.findall(word))
     units = {one for one in around if KINDS.get(unit_of(one) or "") in ("count", "package")}
     if len(counts) != 1 or not around or around - units - FEW_WORDS - MANY_WORDS:
         return None
     status = "limited" if around & FEW_WORDS else "in_stock"
-    return Normalised(
+    return NormalisedValue(
         Availability(status if counts[0] else "out_of_stock", counts[0]), "availability_count", 0.8
     )
 
@@ -206,25 +210,25 @@ def _days(amount: int, unit: str) -> int | None:
     return None if factor is None else amount * factor
 
 
-def read_lead_time(text: str, unit: str | None = None) -> Normalised:
+def read_lead_time(text: str, unit: str | None = None) -> NormalisedValue:
     """Days until delivery; the upper end of `2-3 weeks`. ``unit`` comes from the header."""
     factor = 7 if unit == "week" else 1
     if text.isdecimal() and text.isascii() and len(text) < 5:
-        return Normalised(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")
-    if is_nothing(text):
+        return NormalisedValue(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")
+    if is_empty_cell(text):
         return EMPTY
     if len(text) > MAX_LENGTH:
         return unreadable("LEAD_TIME_UNREADABLE", text)
     word = _SPACE.sub(" ", to_ascii(text).strip().casefold())
     days = _lead_in(word)
     if days is not None:
-        return Normalised(days, "lead_time", 0.95)
+        return NormalisedValue(days, "lead_time", 0.95)
     if any(part in IMMEDIATELY for part in word.split()) or WORDS.get(word) == "in_stock":
-        return Normalised(0, "lead_time_word", 0.9)
+        return NormalisedValue(0, "lead_time_word", 0.9)
     bare = re.fullmatch(r"([0-9]{1,3})\s{0,2}[-/]\s{0,2}([0-9]{1,3})", word)
     if bare is not None:
-        return Normalised(int(bare[2]) * factor, "lead_time_days", 0.8)
+        return NormalisedValue(int(bare[2]) * factor, "lead_time_days", 0.8)
     number = read_number(word)
     if number is not None and number.decimal == int(number.decimal) and number.decimal >= 0:
-        return Normalised(int(number.decimal) * factor, "days", 0.9)
+        return NormalisedValue(int(number.decimal) * factor, "days", 0.9)
     return unreadable("LEAD_TIME_UNREADABLE", text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.catalog.values.numbers import is_nothing
-from penstock.catalog.values.result import EMPTY, Normalised, unreadable
+from penstock.catalog.values.numbers import is_empty_cell
+from penstock.catalog.values.result import EMPTY, NormalisedValue, unreadable
 from penstock.catalog.word_lists import load, words
 
 YES = words(load("booleans")["yes"])
@@ -11,12 +11,12 @@ NO = words(load("booleans")["no"])
 WORDS = YES | NO
 
 
-def read_boolean(text: str) -> Normalised:
+def read_boolean(text: str) -> NormalisedValue:
     word = text.strip().casefold().rstrip(".")
     if word in YES:
-        return Normalised(True, "boolean")
+        return NormalisedValue(True, "boolean")
     if word in NO:
-        return Normalised(False, "boolean")
-    if is_nothing(text):
+        return NormalisedValue(False, "boolean")
+    if is_empty_cell(text):
         return EMPTY
     return unreadable("BOOLEAN_UNREADABLE", text)

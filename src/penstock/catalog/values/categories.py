@@ -6,7 +6,7 @@ import re
 
 import orjson
 
-from penstock.catalog.values.result import EMPTY, Normalised
+from penstock.catalog.values.result import EMPTY, NormalisedValue
 from penstock.catalog.values.text import read_line
 
 JOINED_BY = " > "
@@ -27,11 +27,11 @@ _CONFIDENCE = (1.0, 0.95, 0.95, 0.9, 0.85)
 _BETWEEN_PATHS = re.compile(r"\s{0,5}[,;\n]\s{0,5}")
 
 
-def read_category(text: str) -> Normalised:
+def read_category(text: str) -> NormalisedValue:
     """A list of paths, usually one, with levels joined by ` > `."""
     listed = _from_json(text)
     if listed is not None:
-        return Normalised(listed, "category_json") if listed else EMPTY
+        return NormalisedValue(listed, "category_json") if listed else EMPTY
     if not any(sign in text for signs in _SIGNS for sign in signs):
         line = read_line(text)
         return line if line.value is None else line._replace(value=[line.value])
@@ -41,7 +41,7 @@ def read_category(text: str) -> Normalised:
     return read_line(text)._replace(value=[text.strip()])
 
 
-def _read_paths(text: str, number: int) -> Normalised:
+def _read_paths(text: str, number: int) -> NormalisedValue:
     text = " ".join(text[:2_000].split()) if "\n" not in text else text[:2_000]
     signs = _SIGNS[number]
     pieces = _BETWEEN_PATHS.split(text)
@@ -55,7 +55,7 @@ def _read_paths(text: str, number: int) -> Normalised:
     if not paths:
         return read_line(text.strip("".join(signs) + " "))._replace(value=None)
     rule = "category_paths" if len(paths) > 1 else "category_path"
-    return Normalised(paths[:MAX_PATHS], rule, _CONFIDENCE[number])
+    return NormalisedValue(paths[:MAX_PATHS], rule, _CONFIDENCE[number])
 
 
 def _path(text: str, number: int) -> str:
@@ -67,18 +67,18 @@ def _path(text: str, number: int) -> str:
     return JOINED_BY.join(levels[:MAX_LEVELS])
 
 
-def read_tags(text: str) -> Normalised:
+def read_tags(text: str) -> NormalisedValue:
     """Tags separated by commas, semicolons, bars or line breaks, without duplicates."""
     listed = _from_json(text)
     if listed is not None:
-        return Normalised(listed, "tags_json") if listed else EMPTY
+        return NormalisedValue(listed, "tags_json") if listed else EMPTY
     mark = next((m for m in ("|", ";", "\n", ",") if m in text), None)
     tags: list[str] = []
     for part in text[:5_000].split(mark) if mark else [text[:5_000]]:
         line = read_line(part.strip().lstrip("#"))
         if line.value and line.value not in tags:
             tags.append(line.value)
-    return Normalised(tags[:100], "tags") if tags else EMPTY
+    return NormalisedValue(tags[:100], "tags") if tags else EMPTY
 
 
 def _from_json(text: str) -> list[str] | None:

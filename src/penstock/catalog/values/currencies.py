@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from penstock.catalog.values.result import EMPTY, Normalised, unreadable
+from penstock.catalog.values.result import EMPTY, NormalisedValue, unreadable
 from penstock.catalog.word_lists import by_word, entries, load, words
 
 _LISTS = load("currencies")
@@ -47,7 +47,7 @@ def _alternatives(words: Sequence[str]) -> str:
 TOKEN = re.compile(_alternatives([*_WORDS, *sorted(CODES)]), re.IGNORECASE)
 
 
-class Found(NamedTuple):
+class CurrencyMatch(NamedTuple):
     currency: str
     confidence: float
 
@@ -58,28 +58,28 @@ def places(currency: str | None) -> int:
 
 
 @lru_cache(maxsize=4_096)
-def currency_of(token: str, default: str | None = None) -> Found | None:
+def currency_of(token: str, default: str | None = None) -> CurrencyMatch | None:
     """The currency of a code, symbol or word; ``default`` decides shared symbols."""
     word = token.strip()
     if word in CODES:
-        return Found(word, 1.0)
+        return CurrencyMatch(word, 1.0)
     low = word.casefold()
     if low in _ONE:
-        return Found(_ONE[low], 1.0)
+        return CurrencyMatch(_ONE[low], 1.0)
     shared = _SHARED.get(low)
     if shared is not None:
         if default in shared and default is not None:
-            return Found(default, 0.95)
-        return Found(shared[0], 0.9 if low == "$" or len(shared) == 1 else 0.7)
+            return CurrencyMatch(default, 0.95)
+        return CurrencyMatch(shared[0], 0.9 if low == "$" or len(shared) == 1 else 0.7)
     code = low.upper()
-    return Found(code, 1.0) if code in CODES else None
+    return CurrencyMatch(code, 1.0) if code in CODES else None
 
 
 def is_shared(token: str) -> bool:
     return len(_SHARED.get(token.strip().casefold(), ())) > 1
 
 
-def read_currency(text: str, default: str | None = None) -> Normalised:
+def read_currency(text: str, default: str | None = None) -> NormalisedValue:
     """A cell of a currency column."""
     word = text.strip()
     if not word or word == "-":
@@ -90,7 +90,7 @@ def read_currency(text: str, default: str | None = None) -> Normalised:
         found = named.pop() if len(named) == 1 else None
     if found is None:
         return unreadable("CURRENCY_UNKNOWN", text)
-    return Normalised(found.currency, "currency", found.confidence)
+    return NormalisedValue(found.currency, "currency", found.confidence)
 
 
 class Rate(NamedTuple):
@@ -117,7 +117,7 @@ class Rates:
             return None
         kept = places(self.base)
         return {
-            "amount": money(rounded(Decimal(amount) * rate.worth, kept), kept),
+            "amount": format_amount(rounded(Decimal(amount) * rate.worth, kept), kept),
             "currency": self.base,
             "rate": rate.shown,
             "rateDate": rate.day,
@@ -165,7 +165,7 @@ def rates_on(
     return Rates(base, per)
 
 
-def money(text: str, minor: int) -> str:
+def format_amount(text: str, minor: int) -> str:
     """The canonical form of an amount: at least the currency's decimals, no further zeros."""
     head, mark, tail = text.partition(".")
     if not mark:

@@ -6,8 +6,8 @@ import re
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from penstock.catalog.values.numbers import is_nothing, to_ascii
-from penstock.catalog.values.result import EMPTY, Normalised, problem, unreadable
+from penstock.catalog.values.numbers import is_empty_cell, to_ascii
+from penstock.catalog.values.result import EMPTY, NormalisedValue, problem, unreadable
 from penstock.catalog.word_lists import by_word, load, words
 
 DateOrder = Literal["dmy", "mdy"]
@@ -46,11 +46,11 @@ _FILLERS = words(_LISTS["fillers"])
 _AT_ONCE = words(_LISTS["now"])
 
 
-def read_date(text: str, order: DateOrder | None = None) -> Normalised:
+def read_date(text: str, order: DateOrder | None = None) -> NormalisedValue:
     """A day as `2026-11-30`, a month as `2026-11` or a week as `2026-W48`."""
     if len(text) == 10 and (match := _ISO.fullmatch(text)):
         return _day(match[1], match[2], match[3], text, "date_iso")
-    if is_nothing(text) or text.strip() in ("0", "0000-00-00", "0000-00-00 00:00:00"):
+    if is_empty_cell(text) or text.strip() in ("0", "0000-00-00", "0000-00-00 00:00:00"):
         return EMPTY
     if len(text) > MAX_LENGTH:
         return unreadable("DATE_UNREADABLE", text)
@@ -61,16 +61,16 @@ def read_date(text: str, order: DateOrder | None = None) -> Normalised:
     return _read_day(_CLOCK.sub("", whole).strip(), text, order)
 
 
-def read_datetime(text: str, order: DateOrder | None = None) -> Normalised:
+def read_datetime(text: str, order: DateOrder | None = None) -> NormalisedValue:
     """Like `read_date`, with the time of day if there is one."""
     if len(text) > MAX_LENGTH:
         return unreadable("DATE_UNREADABLE", text)
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     stripped = text.strip()
     if len(stripped) > 10 and stripped[:4].isdecimal():
         try:
-            return Normalised(_iso_time(datetime.fromisoformat(stripped)), "date_iso")
+            return NormalisedValue(_iso_time(datetime.fromisoformat(stripped)), "date_iso")
         except ValueError:
             pass  # not ISO: try the other forms
     day = read_date(text, order)
@@ -90,7 +90,7 @@ def _iso_time(moment: datetime) -> str:
     return moment.isoformat(timespec=kind).replace("+00:00", "Z")
 
 
-def _read_day(body: str, text: str, order: DateOrder | None) -> Normalised:
+def _read_day(body: str, text: str, order: DateOrder | None) -> NormalisedValue:
     if match := _COMPACT.fullmatch(body) or _YEAR_FIRST.fullmatch(body):
         return _day(match[1], match[2], match[3], text, "date_year_first")
     if match := NUMERIC.fullmatch(body.rstrip(".")):
@@ -100,7 +100,7 @@ def _read_day(body: str, text: str, order: DateOrder | None) -> Normalised:
         return _month(int(year), int(month), text)
     if match := _SERIAL.fullmatch(body):
         day = _FIRST_SERIAL + timedelta(days=int(match[1]))
-        return Normalised(day.isoformat(), "date_serial", 0.8)
+        return NormalisedValue(day.isoformat(), "date_serial", 0.8)
     if match := _ISO_WEEK.fullmatch(body):
         return _week(int(match[1]), int(match[2]), text)
     if match := _WEEK.fullmatch(body):
@@ -110,7 +110,7 @@ def _read_day(body: str, text: str, order: DateOrder | None) -> Normalised:
     return _read_words(body, text)
 
 
-def _read_numeric(match: re.Match[str], text: str, order: DateOrder | None) -> Normalised:
+def _read_numeric(match: re.Match[str], text: str, order: DateOrder | None) -> NormalisedValue:
     first, second, year = int(match[1]), int(match[3]), _full_year(match[4])
     rule = "date_day_first"
     if first > 12 or second > 12:
@@ -138,7 +138,7 @@ def _full_year(text: str) -> str:
     return ("20" if int(text) < 70 else "19") + text
 
 
-def _read_words(body: str, text: str) -> Normalised:
+def _read_words(body: str, text: str) -> NormalisedValue:
     """`3. März 2026`, `March 3rd, 2026`, `3 de marzo de 2026`, `Mar-26`."""
     month = 0
     numbers: list[str] = []
@@ -170,21 +170,21 @@ def _without_accents(word: str) -> str:
     return word.casefold().translate(_ACCENTS)
 
 
-def _day(year: str, month: str | int, day: str | int, text: str, rule: str) -> Normalised:
+def _day(year: str, month: str | int, day: str | int, text: str, rule: str) -> NormalisedValue:
     try:
         found = date(int(year), int(month), int(day))
     except ValueError:
         return unreadable("DATE_UNREADABLE", text)
-    return Normalised(found.isoformat(), rule)
+    return NormalisedValue(found.isoformat(), rule)
 
 
-def _month(year: int, month: int, text: str) -> Normalised:
+def _month(year: int, month: int, text: str) -> NormalisedValue:
     if not 1 <= month <= 12 or not 1900 <= year <= 2100:
         return unreadable("DATE_UNREADABLE", text)
-    return Normalised(f"{year}-{month:02}", "date_month", 0.9)
+    return NormalisedValue(f"{year}-{month:02}", "date_month", 0.9)
 
 
-def _week(year: int, week: int, text: str) -> Normalised:
+def _week(year: int, week: int, text: str) -> NormalisedValue:
     if not 1 <= week <= 53:
         return unreadable("DATE_UNREADABLE", text)
-    return Normalised(f"{year}-W{week:02}", "date_week", 0.9)
+    return NormalisedValue(f"{year}-W{week:02}", "date_week", 0.9)

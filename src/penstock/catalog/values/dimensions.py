@@ -10,12 +10,12 @@ from typing import NamedTuple
 from penstock.catalog.values.numbers import (
     DecimalStyle,
     Number,
-    is_nothing,
+    is_empty_cell,
     plain,
     read_number,
     to_ascii,
 )
-from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 from penstock.catalog.values.unit_names import FACTORS, KINDS
 from penstock.catalog.values.units import unit_of, with_fractions
 from penstock.catalog.word_lists import load
@@ -56,10 +56,10 @@ class Sides(NamedTuple):
 def read_dimensions(
     text: str, default_unit: str | None, style: DecimalStyle | None = None,
     order: Sequence[str] = (),
-) -> Normalised:  # fmt: skip
+) -> NormalisedValue:  # fmt: skip
     """`{length, width, height, unit}`. Without labels the order is that of the header, or else
     length, width, height."""
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     sides = _sides(_plainer(text), style) if len(text) <= MAX_LENGTH else None
     if sides is None or not 1 <= len(sides.amounts) <= 3 or _PAPER.fullmatch(text.strip()):
@@ -78,11 +78,11 @@ def read_dimensions(
     }
     if unit is None:
         missing = problem("UNIT_MISSING", value=text)
-        return Normalised(value, "dimensions", 0.5, (*unsure, missing))
+        return NormalisedValue(value, "dimensions", 0.5, (*unsure, missing))
     value["unit"] = unit
     if labelled:
-        return Normalised(value, "dimensions_labelled", 0.5 if unsure else 1.0, unsure)
-    return Normalised(value, "dimensions_in_order", 0.5 if unsure else 0.9, unsure)
+        return NormalisedValue(value, "dimensions_labelled", 0.5 if unsure else 1.0, unsure)
+    return NormalisedValue(value, "dimensions_in_order", 0.5 if unsure else 0.9, unsure)
 
 
 def _settled(numbers: Sequence[Number], text: str) -> tuple[list[Decimal], tuple[Problem, ...]]:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import re
 
-from penstock.catalog.values.numbers import is_nothing, to_ascii
-from penstock.catalog.values.result import EMPTY, Normalised, Problem, build, problem, unreadable
+from penstock.catalog.values.numbers import is_empty_cell, to_ascii
+from penstock.catalog.values.result import (
+    EMPTY,
+    NormalisedValue,
+    Problem,
+    build,
+    problem,
+    unreadable,
+)
 from penstock.catalog.values.text import PLACEHOLDERS, tidy_line
 from penstock.catalog.word_lists import load, words
 
@@ -51,18 +58,18 @@ def is_in_store(key: str) -> bool:
     return key[1] == "2" or key[1:3] in ("02", "04")
 
 
-def read_gtin(text: str) -> Normalised:
+def read_gtin(text: str) -> NormalisedValue:
     """The number as text, in the length in which it is printed."""
     if text.isdecimal() and _DIGITS.fullmatch(text) and _adds_up(text):
         if text[0] in "02" or len(text) != 13 or text in _DUMMIES:
             return _checked(text, text, "gtin", 1.0)
-        return build(Normalised, (text, "gtin", 1.0, ()))
-    if is_nothing(text):
+        return build(NormalisedValue, (text, "gtin", 1.0, ()))
+    if is_empty_cell(text):
         return EMPTY
     cleaned = to_ascii(text[:MAX_LENGTH]).strip().lstrip("='\"").rstrip("\"'").strip()
     cleaned = _LABEL.sub("", cleaned).removeprefix("(01)")
     if cleaned.strip("0") == "":
-        return Normalised(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))
+        return NormalisedValue(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))
     if not any(c.isdigit() for c in cleaned):
         word = re.sub(r"[\W_]+", "", cleaned.casefold())
         return EMPTY if word in _NONE_WORDS else unreadable("GTIN_UNREADABLE", text)
@@ -80,7 +87,7 @@ def read_gtin(text: str) -> Normalised:
     return _read_several(cleaned, text)
 
 
-def _read_digits(digits: str, text: str, *, was_float: bool = False) -> Normalised:
+def _read_digits(digits: str, text: str, *, was_float: bool = False) -> NormalisedValue:
     if is_valid(digits):
         found = _checked(digits, text, "gtin_from_number" if was_float else "gtin", 1.0)
         return found
@@ -95,7 +102,7 @@ def _read_digits(digits: str, text: str, *, was_float: bool = False) -> Normalis
     return unreadable("GTIN_UNREADABLE", text)
 
 
-def _read_scientific(match: re.Match[str], text: str) -> Normalised:
+def _read_scientific(match: re.Match[str], text: str) -> NormalisedValue:
     """`4.00638E+12` has lost digits; `4.006381333931E+12` has all of them."""
     head, tail, exponent = match.groups()
     digits = head + tail
@@ -109,17 +116,17 @@ def _isbn10_is_valid(text: str) -> bool:
     return total % 11 == 0
 
 
-def _read_isbn10(isbn: str, text: str) -> Normalised:
+def _read_isbn10(isbn: str, text: str) -> NormalisedValue:
     if not _isbn10_is_valid(isbn):
         return unreadable("GTIN_CHECK_DIGIT", text)
     body = "978" + isbn[:9]
     digits = body + check_digit(body)
-    return Normalised(
+    return NormalisedValue(
         digits, "isbn10_to_13", 0.95, (problem("GTIN_CONVERTED", value=text, one=digits),)
     )
 
 
-def _read_several(cleaned: str, text: str) -> Normalised:
+def _read_several(cleaned: str, text: str) -> NormalisedValue:
     parts = [_SEPARATORS.sub("", part) for part in _PARTS.split(cleaned)][:50]
     if len(parts) == 1:
         parts = cleaned.split()[:50]
@@ -134,17 +141,17 @@ def _read_several(cleaned: str, text: str) -> Normalised:
 
 def _checked(
     digits: str, text: str, rule: str, confidence: float, *, repaired: bool = False
-) -> Normalised:
+) -> NormalisedValue:
     """A valid number; warns about placeholders and in-store numbers."""
     full = digits.zfill(14)
     if full[:-1].strip("0") == "" or digits in _DUMMIES:
-        return Normalised(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))
+        return NormalisedValue(None, "placeholder", 1.0, (problem("GTIN_PLACEHOLDER", value=text),))
     problems: tuple[Problem, ...] = ()
     if repaired:
         problems = (problem("GTIN_REPAIRED", value=text, one=digits),)
     if is_in_store(full):
         problems = (*problems, problem("GTIN_IN_STORE", value=digits))
-    return Normalised(digits, rule, confidence, problems)
+    return NormalisedValue(digits, rule, confidence, problems)
 
 
 _DUMMIES = frozenset(
@@ -152,10 +159,10 @@ _DUMMIES = frozenset(
 )
 
 
-def read_identifier(text: str) -> Normalised:
+def read_identifier(text: str) -> NormalisedValue:
     """A SKU or part number, kept as text; warns if a spreadsheet has changed it."""
     if _PLAIN_IDENTIFIER.fullmatch(text):
-        return build(Normalised, (text, "identifier", 1.0, ()))
+        return build(NormalisedValue, (text, "identifier", 1.0, ()))
     cleaned = " ".join(text.split())
     if cleaned.startswith('="') and cleaned.endswith('"'):
         cleaned = cleaned[2:-1]
@@ -164,8 +171,10 @@ def read_identifier(text: str) -> Normalised:
     if not cleaned or cleaned.casefold() in PLACEHOLDERS:
         return EMPTY
     if len(cleaned) > 200:
-        return Normalised(cleaned[:200], "identifier", 0.5, (problem("TEXT_TOO_LONG", limit=200),))
-    return _mangled(cleaned) if _looks_mangled(cleaned) else Normalised(cleaned, "identifier")
+        return NormalisedValue(
+            cleaned[:200], "identifier", 0.5, (problem("TEXT_TOO_LONG", limit=200),)
+        )
+    return _mangled(cleaned) if _looks_mangled(cleaned) else NormalisedValue(cleaned, "identifier")
 
 
 # Longer than any placeholder, so that "n/a" and the like are checked.
@@ -177,5 +186,5 @@ def _looks_mangled(text: str) -> bool:
     return text[0].isdigit() and "+" in text and _MANGLED.fullmatch(text) is not None
 
 
-def _mangled(text: str) -> Normalised:
-    return Normalised(text, "identifier", 0.3, (problem("IDENTIFIER_MANGLED", value=text),))
+def _mangled(text: str) -> NormalisedValue:
+    return NormalisedValue(text, "identifier", 0.3, (problem("IDENTIFIER_MANGLED", value=text),))

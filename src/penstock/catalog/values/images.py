@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, urlsplit
 
-from penstock.catalog.values.numbers import is_nothing
-from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.values.numbers import is_empty_cell
+from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 
 MAX_LENGTH = 2_000
 MAX_IMAGES = 50
@@ -31,11 +31,11 @@ _NAMES = re.compile(r"[,;|\n]+")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp|tiff?|svg|heic)(?:$|[?#])", re.IGNORECASE)
 
 
-def read_url(text: str) -> Normalised:
+def read_url(text: str) -> NormalisedValue:
     """An http or https URL, with invalid characters escaped."""
     if _PLAIN.fullmatch(text):
-        return Normalised(text, "url")
-    if is_nothing(text):
+        return NormalisedValue(text, "url")
+    if is_empty_cell(text):
         return EMPTY
     address = "".join(c for c in text.strip() if c.isprintable()).strip("<>\"' ")
     if len(address) > MAX_LENGTH:
@@ -53,7 +53,7 @@ def read_url(text: str) -> Normalised:
     return _checked(address, text, rule, confidence)
 
 
-def _checked(address: str, text: str, rule: str, confidence: float) -> Normalised:
+def _checked(address: str, text: str, rule: str, confidence: float) -> NormalisedValue:
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname or "", parts.port
@@ -64,14 +64,14 @@ def _checked(address: str, text: str, rule: str, confidence: float) -> Normalise
     if parts.username is not None or parts.password is not None:
         return unreadable("URL_UNREADABLE", text)
     escaped = quote(address[len(parts.scheme) :], safe="%/:?#[]@!$&'()*+,;=~-._")
-    return Normalised(parts.scheme.lower() + escaped, rule, confidence)
+    return NormalisedValue(parts.scheme.lower() + escaped, rule, confidence)
 
 
 def looks_like_image(text: str) -> bool:
     return _FILE.search(text[-200:]) is not None
 
 
-def read_images(text: str) -> Normalised:
+def read_images(text: str) -> NormalisedValue:
     """The URLs in one cell, in order, without duplicates."""
     if (
         _PLAIN.fullmatch(text)
@@ -80,8 +80,8 @@ def read_images(text: str) -> Normalised:
         and ";" not in text
         and "::" not in text
     ):
-        return Normalised([text], "images")
-    if is_nothing(text):
+        return NormalisedValue([text], "images")
+    if is_empty_cell(text):
         return EMPTY
     urls: list[str] = []
     problems: list[Problem] = []
@@ -96,7 +96,7 @@ def read_images(text: str) -> Normalised:
     if len(urls) > MAX_IMAGES:
         problems.append(problem("IMAGES_TOO_MANY", limit=MAX_IMAGES))
     confidence = 1.0 if not problems else 0.8
-    return Normalised(urls[:MAX_IMAGES] or None, "images", confidence, tuple(problems[:5]))
+    return NormalisedValue(urls[:MAX_IMAGES] or None, "images", confidence, tuple(problems[:5]))
 
 
 def _parts(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from penstock.catalog.values.currencies import currency_of
 from penstock.catalog.values.gtin import read_gtin, read_identifier
 from penstock.catalog.values.numbers import read_count
 from penstock.catalog.values.prices import PriceStyle, read_price
-from penstock.catalog.values.result import EMPTY, Normalised
+from penstock.catalog.values.result import EMPTY, NormalisedValue
 from penstock.catalog.word_lists import words
 
 MAX_VARIANTS = 1_000
@@ -23,7 +23,7 @@ _OPTIONS = ("color", "colour", "size", "material", "farbe", "größe")
 _GTINS = words("barcode gtin ean upc global_unique_id")
 
 
-def read_variants(raw: str) -> Normalised:
+def read_variants(raw: str) -> NormalisedValue:
     """A list of records, each with a SKU or a price; anything else is ignored."""
     text = raw.strip()
     if not text.startswith("[{") or not text.endswith("}]") or len(text) > MAX_LENGTH:
@@ -34,7 +34,7 @@ def read_variants(raw: str) -> Normalised:
         return EMPTY
     found = [_variant(_bare(one)) for one in records[:MAX_VARIANTS] if isinstance(one, dict)]
     kept = [one for one in found if "identifiers" in one or "price" in one]
-    return Normalised(kept, "variants_json") if kept else EMPTY
+    return NormalisedValue(kept, "variants_json") if kept else EMPTY
 
 
 def _bare(record: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import unicodedata
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 from penstock.catalog.word_lists import load, words
 
 DecimalStyle = Literal["comma", "point"]
@@ -52,7 +52,7 @@ class Number(NamedTuple):
         return Decimal(self.text)
 
 
-def is_nothing(text: str) -> bool:
+def is_empty_cell(text: str) -> bool:
     """Whether the text is empty or a placeholder."""
     return not text or text.strip().casefold() in _PLACEHOLDERS or text.isspace()
 
@@ -225,11 +225,11 @@ _PIECES = re.compile(
 )
 
 
-def read_count(text: str, style: DecimalStyle | None = None) -> Normalised:
+def read_count(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
     """A whole number from zero up: a stock, a minimum order."""
     if text.isdecimal() and text.isascii() and len(text) < 16:
-        return Normalised(int(text), "number")
-    if is_nothing(text):
+        return NormalisedValue(int(text), "number")
+    if is_empty_cell(text):
         return EMPTY
     number = read_number(_PIECES.sub("", text.strip().strip("<>=≥≤~+ ")), style)
     if number is None:
@@ -241,12 +241,12 @@ def read_count(text: str, style: DecimalStyle | None = None) -> Normalised:
     problems = ambiguity(text, number)
     if whole != value:
         problems = (*problems, problem("NUMBER_ROUNDED", value=text, one=whole))
-    return Normalised(whole, number.rule, number.confidence, problems)
+    return NormalisedValue(whole, number.rule, number.confidence, problems)
 
 
-def read_rating(text: str, style: DecimalStyle | None = None) -> Normalised:
+def read_rating(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
     """Stars from 0 to 5; `4,5/5`, `9/10` and `90%` are scaled."""
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     score, scale = _score_and_scale(text.strip())
     number = read_number(score, style, three_are_decimals=True)
@@ -258,7 +258,7 @@ def read_rating(text: str, style: DecimalStyle | None = None) -> Normalised:
     value = number.decimal * 5 / top.decimal
     if not 0 <= value <= 5:
         return unreadable("NUMBER_OUT_OF_RANGE", text, low=0, high=5)
-    return Normalised(round(float(value), 2), "rating", number.confidence)
+    return NormalisedValue(round(float(value), 2), "rating", number.confidence)
 
 
 def _score_and_scale(text: str) -> tuple[str, str]:
@@ -270,6 +270,6 @@ def _score_and_scale(text: str) -> tuple[str, str]:
     return score.strip(), scale.strip()
 
 
-def _not_a_number(text: str) -> Normalised:
+def _not_a_number(text: str) -> NormalisedValue:
     code = "CELL_ERROR" if text.strip().casefold() in CELL_ERRORS else "NUMBER_UNREADABLE"
     return unreadable(code, text)

@@ -12,9 +12,15 @@ from typing import NamedTuple
 
 import orjson
 
-from penstock.catalog.values.currencies import TOKEN, currency_of, money, places, rounded
-from penstock.catalog.values.numbers import DecimalStyle, Number, is_nothing, read_number, to_ascii
-from penstock.catalog.values.result import EMPTY, Normalised, unreadable
+from penstock.catalog.values.currencies import TOKEN, currency_of, format_amount, places, rounded
+from penstock.catalog.values.numbers import (
+    DecimalStyle,
+    Number,
+    is_empty_cell,
+    read_number,
+    to_ascii,
+)
+from penstock.catalog.values.result import EMPTY, NormalisedValue, unreadable
 from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import load, words
@@ -52,13 +58,13 @@ class Discount(NamedTuple):
 TierList = tuple[tuple["Tier | Discount", ...], str | None]
 
 
-def priced(step: Tier | Discount, amount: str, currency: str | None) -> Tier:
+def tier_amount(step: Tier | Discount, amount: str, currency: str | None) -> Tier:
     """A step as an amount, where ``amount`` is the price of one."""
     if isinstance(step, Tier):
         return step
     minor = places(currency)
     left = Decimal(amount) * (100 - step.percent) / 100
-    return Tier(step.quantity, money(rounded(left, minor), minor))
+    return Tier(step.quantity, format_amount(rounded(left, minor), minor))
 
 
 def read_tiers(text: str, style: DecimalStyle | None, currency: str | None) -> TierList | None:
@@ -95,7 +101,7 @@ def _step(quantity: int, number: Number, said: str, currency: str | None) -> Tie
     # `ab 10: -0,50` is a discount, not a price.
     if said.lstrip().startswith(("-", "–", "−")):
         return None
-    return Tier(quantity, money(number.text, places(currency)))
+    return Tier(quantity, format_amount(number.text, places(currency)))
 
 
 def discount(quantity: int, number: Number) -> Discount | None:
@@ -115,10 +121,10 @@ def _is_step(match: re.Match[str], segments: int) -> bool:
 
 def read_tier_cell(
     text: str, style: DecimalStyle | None, currency: str | None, *, off: bool = False
-) -> Normalised:
+) -> NormalisedValue:
     """A cell of a tier column. ``off``: the header mentions discounts, so a number without a
     percent sign is not necessarily a price."""
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     named = _members(text.strip()) if "=" in text or '"' in text else None
     if named is not None:
@@ -127,7 +133,7 @@ def read_tier_cell(
         tiers = read_tiers(to_ascii(text[: MAX_LENGTH + 1]), style, currency)
     if tiers is None or (off and any(isinstance(step, Tier) for step in tiers[0])):
         return unreadable("TIERS_UNREADABLE", text)
-    return Normalised(tiers, "price_tiers")
+    return NormalisedValue(tiers, "price_tiers")
 
 
 _LOW = re.compile(
@@ -135,26 +141,26 @@ _LOW = re.compile(
 )
 
 
-def read_step(text: str) -> Normalised:
+def read_step(text: str) -> NormalisedValue:
     """The quantity of a tier in its own column: `10`, `ab 10`, `10-49`."""
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     match = _LOW.match(to_ascii(text[:MAX_LENGTH]).strip())
     if match is None:
         return unreadable("TIERS_UNREADABLE", text)
-    return Normalised(int(re.sub(r"\D", "", match[1])), "tier_quantity")
+    return NormalisedValue(int(re.sub(r"\D", "", match[1])), "tier_quantity")
 
 
-def read_percent(text: str, style: DecimalStyle | None) -> Normalised:
+def read_percent(text: str, style: DecimalStyle | None) -> NormalisedValue:
     """A discount in percent. A number below one without a percent sign is ambiguous and refused."""
     body = text.strip()
-    if is_nothing(body):
+    if is_empty_cell(body):
         return EMPTY
     number = read_number(body.strip(" %").lstrip("-–−+").strip(), style, three_are_decimals=True)
     if number is None or number.decimal >= 100 or (number.decimal < 1 and "%" not in body):
         zero = number is not None and not number.decimal
         return EMPTY if zero else unreadable("TIERS_UNREADABLE", text)
-    return Normalised(number.decimal, "discount_percent") if number.decimal else EMPTY
+    return NormalisedValue(number.decimal, "discount_percent") if number.decimal else EMPTY
 
 
 _LISTS = load("tier_columns")

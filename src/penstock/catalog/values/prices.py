@@ -8,18 +8,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from penstock.catalog.values import price_words as words
-from penstock.catalog.values.currencies import TOKEN, currency_of, money, places
+from penstock.catalog.values.currencies import TOKEN, currency_of, format_amount, places
 from penstock.catalog.values.numbers import (
     CELL_ERRORS,
     DecimalStyle,
     Number,
     ambiguity,
-    is_nothing,
+    is_empty_cell,
     read_number,
     to_ascii,
 )
 from penstock.catalog.values.price_tiers import Discount, Tier, read_tiers
-from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 from penstock.catalog.values.units import unit_of
 
 MAX_LENGTH = 300
@@ -68,23 +68,25 @@ class PriceStyle:
 UNKNOWN = PriceStyle()
 
 
-def read_price(text: str, style: PriceStyle = UNKNOWN) -> Normalised:
+def read_price(text: str, style: PriceStyle = UNKNOWN) -> NormalisedValue:
     match = _PLAIN.fullmatch(text)
     if match is not None:
         head, tail = match.groups()
         if len(head) > 1 and head[0] == "0":
             head = head.lstrip("0") or "0"
-        amount = money(f"{head}.{tail}" if tail else head, places(style.currency))
-        return Normalised(Price(amount, style.currency, style.unit, style.tax_included), "price")
+        amount = format_amount(f"{head}.{tail}" if tail else head, places(style.currency))
+        return NormalisedValue(
+            Price(amount, style.currency, style.unit, style.tax_included), "price"
+        )
     match = _SIMPLE.fullmatch(text) if len(text) < 40 else None
     if match is not None:
         simple = _read_simple(match, text, style)
         if simple is not None:
             return simple
-    return EMPTY if is_nothing(text) else _read_any(text, style)
+    return EMPTY if is_empty_cell(text) else _read_any(text, style)
 
 
-def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalised | None:
+def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> NormalisedValue | None:
     """A number with a currency before or after it, the form of most prices."""
     before, after = match["before"], match["after"]
     if before and after:
@@ -99,18 +101,20 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
     if plain is not None:
         amount = f"{plain[1]}.{plain[2]}"
         price = Price(
-            amount if places(found.currency) == 2 else money(amount, places(found.currency)),
+            amount
+            if places(found.currency) == 2
+            else format_amount(amount, places(found.currency)),
             found.currency,
             style.unit,
             style.tax_included,
         )
-        return Normalised(price, "price_with_currency", found.confidence)
+        return NormalisedValue(price, "price_with_currency", found.confidence)
     number = _number(body, style, found.currency)
     if number is None:
         return None
-    return Normalised(
+    return NormalisedValue(
         Price(
-            money(number.text, places(found.currency)),
+            format_amount(number.text, places(found.currency)),
             found.currency,
             style.unit,
             style.tax_included,
@@ -121,15 +125,18 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
     )
 
 
-def _read_bare(body: str, text: str, style: PriceStyle) -> Normalised | None:
+def _read_bare(body: str, text: str, style: PriceStyle) -> NormalisedValue | None:
     number = _number(body, style, style.currency)
     if number is None:
         return None
     price = Price(
-        money(number.text, places(style.currency)), style.currency, style.unit, style.tax_included
+        format_amount(number.text, places(style.currency)),
+        style.currency,
+        style.unit,
+        style.tax_included,
     )
     rule = number.rule.replace("number", "price")
-    return Normalised(price, rule, number.confidence, ambiguity(text, number))
+    return NormalisedValue(price, rule, number.confidence, ambiguity(text, number))
 
 
 def _number(text: str, style: PriceStyle, currency: str | None) -> Number | None:
@@ -140,7 +147,7 @@ def _number(text: str, style: PriceStyle, currency: str | None) -> Number | None
     return number
 
 
-def _read_any(text: str, style: PriceStyle) -> Normalised:
+def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     if text.strip().casefold() in CELL_ERRORS:
         return unreadable("CELL_ERROR", text)
     if len(text) > MAX_LENGTH:
@@ -165,24 +172,24 @@ def _read_any(text: str, style: PriceStyle) -> Normalised:
     return _read_amounts(body, text, style, tax, unit)
 
 
-def _read_words(body: str, text: str, style: PriceStyle) -> Normalised:
+def _read_words(body: str, text: str, style: PriceStyle) -> NormalisedValue:
     """No digit at all: on request, free, or nothing of the kind."""
     low = body.casefold().strip(" .!*")
     if low in words.FREE:
-        amount = money("0", places(style.currency))
+        amount = format_amount("0", places(style.currency))
         price = Price(amount, style.currency, style.unit, style.tax_included)
-        return Normalised(price, "price_free", 0.8, (problem("PRICE_FREE", value=text),))
+        return NormalisedValue(price, "price_free", 0.8, (problem("PRICE_FREE", value=text),))
     if words.ON_REQUEST.search(body):
-        return Normalised(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
+        return NormalisedValue(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
     return unreadable("PRICE_UNREADABLE", text)
 
 
-def _tiered(tiers: tuple[tuple[Tier, ...], str | None], style: PriceStyle) -> Normalised:
+def _tiered(tiers: tuple[tuple[Tier, ...], str | None], style: PriceStyle) -> NormalisedValue:
     steps, currency = tiers
     price = Price(
         steps[0].amount, currency or style.currency, style.unit, style.tax_included, None, steps
     )
-    return Normalised(price, "price_tiers", 0.9)
+    return NormalisedValue(price, "price_tiers", 0.9)
 
 
 def _tax(body: str, style: PriceStyle) -> tuple[bool | None, str]:
@@ -213,7 +220,7 @@ def _per_unit(body: str) -> tuple[str | None, str]:
 
 def _read_amounts(
     body: str, text: str, style: PriceStyle, tax: bool | None, unit: str | None
-) -> Normalised:
+) -> NormalisedValue:
     token = TOKEN.search(body)
     found = currency_of(token.group(), style.currency) if token else None
     rest = TOKEN.sub(_CURRENCY_STOOD, body)
@@ -246,9 +253,9 @@ def _read_amounts(
     if number.text.startswith("-"):
         problems.append(problem("PRICE_NEGATIVE", value=text))
         rule = "price_negative"
-    amount = money(number.text, places(currency))
+    amount = format_amount(number.text, places(currency))
     price = Price(amount, currency, unit or style.unit, tax, upper)
-    return Normalised(price, rule, confidence, tuple(problems))
+    return NormalisedValue(price, rule, confidence, tuple(problems))
 
 
 def _run_together(text: str, spans: list[tuple[int, int]]) -> bool:
@@ -282,7 +289,7 @@ def _upper(
     high = _number(text[start:stop], style, currency)
     if low is None or high is None or high.decimal <= low.decimal:
         return None
-    return money(high.text, places(currency))
+    return format_amount(high.text, places(currency))
 
 
 def _words_are_known(text: str, *, currency_known: bool) -> bool:

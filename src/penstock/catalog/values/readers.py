@@ -23,10 +23,10 @@ from penstock.catalog.values import (
 )
 from penstock.catalog.values.dates import DateOrder
 from penstock.catalog.values.numbers import DecimalStyle
-from penstock.catalog.values.result import EMPTY, Normalised
+from penstock.catalog.values.result import EMPTY, NormalisedValue
 from penstock.catalog.word_lists import words
 
-Reader = Callable[[str], Normalised]
+Reader = Callable[[str], NormalisedValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ def reader(kind: str, style: Style) -> Reader:
     return made[kind]
 
 
-def read_custom(raw: str) -> Normalised:
+def read_custom(raw: str) -> NormalisedValue:
     """A cell of a custom field: its cleaned text."""
     if raw.isascii() and raw.isprintable() and raw[0] != " " and raw[-1] != " ":
-        return Normalised(raw[: text.MAX_TEXT_LENGTH], "custom")
+        return NormalisedValue(raw[: text.MAX_TEXT_LENGTH], "custom")
     tidied = text.tidy_lines(raw[: text.MAX_TEXT_LENGTH])
-    return Normalised(tidied, "custom") if tidied else EMPTY
+    return NormalisedValue(tidied, "custom") if tidied else EMPTY

@@ -18,7 +18,7 @@ class Problem(NamedTuple):
     severity: Severity
 
 
-class Normalised(NamedTuple):
+class NormalisedValue(NamedTuple):
     """A value, the rule that produced it, and its confidence.
 
     ``value`` is None if nothing could be read; ``problems`` says why. An empty cell is None without
@@ -31,7 +31,7 @@ class Normalised(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-EMPTY = Normalised(None, "empty")
+EMPTY = NormalisedValue(None, "empty")
 
 # Creates a named tuple three times as fast as its constructor; for the hottest paths only.
 build = tuple.__new__
@@ -44,5 +44,5 @@ def problem(code: str, **words: object) -> Problem:
     return Problem(code, describe(code, **words), CODES[code].severity)
 
 
-def unreadable(code: str, text: str, **words: object) -> Normalised:
-    return Normalised(None, "unreadable", 0.0, (problem(code, value=text, **words),))
+def unreadable(code: str, text: str, **words: object) -> NormalisedValue:
+    return NormalisedValue(None, "unreadable", 0.0, (problem(code, value=text, **words),))

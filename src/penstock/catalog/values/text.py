@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 
-from penstock.catalog.values.result import EMPTY, Normalised, build, problem
+from penstock.catalog.values.result import EMPTY, NormalisedValue, build, problem
 from penstock.catalog.word_lists import load, phrases, words
 
 MAX_LINE_LENGTH = 1_000
@@ -37,17 +37,17 @@ PLACEHOLDERS = frozenset(phrases(load("placeholders")["texts"]))
 _CELL_ERRORS = words(load("placeholders")["errors in texts"])
 
 
-def read_line(text: str) -> Normalised:
+def read_line(text: str) -> NormalisedValue:
     """A title, a name, a material: one line."""
     if text.isprintable() and 2 < len(text) <= MAX_LINE_LENGTH and _is_clean(text):
-        return build(Normalised, (text, "text", 1.0, ()))
+        return build(NormalisedValue, (text, "text", 1.0, ()))
     return _read(text, MAX_LINE_LENGTH, one_line=True)
 
 
-def read_text(text: str) -> Normalised:
+def read_text(text: str) -> NormalisedValue:
     """A description: lines are kept, markup becomes lines."""
     if text.isprintable() and 2 < len(text) <= MAX_TEXT_LENGTH and _is_clean(text):
-        return build(Normalised, (text, "text", 1.0, ()))
+        return build(NormalisedValue, (text, "text", 1.0, ()))
     return _read(text, MAX_TEXT_LENGTH, one_line=False)
 
 
@@ -62,7 +62,7 @@ def _is_clean(text: str) -> bool:
     return unicodedata.is_normalized("NFC", text) and not _SUSPECT.search(text)
 
 
-def _read(text: str, limit: int, *, one_line: bool) -> Normalised:
+def _read(text: str, limit: int, *, one_line: bool) -> NormalisedValue:
     # A cell may contain megabytes; what exceeds the limit is not processed.
     cut = len(text) > limit * 4
     cleaned, repaired = _unmangled(text[: limit * 4])
@@ -74,7 +74,7 @@ def _read(text: str, limit: int, *, one_line: bool) -> Normalised:
     cleaned = tidy_line(cleaned) if one_line else tidy_lines(cleaned)
     low = cleaned.casefold() if len(cleaned) < 16 else ""
     if low in _CELL_ERRORS:
-        return Normalised(None, "cell_error", 0.0, (problem("CELL_ERROR", value=cleaned),))
+        return NormalisedValue(None, "cell_error", 0.0, (problem("CELL_ERROR", value=cleaned),))
     if not cleaned or low in PLACEHOLDERS:
         return EMPTY
     problems = []
@@ -85,7 +85,7 @@ def _read(text: str, limit: int, *, one_line: bool) -> Normalised:
     if cut or len(cleaned) > limit:
         cleaned = cleaned[:limit].rstrip()
         problems.append(problem("TEXT_TOO_LONG", limit=limit))
-    return Normalised(cleaned, rule, 0.9 if repaired else 1.0, tuple(problems))
+    return NormalisedValue(cleaned, rule, 0.9 if repaired else 1.0, tuple(problems))
 
 
 def _unmangled(text: str) -> tuple[str, bool]:

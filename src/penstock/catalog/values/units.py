@@ -10,12 +10,12 @@ from math import gcd
 from penstock.catalog.values.numbers import (
     DecimalStyle,
     ambiguity,
-    is_nothing,
+    is_empty_cell,
     plain,
     read_number,
     to_ascii,
 )
-from penstock.catalog.values.result import EMPTY, Normalised, Problem, problem, unreadable
+from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 from penstock.catalog.values.text import tidy_line
 from penstock.catalog.values.unit_names import FACTORS, KINDS, WORDS
 
@@ -111,37 +111,37 @@ def _plain_word(word: str) -> str:
     return low[1:-1] if low.startswith("(") and low.endswith(")") else low
 
 
-def read_unit(text: str) -> Normalised:
+def read_unit(text: str) -> NormalisedValue:
     """A cell of a unit column: `kg`, `Stück`, `PCE`, `100 g`."""
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     unit = unit_of(text)
     if unit is not None:
-        return Normalised(unit, "unit")
+        return NormalisedValue(unit, "unit")
     plain_text = to_ascii(text.strip())[:40]
     if plain_text.isdecimal() and len(plain_text) < 7 and int(plain_text):
         # The number of pieces that a price is for, as in merchandise systems.
         count = int(plain_text)
-        return Normalised("piece" if count == 1 else f"{count} piece", "unit_of_pieces", 0.9)
+        return NormalisedValue("piece" if count == 1 else f"{count} piece", "unit_of_pieces", 0.9)
     match = _MEASURE.fullmatch(plain_text)
     if match is not None and match["unit"]:
         unit, number = unit_of(match["unit"]), read_number(match["number"])
         if unit is not None and number is not None:
-            return Normalised(unit if number.text == "1" else f"{number.text} {unit}", "unit")
+            return NormalisedValue(unit if number.text == "1" else f"{number.text} {unit}", "unit")
     kept = tidy_line(text[:80])[:40]
-    return Normalised(kept, "as_written", 0.5, (problem("UNIT_UNKNOWN", value=kept),))
+    return NormalisedValue(kept, "as_written", 0.5, (problem("UNIT_UNKNOWN", value=kept),))
 
 
 def read_measure(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None = None
-) -> Normalised:
+) -> NormalisedValue:
     """A weight or a length: `{value, unit}`, with the canonical name of the given unit."""
     if default_unit is not None and (
         _BARE.fullmatch(text) or (style is not None and _THREE[style].fullmatch(text))
     ):
         value = {"value": plain(text.replace(",", ".")), "unit": default_unit}
-        return Normalised(value, "measure_default_unit")
-    if is_nothing(text):
+        return NormalisedValue(value, "measure_default_unit")
+    if is_empty_cell(text):
         return EMPTY
     parsed = split_measure(text)
     number_text, word = parsed or ("", "")
@@ -155,17 +155,17 @@ def read_measure(
     problems: tuple[Problem, ...] = ambiguity(text, number)
     if unit is None:
         problems = (*problems, problem("UNIT_MISSING", value=text))
-        return Normalised({"value": plain(number.text)}, "measure", 0.5, problems)
+        return NormalisedValue({"value": plain(number.text)}, "measure", 0.5, problems)
     if KINDS[unit] != kind:
         return unreadable("MEASURE_UNREADABLE", text)
     rule = "measure" if word else "measure_default_unit"
     measure = {"value": plain(number.text), "unit": unit}
-    return Normalised(measure, rule, number.confidence, problems)
+    return NormalisedValue(measure, rule, number.confidence, problems)
 
 
 def _read_compound(
     text: str, kind: str, default_unit: str | None, style: DecimalStyle | None
-) -> Normalised | None:
+) -> NormalisedValue | None:
     """`1 lb 4 oz` is a sum, `500 g (1.1 lb)` one weight in two units; fractions are allowed."""
     body = with_fractions(_AROUND.sub(" ", to_ascii(text[:MAX_LENGTH]))).strip()
     parts = list(_PART.finditer(body))
@@ -184,16 +184,18 @@ def _read_compound(
     return _summed(amounts)
 
 
-def _the_same(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
+def _the_same(amounts: list[tuple[Decimal, str]]) -> NormalisedValue | None:
     """One measure in several units, equal up to rounding."""
     sizes = [amount * FACTORS[unit] for amount, unit in amounts]
     if max(sizes) > min(sizes) * Decimal("1.03"):
         return None
     amount, unit = amounts[0]
-    return Normalised({"value": plain(format(amount, "f")), "unit": unit}, "measure_twice", 0.9)
+    return NormalisedValue(
+        {"value": plain(format(amount, "f")), "unit": unit}, "measure_twice", 0.9
+    )
 
 
-def _summed(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
+def _summed(amounts: list[tuple[Decimal, str]]) -> NormalisedValue | None:
     """The sum in the first unit if that is exact, else in the last and smallest."""
     factors = [FACTORS[unit] for _, unit in amounts]
     if factors != sorted(set(factors), reverse=True):
@@ -203,7 +205,9 @@ def _summed(amounts: list[tuple[Decimal, str]]) -> Normalised | None:
     exact = (total / FACTORS[first]).normalize()
     unit = first if round(exact, 4) == exact or len(amounts) == 1 else last
     value = round(total / FACTORS[unit], 6).normalize()
-    return Normalised({"value": plain(format(value, "f")), "unit": unit}, "measure_compound", 0.95)
+    return NormalisedValue(
+        {"value": plain(format(value, "f")), "unit": unit}, "measure_compound", 0.95
+    )
 
 
 def with_fractions(text: str) -> str:
@@ -237,14 +241,14 @@ def split_measure(text: str) -> tuple[str, str] | None:
 
 def read_pack(
     text: str, style: DecimalStyle | None = None, default_unit: str | None = None
-) -> Normalised:
+) -> NormalisedValue:
     """A pack size; ``default_unit`` comes from the header and applies to bare numbers."""
-    if is_nothing(text):
+    if is_empty_cell(text):
         return EMPTY
     if default_unit is not None and not any(map(str.isalpha, text)):
         number = read_number(to_ascii(text.strip()), style, three_are_decimals=True)
         if number is not None and number.decimal > 0:
-            return Normalised(Pack(1, number.text, default_unit), "pack_default_unit")
+            return NormalisedValue(Pack(1, number.text, default_unit), "pack_default_unit")
     if len(text) > MAX_LENGTH:
         return unreadable("PACK_UNREADABLE", text)
     cleaned = " ".join(to_ascii(text).split())
@@ -253,7 +257,7 @@ def read_pack(
         pack = _multiple(inside, style) or _single(inside, style)
     if pack is None:
         return unreadable("PACK_UNREADABLE", text)
-    return Normalised(pack, "pack")
+    return NormalisedValue(pack, "pack")
 
 
 def _inside(text: str) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from penstock.formats.csv.fixed_width_dense import more_cuts
+from penstock.formats.csv.fixed_width_dense import find_dense_gaps
 from penstock.formats.read_options import wrong_option
 from penstock.formats.structure.cell_kinds import CODE, EMPTY, TYPED, kind_of
 
@@ -78,7 +78,7 @@ def find_positions(lines: Sequence[str]) -> Positions | None:
     if not wide and not _are_equally_long(body) and not _are_equally_long(body[1:]):
         return None
     if not _is_delimited(body):
-        found = set(more_cuts(body, wide)) - set(wide)
+        found = set(find_dense_gaps(body, wide)) - set(wide)
         if found:
             apart = [b for b in blanks if not any(a[0] <= b[0] < max(a) for a in found)]
             gaps = _meant(sorted({*apart, *found}), body, found)

@@ -27,7 +27,7 @@ _MORE = re.compile(r"[^\W\d_]|\d{4}")
 _NUMBER_BACKWARDS = re.compile(r"[\d.,]*\d")
 
 
-def more_cuts(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
+def find_dense_gaps(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
     """The gaps, with further splits between characters. The first line may be a header."""
     width = max(map(len, lines))
     edges = [(0, 0), *gaps, (width, width)]

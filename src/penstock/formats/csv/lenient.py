@@ -18,45 +18,45 @@ MAX_CHARS = 256 * 1024
 MAX_SEARCHES = 100
 
 
-class Patience:
+class SearchBudget:
     """The number of failed searches that a file has left."""
 
     def __init__(self) -> None:
         self.left = MAX_SEARCHES
 
 
-class Mended(NamedTuple):
+class RepairedRecord(NamedTuple):
     cells: list[str]
     lines: int
     stray: bool  # a quote was taken literally
 
 
-def mend(
-    lines: Sequence[str], at: int, dialect: Dialect, width: int | None, patience: Patience
-) -> Mended:
+def repair_record(
+    lines: Sequence[str], at: int, dialect: Dialect, width: int | None, budget: SearchBudget
+) -> RepairedRecord:
     """The record that starts at ``lines[at]``: on one line if possible, else over several."""
     line = lines[at].rstrip("\r\n")
     tries = [_parse(line, dialect), _parse(line, dialect, doubled_closes=True)]
     for cells, open_at in tries:
         if open_at is None and width in (None, len(cells)):
-            return Mended(cells, 1, False)
+            return RepairedRecord(cells, 1, False)
     if line.count(dialect.quote) % 2 == 0:
         # The quotes are balanced, so no cell continues on the next line.
         for cells, _ in tries:
             if len(cells) == width:
-                return Mended(cells, 1, False)
-    if patience.left > 0:
+                return RepairedRecord(cells, 1, False)
+    if budget.left > 0:
         several = _over_lines(lines, at, dialect, width)
         if several is not None:
             return several
-        patience.left -= 1
+        budget.left -= 1
     closed = [cells for cells, open_at in tries if open_at is None]
     if closed:
-        return Mended(closed[0], 1, False)
-    return Mended(_best(tries, width), 1, True)
+        return RepairedRecord(closed[0], 1, False)
+    return RepairedRecord(_best(tries, width), 1, True)
 
 
-def looks_swallowed(lines: Sequence[str], dialect: Dialect, width: int | None) -> bool:
+def joins_records(lines: Sequence[str], dialect: Dialect, width: int | None) -> bool:
     """Whether a record over several lines is really many records joined by a stray quote."""
     inner = lines[1:-1]
     if width is None or width < 3 or not inner:
@@ -76,7 +76,7 @@ def _best(tries: list[tuple[list[str], int | None]], width: int | None) -> list[
 
 def _over_lines(
     lines: Sequence[str], at: int, dialect: Dialect, width: int | None
-) -> Mended | None:
+) -> RepairedRecord | None:
     """Try the next lines that could close the cell, up to the limit."""
     text, chars, tried = lines[at], len(lines[at]), 0
     parts = [text]
@@ -92,7 +92,7 @@ def _over_lines(
         if open_at is None and (width is None or len(cells) == width):
             if width is not None and all(_stands_alone(part, dialect, width) for part in parts[1:]):
                 return None
-            return Mended(cells, count, False)
+            return RepairedRecord(cells, count, False)
     return None
 
 

@@ -10,19 +10,19 @@ from typing import Any
 
 from penstock.formats.csv.dialect import Dialect
 from penstock.formats.csv.fixed_width_dense import has_glued_digits, has_padded_numbers
-from penstock.formats.csv.prose import what_text_is
+from penstock.formats.csv.prose import describe_prose
 from penstock.formats.csv.records import Block, blocks_of
 from penstock.formats.csv.sniff import (
     NO_DELIMITER,
     SAMPLE_CHARS,
     SAMPLE_ROWS,
-    Sniffed,
+    SniffResult,
     sep_line,
     sniff,
 )
 from penstock.formats.detection.content_type import refused
 from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding
-from penstock.formats.read_options import MAX_SHOWN, Detected, ReadOptions, shown_line
+from penstock.formats.read_options import MAX_SHOWN, ReadOptions, ReadReport, shown_line
 from penstock.formats.source import Source
 from penstock.formats.structure.cell_kinds import is_blank
 from penstock.formats.structure.layout import Layout, find_layout
@@ -72,7 +72,7 @@ class _Sample:
 
 def plan_csv(
     source: Source, options: ReadOptions, limits: Mapping[str, int]
-) -> tuple[CsvPlan, Detected]:
+) -> tuple[CsvPlan, ReadReport]:
     encoding = _encoding(source, options)
     sample = _head(source, encoding)
     if not sample.text.strip(' \t\r\n\ufeff,;|"'):
@@ -89,11 +89,11 @@ def plan_csv(
     return plan, _report(plan, sample, layout, sniffed, encoding, options)
 
 
-def _check_for_prose(text: str, sniffed: Sniffed, options: ReadOptions) -> None:
+def _check_for_prose(text: str, sniffed: SniffResult, options: ReadOptions) -> None:
     """Skipped if the caller gave options for splitting."""
     if options.format is not None or options.cuts_lines:
         return
-    seems = what_text_is(text[:SAMPLE_CHARS].splitlines()[:SAMPLE_ROWS], sniffed)
+    seems = describe_prose(text[:SAMPLE_CHARS].splitlines()[:SAMPLE_ROWS], sniffed)
     if seems is not None:
         raise refused(f"{seems}, without a table; if it is one, say its `delimiter`")
 
@@ -119,7 +119,9 @@ def _without_lines(text: str, count: int) -> str:
     return "".join(itertools.islice(io.StringIO(text, newline=""), count, None))
 
 
-def _read_sample(sample: _Sample, sniffed: Sniffed, offset: int, limits: Mapping[str, int]) -> None:
+def _read_sample(
+    sample: _Sample, sniffed: SniffResult, offset: int, limits: Mapping[str, int]
+) -> None:
     most = None if sample.whole else HEAD_ROWS
     blocks = blocks_of(
         io.StringIO(sample.text, newline=""), sniffed.dialect, width=sniffed.width,
@@ -180,7 +182,7 @@ def _layout(sample: _Sample, options: ReadOptions, comment: str | None) -> Layou
 
 
 def _plan_of(
-    sample: _Sample, layout: Layout, sniffed: Sniffed, encoding: Encoding, comment: str | None,
+    sample: _Sample, layout: Layout, sniffed: SniffResult, encoding: Encoding, comment: str | None,
     limits: Mapping[str, int],
 ) -> CsvPlan:  # fmt: skip
     lines, width = sample.lines, layout.width
@@ -204,12 +206,12 @@ def _lines_in(row: Sequence[str]) -> int:
 
 
 def _report(
-    plan: CsvPlan, sample: _Sample, layout: Layout, sniffed: Sniffed, encoding: Encoding,
+    plan: CsvPlan, sample: _Sample, layout: Layout, sniffed: SniffResult, encoding: Encoding,
     options: ReadOptions,
-) -> Detected:  # fmt: skip
+) -> ReadReport:  # fmt: skip
     dialect = sniffed.dialect
     single = sniffed.width == 1 and dialect.delimiter == NO_DELIMITER
-    report = Detected(
+    report = ReadReport(
         "fixed" if dialect.gaps else "csv",
         encoding=plan.encoding,
         delimiter=None if single or dialect.gaps else dialect.delimiter,
@@ -245,7 +247,7 @@ def _report(
     return report
 
 
-def _doubt_positions(report: Detected, dialect: Dialect, rows: Sequence[Sequence[str]]) -> None:
+def _doubt_positions(report: ReadReport, dialect: Dialect, rows: Sequence[Sequence[str]]) -> None:
     """Report positions that were guessed from digits and words only."""
     glued = any(begin == end for begin, end in dialect.gaps)
     if glued:

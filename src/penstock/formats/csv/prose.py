@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from penstock.formats.csv.sniff import Sniffed
+from penstock.formats.csv.sniff import SniffResult
 from penstock.formats.structure.cell_kinds import TYPED, kind_of
 
 _LOG = re.compile(
@@ -36,7 +36,7 @@ _MIN_LINES = 2
 _LOOSE = {",": ", ", ":": ": ", ";": "; ", " ": " ", "-": "- ", "  ": "  ", ".": ". "}
 
 
-def what_text_is(lines: Sequence[str], sniffed: Sniffed) -> str | None:
+def describe_prose(lines: Sequence[str], sniffed: SniffResult) -> str | None:
     """What kind of text it is, in words for people; None if it may contain a table."""
     filled = [line.rstrip() for line in lines if line.strip()]
     if not filled or sniffed.dialect.gaps or sniffed.dialect.ruled:
@@ -74,7 +74,7 @@ def _is_code(lines: Sequence[str]) -> bool:
     return len(lines) >= 3 and _share(_CODE.match, lines) >= 0.5
 
 
-def _is_loose(lines: Sequence[str], sniffed: Sniffed) -> bool:
+def _is_loose(lines: Sequence[str], sniffed: SniffResult) -> bool:
     """Whether the delimiter could be ordinary punctuation."""
     mark = sniffed.dialect.delimiter
     loose = _LOOSE.get(mark)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from penstock.formats.csv.dialect import UNIT, Dialect
-from penstock.formats.csv.lenient import MAX_LINES, Patience, looks_swallowed, mend
+from penstock.formats.csv.lenient import MAX_LINES, SearchBudget, joins_records, repair_record
 from penstock.formats.detection.encodings import as_cp1252, is_foreign
 from penstock.formats.read_options import Problem
 from penstock.model.errors import BadInput
@@ -45,7 +45,7 @@ def blocks_of(
     line = skip_lines + 1
     held: list[str] = []
     waiting: list[Problem] = []
-    patience = Patience()
+    budget = SearchBudget()
     for _ in range(skip_lines):
         if not _a_line(file, most_cell):
             return
@@ -57,7 +57,7 @@ def blocks_of(
         lines = held + list(io.StringIO(dialect.prepared(text), newline=""))
         if stop_line is not None and line + len(lines) >= stop_line:
             lines, final = lines[: stop_line - line], True
-        block, used = _Parser(lines, dialect, width, line, most_cell, patience).parse(final)
+        block, used = _Parser(lines, dialect, width, line, most_cell, budget).parse(final)
         block.chars = len(text) + sum(map(len, held))
         waiting += noticed
         block.problems += [one for one in waiting if one.line < line + used]
@@ -106,7 +106,7 @@ class _Parser:
 
     def __init__(
         self, lines: list[str], dialect: Dialect, width: int | None, line: int, most_cell: int,
-        patience: Patience,
+        budget: SearchBudget,
     ) -> None:  # fmt: skip
         self._lines = lines
         self._dialect = dialect
@@ -114,7 +114,7 @@ class _Parser:
         self._width = width
         self._first = line
         self._most_cell = most_cell
-        self._patience = patience
+        self._budget = budget
         self._problems: list[Problem] = []
 
     def parse(self, final: bool) -> tuple[Block, int]:
@@ -145,7 +145,7 @@ class _Parser:
                 break
             if not final and end - at < MAX_LINES and self._is_open(at):
                 return self._block(rows, starts), at
-            mended = mend(lines, at, self._one_char, self._width, self._patience)
+            mended = repair_record(lines, at, self._one_char, self._width, self._budget)
             if max(map(len, mended.cells), default=0) > self._most_cell:
                 raise cell_too_large(self._first + at, self._most_cell)
             if mended.stray:
@@ -166,7 +166,7 @@ class _Parser:
             except (StopIteration, csv.Error):
                 return at + done
             taken = reader.line_num
-            if taken - done > 2 and looks_swallowed(
+            if taken - done > 2 and joins_records(
                 lines[at + done : at + taken], self._one_char, self._width
             ):
                 return at + done

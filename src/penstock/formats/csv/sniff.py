@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from penstock.formats.csv.dialect import SPACES, UNIT, Dialect, is_rule, unwrapped
 from penstock.formats.csv.fixed_width import find_positions, gaps_of_widths
-from penstock.formats.csv.lenient import Patience, mend
+from penstock.formats.csv.lenient import SearchBudget, repair_record
 from penstock.formats.read_options import ReadOptions, wrong_option
 from penstock.formats.structure.cell_kinds import CODE, EMPTY, TEXT, TYPED, is_blank, kind_of
 
@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
     width: int
 
 
-class Sniffed(NamedTuple):
+class SniffResult(NamedTuple):
     """``others`` are delimiters with about the same score."""
 
     dialect: Dialect
@@ -66,7 +66,7 @@ def sep_line(text: str) -> str | None:
     return match[1].replace("\\t", "\t") if match else None
 
 
-def sniff(text: str, options: ReadOptions) -> Sniffed:
+def sniff(text: str, options: ReadOptions) -> SniffResult:
     lines = _sample(text)
     told = options.delimiter or sep_line(text)
     if sep_line(text) is not None:
@@ -74,7 +74,7 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
     if told in (None, "|") and options.quote is None and lines_are_ruled(lines):
         drawn = _scored(lines, Dialect("|", "", ruled=True))
         if drawn.width > 1:
-            return Sniffed(drawn.dialect, drawn.width, 1.0)
+            return SniffResult(drawn.dialect, drawn.width, 1.0)
     if placed := _placed(lines, options):
         return placed
     delimiters = [told] if told else _possible(lines)
@@ -89,7 +89,7 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
     found.sort(key=lambda candidate: -candidate.score)
     best = found[0]
     if best.width == 1 and not told and not lines_are_wrapped(lines):
-        return Sniffed(_with_defaults(best.dialect, lines, options), 1, best.score)
+        return SniffResult(_with_defaults(best.dialect, lines, options), 1, best.score)
     if best.width == 1 and not told:
         inner = sniff("".join(map(unwrapped, lines)), options)
         if inner.width > 1:
@@ -101,21 +101,21 @@ def sniff(text: str, options: ReadOptions) -> Sniffed:
         and candidate.width > 1
         and not candidate.dialect.gaps
     } - {best.dialect.delimiter}
-    return Sniffed(_with_defaults(best.dialect, lines, options), best.width, best.score,
+    return SniffResult(_with_defaults(best.dialect, lines, options), best.width, best.score,
                    tuple(sorted(others)))  # fmt: skip
 
 
-def _placed(lines: Sequence[str], options: ReadOptions) -> Sniffed | None:
+def _placed(lines: Sequence[str], options: ReadOptions) -> SniffResult | None:
     """Fixed-width columns, if the caller asks for them."""
     if options.widths is not None:
         gaps = gaps_of_widths(options.widths)
-        return Sniffed(Dialect(UNIT, "", gaps=gaps), len(gaps) + 1, 1.0)
+        return SniffResult(Dialect(UNIT, "", gaps=gaps), len(gaps) + 1, 1.0)
     if options.format != "fixed":
         return None
     found = find_positions(lines)
     if found is None:
         raise wrong_option("format", "fixed", "the lines share no blanks: say the `widths`")
-    return Sniffed(Dialect(UNIT, "", gaps=found.gaps), len(found.gaps) + 1, 1.0)
+    return SniffResult(Dialect(UNIT, "", gaps=found.gaps), len(found.gaps) + 1, 1.0)
 
 
 def _by_position(lines: Sequence[str], options: ReadOptions) -> list[Candidate]:
@@ -238,7 +238,7 @@ def parse_sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
     """The records of a sample."""
     prepared = [dialect.prepared(line) for line in lines]
     rows: list[list[str]] = []
-    at, patience = 0, Patience()
+    at, budget = 0, SearchBudget()
     plain = replace(dialect, delimiter=dialect.cut)
     while at < len(prepared):
         reader = dialect.reader(prepared[at:], strict=True)
@@ -249,7 +249,7 @@ def parse_sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
                 done = reader.line_num
         except csv.Error:
             width = Counter(map(len, rows)).most_common(1)[0][0] if rows else None
-            mended = mend(prepared, at + done, plain, width, patience)
+            mended = repair_record(prepared, at + done, plain, width, budget)
             rows.append(mended.cells)
             done += mended.lines
         at += done

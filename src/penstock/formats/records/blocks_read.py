@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.records.blocks import Blocks, find_blocks, records_in
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.source import Source
@@ -37,7 +37,7 @@ def read_blocks(
 
 def _plan(
     source: Source, options: ReadOptions, limits: Mapping[str, int]
-) -> tuple[dict[str, Any], Detected]:
+) -> tuple[dict[str, Any], ReadReport]:
     encoding = Encoding(options.encoding, "replace") if options.encoding else find_encoding(source)
     plan: dict[str, Any] = {
         "format": "blocks", "encoding": encoding.name, "errors": encoding.errors, "arrays": False,
@@ -54,7 +54,7 @@ def _plan(
     for record in _records(source, plan, limits):
         columns.see(record)
     plan |= {"columns": columns.names, "header": columns.names}
-    report = Detected("blocks", encoding=encoding.name, delimiter=how.mark, header=columns.names)
+    report = ReadReport("blocks", encoding=encoding.name, delimiter=how.mark, header=columns.names)
     if encoding.note:
         report.doubt(encoding.note, 0.7)
     if encoding.others:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.formats.detection.encodings import marked_encoding
-from penstock.formats.read_options import Detected, Problem, ReadOptions
+from penstock.formats.read_options import Problem, ReadOptions, ReadReport
 from penstock.formats.records.flatten import (
     IDENTITY,
     RECORD_NAMES,
@@ -80,10 +80,10 @@ def read_json(
 
 def _plan(
     source: Source, encoding: str, options: ReadOptions, limits: Mapping[str, int]
-) -> tuple[dict[str, Any], Detected]:
+) -> tuple[dict[str, Any], ReadReport]:
     survey = _surveyed(source, encoding, limits)
     shown = encoding.removesuffix("-sig") if encoding == "utf-8-sig" else encoding
-    report = Detected("json", encoding=shown)
+    report = ReadReport("json", encoding=shown)
     plan: dict[str, Any] = {"format": "json", "encoding": encoding, "skip": 0, "arrays": False}
     chosen = _chosen(survey, options, report)
     if isinstance(chosen, _List):
@@ -106,7 +106,7 @@ def _plan(
 
 
 def _plan_arrays(
-    plan: dict[str, Any], chosen: _List, survey: _Survey, options: ReadOptions, report: Detected
+    plan: dict[str, Any], chosen: _List, survey: _Survey, options: ReadOptions, report: ReadReport
 ) -> None:
     """A list of lists is a table without keys: its first row may be the header."""
     width = max(map(len, chosen.head), default=0)
@@ -222,7 +222,7 @@ def _with_key(name: str, record: Any) -> dict[str, Any]:
     return {"_key" if "key" in record else "key": name, **record}
 
 
-def _chosen(survey: _Survey, options: ReadOptions, report: Detected) -> _List | tuple[str, ...]:
+def _chosen(survey: _Survey, options: ReadOptions, report: ReadReport) -> _List | tuple[str, ...]:
     if options.records_path is not None:
         return _told(survey, options.records_path)
     lists = [found for found in survey.lists if found.columns.cells or not survey.objects]
@@ -319,7 +319,7 @@ def read_ndjson(
         columns = Columns(limits)
         for record in _lines(source, encoding, limits, Problems()):
             columns.see(flattened(record))
-        report = Detected("ndjson", encoding=encoding.removesuffix("-sig"), header=columns.names)
+        report = ReadReport("ndjson", encoding=encoding.removesuffix("-sig"), header=columns.names)
         plan: dict[str, Any] = {
             "format": "ndjson", "encoding": encoding, "arrays": False,
             "columns": columns.names, "header": columns.names,

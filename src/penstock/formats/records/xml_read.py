@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.formats.detection.encodings import Encoding
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.records.flatten import GOODS, IDENTITY, RECORD_NAMES, flattened
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.records.xml_text import XmlText, xml_encoding
@@ -68,9 +68,9 @@ def read_xml(
 
 def _find_path(
     source: Source, encoding: Encoding, options: ReadOptions, limits: Mapping[str, int]
-) -> tuple[Path, Detected]:
+) -> tuple[Path, ReadReport]:
     found = _surveyed(source, encoding, limits)
-    report = Detected("xml", encoding=encoding.name.removesuffix("-sig"))
+    report = ReadReport("xml", encoding=encoding.name.removesuffix("-sig"))
     if encoding.note:
         report.doubt(encoding.note, 0.7)
     if options.records_path is not None:
@@ -122,7 +122,7 @@ def _surveyed(
     return found
 
 
-def _chosen(found: Mapping[Path, _Element], report: Detected) -> Path:
+def _chosen(found: Mapping[Path, _Element], report: ReadReport) -> Path:
     """The outermost element that repeats or has a typical name, with the most fields."""
     fields = _fields_within(found)
     # A repeating element may have no fields of its own, only child elements with fields.

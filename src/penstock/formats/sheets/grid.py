@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from penstock.formats.read_options import MAX_SHOWN, Detected, Problem, ReadOptions, shown_line
+from penstock.formats.read_options import MAX_SHOWN, Problem, ReadOptions, ReadReport, shown_line
 from penstock.formats.structure.cell_kinds import is_blank, unique_names
 from penstock.formats.structure.layout import Layout, Merge, cut_footer, find_layout
 from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
@@ -38,7 +38,7 @@ class SheetInfo:
 
 
 def choose_sheet(
-    sheets: Sequence[SheetInfo], wanted: str | int | None, report: Detected
+    sheets: Sequence[SheetInfo], wanted: str | int | None, report: ReadReport
 ) -> SheetInfo:
     """The sheet given, or else the first that is not much smaller than the largest."""
     report.sheets = [
@@ -78,7 +78,7 @@ def _asked_for(sheets: Sequence[SheetInfo], wanted: str | int) -> SheetInfo:
 
 
 def plan_grid(
-    rows: Iterable[GridRow], sheet: SheetInfo, options: ReadOptions, report: Detected,
+    rows: Iterable[GridRow], sheet: SheetInfo, options: ReadOptions, report: ReadReport,
     limits: Mapping[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """The position of the table, from the first rows of the sheet."""
@@ -135,7 +135,7 @@ def _layout(cells: list[list[str]], first: int, sheet: SheetInfo, options: ReadO
 
 
 def _tell(
-    report: Detected, layout: Layout, cells: Sequence[Sequence[str]], first: int,
+    report: ReadReport, layout: Layout, cells: Sequence[Sequence[str]], first: int,
     sheet: SheetInfo, header: list[str],
 ) -> None:  # fmt: skip
     def shown(places: Sequence[int]) -> list[dict[str, Any]]:
@@ -163,14 +163,14 @@ def _tell(
         report.doubt("hidden rows or columns were read too", 0.9)
 
 
-def tell_words(report: Detected, plan: Mapping[str, Any], words: Mapping[int, str]) -> None:
+def tell_words(report: ReadReport, plan: Mapping[str, Any], words: Mapping[int, str]) -> None:
     """Report the text that number formats add, such as `€`."""
     names = unique_names(plan["header"])
     report.shown_with = {names[n]: said for n, said in sorted(words.items()) if n < len(names)}
 
 
 def table_pieces(
-    plan: dict[str, Any], report: Detected | None, rows: Iterable[GridRow],
+    plan: dict[str, Any], report: ReadReport | None, rows: Iterable[GridRow],
     limits: Mapping[str, int], done: int, size: int, problems: Problems,
 ) -> Iterator[Piece]:  # fmt: skip
     yield TableHead(plan, unique_names(plan["header"]), report.as_json() if report else {}, size)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from penstock.formats.detection.content_type import refused
 from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding, fits
 from penstock.formats.markup import Tag, tags_and_texts
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,
@@ -36,10 +36,10 @@ _MAX_SPAN = 1000
 def read_html(
     source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
 ) -> Iterator[Piece]:
-    report: Detected | None = None
+    report: ReadReport | None = None
     if cursor is None:
         encoding = Encoding(options.encoding, "replace") if options.encoding else _encoding(source)
-        report = Detected("html", encoding=encoding.name)
+        report = ReadReport("html", encoding=encoding.name)
         page = _Page(source, encoding, limits, None)
         tables = page.survey()
         if not tables:

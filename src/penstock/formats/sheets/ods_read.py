@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,
@@ -40,9 +40,9 @@ def read_ods(
     with source.seekable(limits) as file, open_zip(file) as archive:
         check_zip(archive, source.size, limits)
         _check_protection(archive)
-        report: Detected | None = None
+        report: ReadReport | None = None
         if cursor is None:
-            report = Detected("ods")
+            report = ReadReport("ods")
             sheets = _Reader(archive, limits, None, Problems()).survey()
             chosen = choose_sheet(sheets, options.sheet, report)
             number = chosen.number - 1

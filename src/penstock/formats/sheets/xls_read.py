@@ -11,7 +11,7 @@ from typing import Any
 import xlrd
 
 from penstock.formats.detection.content_type import refused
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.sheets.grid import (
     GridRow,
     SheetInfo,
@@ -43,9 +43,9 @@ def read_xls(
     source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
 ) -> Iterator[Piece]:
     book = _opened(source)
-    report: Detected | None = None
+    report: ReadReport | None = None
     if cursor is None:
-        report = Detected("xls")
+        report = ReadReport("xls")
         sheets = [_info(book, number) for number in range(book.nsheets)]
         chosen = choose_sheet(sheets, options.sheet, report)
         number = chosen.number - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.sheets.grid import choose_sheet, plan_grid, table_pieces, tell_words
 from penstock.formats.sheets.xlsx_book import open_book, survey_sheet
 from penstock.formats.sheets.xlsx_cells import SheetCells
@@ -21,9 +21,9 @@ def read_xlsx(
         check_zip(archive, source.size, limits)
         _check_protection(archive)
         book = open_book(archive)
-        report: Detected | None = None
+        report: ReadReport | None = None
         if cursor is None:
-            report = Detected("xlsx")
+            report = ReadReport("xlsx")
             for sheet, path in zip(book.sheets, book.paths, strict=True):
                 survey_sheet(book, sheet, path)
             chosen = choose_sheet(book.sheets, options.sheet, report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from penstock.formats.detection.encodings import Encoding
-from penstock.formats.read_options import Detected, ReadOptions
+from penstock.formats.read_options import ReadOptions, ReadReport
 from penstock.formats.records.xml_text import XmlText, xml_encoding
 from penstock.formats.sheets.grid import (
     GridRow,
@@ -33,10 +33,10 @@ _MAX_INDEX = 2_000_000
 def read_xml2003(
     source: Source, options: ReadOptions, limits: Mapping[str, int], cursor: Cursor
 ) -> Iterator[Piece]:
-    report: Detected | None = None
+    report: ReadReport | None = None
     if cursor is None:
         encoding = xml_encoding(source, options.encoding)
-        report = Detected("xml2003", encoding=encoding.name.removesuffix("-sig"))
+        report = ReadReport("xml2003", encoding=encoding.name.removesuffix("-sig"))
         sheets = _Book(source, encoding, limits, None, Problems()).survey()
         chosen = choose_sheet(sheets, options.sheet, report)
         number = chosen.number - 1

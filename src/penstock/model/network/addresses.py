@@ -73,14 +73,14 @@ def is_public(address: Address) -> bool:
     return not any(address in network for network in _REFUSED_V6)
 
 
-def is_usual(port: int) -> bool:
+def is_web_port(port: int) -> bool:
     """Whether a web server could be behind this port, and not something that must not be talked to
     in HTTP."""
     return port in _WEB or (port >= _LOWEST_FREE and port not in _OTHER_SERVICES)
 
 
 @dataclass(frozen=True, slots=True)
-class Exempt:
+class AllowedHost:
     """A host by its name, or a network, that may be reached though it is not public; on one port
     or on any."""
 
@@ -103,13 +103,13 @@ class Exempt:
         return address.is_loopback and self.network.is_loopback
 
 
-def parse_exempt(text: str) -> tuple[Exempt, ...]:
+def parse_exempt(text: str) -> tuple[AllowedHost, ...]:
     """From a list like ``hooks.internal, 10.1.0.0/16, 127.0.0.1:8080, [::1]:8080``; a ValueError
     says what is wrong with it."""
     return tuple(_exempt(part.strip()) for part in text.split(",") if part.strip())
 
 
-def _exempt(text: str) -> Exempt:
+def _exempt(text: str) -> AllowedHost:
     host, port = text, None
     bracketed = text.startswith("[")
     if bracketed or text.count(":") == 1:
@@ -120,18 +120,18 @@ def _exempt(text: str) -> Exempt:
             port = int(told)
         host = host.removeprefix("[").removesuffix("]")
     try:
-        return Exempt(None, ipaddress.ip_network(host), port)
+        return AllowedHost(None, ipaddress.ip_network(host), port)
     except ValueError:
         pass
     name = host.lower().rstrip(".")
     plain = name and name.isascii() and all(c.isalnum() or c in "-._" for c in name)
     if not plain or name.replace(".", "").isdigit():
         raise ValueError(f"{text!r} is neither a host's name nor a network")
-    return Exempt(name, None, port)
+    return AllowedHost(name, None, port)
 
 
-def objection(
-    exempt: Iterable[Exempt],
+def refusal_reason(
+    exempt: Iterable[AllowedHost],
     host: str,
     address: Address,
     port: int,
@@ -147,4 +147,4 @@ def objection(
         return "its host is not on the public internet"
     if address in own:
         return "its host is this server itself"
-    return None if is_usual(port) else f"port {port} is not"
+    return None if is_web_port(port) else f"port {port} is not"

@@ -45,7 +45,7 @@ class FetchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ResponseHead:
     """The head of an answer, whatever its status."""
 
     status: int
@@ -72,7 +72,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched(Answered):
+class FetchResponse(ResponseHead):
     """An answer read in full. ``url`` is where it came from in the end."""
 
     body: bytes
@@ -81,7 +81,7 @@ class Fetched(Answered):
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed(Answered):
+class StreamedResponse(ResponseHead):
     """An answer whose body is still to be read, once, within its limits."""
 
     pieces: AsyncIterator[bytes]

@@ -34,7 +34,7 @@ _REPEATED: Final = re.compile(r"(<\w+>)(?:(?:,| and|;)? ?\1)+")
 _MAX_KNOWN: Final = 200
 
 
-def wording(message: str, known: Mapping[str, Any] | None = None) -> str:
+def message_pattern(message: str, known: Mapping[str, Any] | None = None) -> str:
     """The message without what is different each time. ``known``: the error's details, whose values
     are data wherever the message repeats them."""
     text = message[:_MAX_LENGTH]
@@ -62,5 +62,5 @@ def signature(
     pipeline: str, code: str, message: str, known: Mapping[str, Any] | None = None
 ) -> str:
     """One name for failures of one kind: pipeline, code, and the message's wording in short."""
-    digest = hashlib.sha256(wording(message, known).encode("utf-8", "replace")).hexdigest()
+    digest = hashlib.sha256(message_pattern(message, known).encode("utf-8", "replace")).hexdigest()
     return f"{pipeline}:{code}:{digest[:_SHOWN]}"

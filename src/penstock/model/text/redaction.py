@@ -37,7 +37,7 @@ _SECRET_NAME: Final = re.compile(_NAME, re.IGNORECASE)
 _told: dict[str, None] = {}
 
 
-def remember(secret: str) -> None:
+def register_secret(secret: str) -> None:
     """From now on this text is a secret of this process."""
     if len(secret) >= _MIN_LENGTH and len(_told) < _MAX_SECRETS:
         _told[secret] = None

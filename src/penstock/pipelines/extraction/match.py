@@ -10,7 +10,7 @@ from penstock.catalog.products.grid import MATCH, flatten
 from penstock.catalog.products.matching import Candidates, Names, names_of
 from penstock.model.effects import UpsertProduct
 from penstock.model.errors import ItemError
-from penstock.model.outcomes import Added, Advance, Done, Fail, Outcome, Skip
+from penstock.model.outcomes import AddedCells, Advance, Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, JobRows, Products, Winner
 from penstock.model.text.json_text import from_json
@@ -84,7 +84,7 @@ class Documents:
             self.read |= await self._rows.documents(self._job_id, stored)
 
 
-class Matched(NamedTuple):
+class MatchResult(NamedTuple):
     """The verdict on each row, and its product: that of the whole group for a row that stands for
     one, else that of the row itself."""
 
@@ -109,7 +109,7 @@ async def match_rows(
 
 async def match_groups(
     job: Job, numbers: Sequence[int], rows: FileRows, catalog: Products
-) -> Matched:
+) -> MatchResult:
     """Match rows that may be variants of one product."""
     documents = await rows.documents(job.id, numbers)
     named = await rows.rows_named(job.id, group_keys(documents.values()), MAX_VARIANTS)
@@ -126,7 +126,7 @@ async def match_groups(
         if isinstance(one, RowMatch) and one.existing is None and not one.links and is_same:
             matched[row] = RowMatch(one.names)
     own = {row: one["product"] for row, one in documents.items()}
-    return Matched({**parts, **matched}, {**own, **products})
+    return MatchResult({**parts, **matched}, {**own, **products})
 
 
 async def _compare_with_catalog(
@@ -182,7 +182,7 @@ async def _match_items(job: Job, items: Sequence[Item], ctx: Context) -> dict[in
     outcomes: dict[int, Outcome] = {}
     for row, verdict in verdicts.items():
         if isinstance(verdict, Duplicate):
-            outcomes[row] = _duplicate(verdict, Added({MATCH: "duplicate"}))
+            outcomes[row] = _duplicate(verdict, AddedCells({MATCH: "duplicate"}))
         else:
             outcomes[row] = _passed(job, verdict, verdict.cells())
     return outcomes
@@ -252,12 +252,12 @@ async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
         for place, item in members:
             known: RowMatch = item.passed_on or matches[item.row_no]
             # The match stage of the same slice has already written the cells.
-            shown = known.cells() if item.passed_on is None else Added({})
+            shown = known.cells() if item.passed_on is None else AddedCells({})
             outcomes[place] = _applied(job, source, known, shown)
     return [outcomes[place] for place in range(len(batch))]
 
 
-def _applied(job: Job, source: str, row: RowMatch, result: Added) -> Outcome:
+def _applied(job: Job, source: str, row: RowMatch, result: AddedCells) -> Outcome:
     checkpoint = row.checkpoint()
     match next_step(row, job.config.intent):
         case "not_in_catalog":

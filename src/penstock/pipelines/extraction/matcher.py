@@ -14,11 +14,11 @@ from penstock.catalog.products.duplicates import Change, diff, same_key
 from penstock.catalog.products.grid import LINKS, MATCH, merged
 from penstock.catalog.products.matching import Candidates, Link, Match, Names
 from penstock.catalog.products.price_guard import suspicious_change
-from penstock.catalog.products.variants import Member, group
+from penstock.catalog.products.variants import VariantRow, group
 from penstock.catalog.profiles.checks import Key, Winner
 from penstock.model.effects import MAX_NAME_LENGTH, NameRow
 from penstock.model.held_rows import ACCEPTED, GTIN_HELD, PRICE_HELD
-from penstock.model.outcomes import Added
+from penstock.model.outcomes import AddedCells
 from penstock.model.products import KnownProduct
 from penstock.pipelines.extraction.rows import BRIEF, own_names
 
@@ -57,7 +57,7 @@ class Duplicate(NamedTuple):
     kept: int
 
 
-class Held(NamedTuple):
+class HeldReason(NamedTuple):
     """Why a person must confirm a row before it is written."""
 
     code: str
@@ -80,13 +80,13 @@ class RowMatch(NamedTuple):
     match: Match = Match()
     document: Document | None = None
     links: Sequence[Link] = ()
-    held: Held | None = None
+    held: HeldReason | None = None
 
     @property
     def existing(self) -> KnownProduct | None:
         return self.match.product
 
-    def cells(self) -> Added:
+    def cells(self) -> AddedCells:
         """The cells of the grid that show the match."""
         cells: dict[str, Any] = {MATCH: self.state}
         if self.links:
@@ -94,7 +94,7 @@ class RowMatch(NamedTuple):
         elif self.document is not None and LINKS in (self.document.get(MATCH) or {}):
             # Remove the links of an earlier run.
             cells[LINKS] = None
-        return Added(cells)
+        return AddedCells(cells)
 
     def checkpoint(self) -> Document | None:
         """The new checkpoint of the row; None if the stored one is still right."""
@@ -146,7 +146,7 @@ def group_rows(
     `group_keys`: a part that is not among them is beyond `MAX_VARIANTS`.
     """
     members = [
-        Member(row, one["product"], one.get("group", {}).get("name"),
+        VariantRow(row, one["product"], one.get("group", {}).get("name"),
                one.get("group", {}).get("continues", False))
         for row, one in sorted({**siblings, **documents}.items())
     ]  # fmt: skip
@@ -183,7 +183,7 @@ def rows_to_keep(named: Mapping[int, NameRow], winner: Winner) -> dict[str, int]
     return kept
 
 
-class Found(NamedTuple):
+class KnownMatch(NamedTuple):
     """The known product of a row, and products that it may be linked to."""
 
     match: Match
@@ -194,16 +194,16 @@ class Found(NamedTuple):
         return self.match.product is None and not self.links
 
 
-def find_known(names: Mapping[int, Names], known: Candidates) -> dict[int, Found]:
+def find_known(names: Mapping[int, Names], known: Candidates) -> dict[int, KnownMatch]:
     found = {}
     for row, one in names.items():
         match = known.match(one)
-        found[row] = Found(match, known.links(one, match))
+        found[row] = KnownMatch(match, known.links(one, match))
     return found
 
 
 def compare_rows(
-    names: Mapping[int, Names], found: Mapping[int, Found], documents: Mapping[int, Document],
+    names: Mapping[int, Names], found: Mapping[int, KnownMatch], documents: Mapping[int, Document],
     settings: MatchSettings,
 ) -> dict[int, RowMatch]:  # fmt: skip
     """How each row compares with its known product. ``documents`` may lack rows that are new."""
@@ -216,7 +216,7 @@ def compare_rows(
 
 
 def compare_row(
-    names: Names, found: Found, document: Document, settings: MatchSettings
+    names: Names, found: KnownMatch, document: Document, settings: MatchSettings
 ) -> RowMatch:
     existing = found.match.product
     state, changes = _compare(document["product"], existing, settings)
@@ -263,7 +263,7 @@ def _compare(
 
 def _hold(
     document: Document, match: Match, changes: Sequence[Change], settings: MatchSettings
-) -> Held | None:
+) -> HeldReason | None:
     """What a person must confirm before the row is written; None: nothing."""
     existing, product = match.product, document["product"]
     if existing is None or document.get(ACCEPTED) or settings.intent in _WRITES_NEW_ONLY:
@@ -276,7 +276,7 @@ def _hold(
             "it may be another product"
         )
         details = {"field": "identifiers.gtin", "before": before, "after": after}
-        return Held(GTIN_HELD, message, _column(document, "identifiers.gtin"), details)
+        return HeldReason(GTIN_HELD, message, _column(document, "identifiers.gtin"), details)
     if not any(change.field.startswith(("price.", "variants")) for change in changes):
         return None
     if existing.job_id == settings.job_id:
@@ -287,7 +287,7 @@ def _hold(
     if change is None:
         return None
     column = _column(document, change.field) or _column(document, "price.amount")
-    return Held(PRICE_HELD, change.message(), column, change.as_json())
+    return HeldReason(PRICE_HELD, change.message(), column, change.as_json())
 
 
 def _column(document: Document, field: str) -> str | None:

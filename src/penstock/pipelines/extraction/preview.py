@@ -20,7 +20,7 @@ from penstock.model.ports import Context, InputFile, Products, Profiles, Winner
 from penstock.pipelines.extraction.match import (
     UNNAMED,
     Documents,
-    Matched,
+    MatchResult,
     has_groups,
     match_groups,
     match_rows,
@@ -208,7 +208,7 @@ class _SampledRows:
         return {row: self.kept[row] for row in rows if row in self.kept}
 
 
-async def _match(job: Job, sample: _SampledRows, ctx: Context) -> Matched:
+async def _match(job: Job, sample: _SampledRows, ctx: Context) -> MatchResult:
     """Match the rows of the sample as the stage `match` does."""
     if has_groups(job):
         return await match_groups(job, list(sample.kept), sample, ctx.port(Products))
@@ -216,7 +216,7 @@ async def _match(job: Job, sample: _SampledRows, ctx: Context) -> Matched:
     names = {row: names_of(product) for row, product in products.items()}
     documents = Documents(job.id, sample)
     verdicts = await match_rows(job, names, names, documents, sample, ctx.port(Products))
-    return Matched({**verdicts}, products)
+    return MatchResult({**verdicts}, products)
 
 
 async def _rows(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import asyncpg
 
-from penstock.model.ports import Missing, Tally, Winner
+from penstock.model.ports import MissingProducts, Tally, Winner
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.store.catalog import missing, profiles
 from penstock.store.catalog.products import find_links
@@ -62,11 +62,11 @@ class StoredProducts:
             rows = await conn.fetch(_sql.files_of_source, org_id, source, _SAMPLED)
         return [row["name"] for row in rows]
 
-    async def missing(self, job_id: UUID, most: int) -> Missing:
+    async def missing(self, job_id: UUID, most: int) -> MissingProducts:
         async with self._db.acquire() as conn:
             count, unpublished = await missing.counts(conn, job_id)
             first = await missing.some(conn, job_id, "", most)
-        return Missing(count, unpublished, [dict(row) for row in first])
+        return MissingProducts(count, unpublished, [dict(row) for row in first])
 
 
 class StoredJobRows:
