@@ -338,9 +338,6 @@ class Settings(BaseSettings):
         description="Whether jobs of `noop`, made for tests and trials of the engine, and jobs that"
         " never end may be submitted.",
     )
-    failpoint: str = Field(
-        "", description="Test only: `name:action[:count]`, see engine/failpoints.py."
-    )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
 
     @model_validator(mode="after")

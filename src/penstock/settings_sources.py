@@ -21,8 +21,14 @@ PREFIX = "PENSTOCK_"
 CONFIG = "PENSTOCK_CONFIG"
 ENV_FILE = Path(".env")
 TOML_FILE = Path("penstock.toml")
-# Read elsewhere, by who needs them before or without settings.
-_READ_ELSEWHERE = {CONFIG, "PENSTOCK_PARENT_FD", "PENSTOCK_PG_NO_NAMESPACE", "PENSTOCK_ALLOW_CRASH"}
+# Read elsewhere: before there are settings, or for tests alone.
+_READ_ELSEWHERE = {
+    CONFIG,
+    "PENSTOCK_PARENT_FD",
+    "PENSTOCK_PG_NO_NAMESPACE",
+    "PENSTOCK_ALLOW_CRASH",
+    "PENSTOCK_FAILPOINT",
+}
 # What tests and benchmarks tell their own processes.
 _NOT_OURS = ("PENSTOCK_TEST_", "PENSTOCK_BENCH_")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from penstock.app.bulk_operations import BulkService
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers.postgres import PostgresBroker
 from penstock.engine.effects import EffectRegistry
-from penstock.engine.failpoints import Failpoints
+from penstock.engine.failpoints import FAILPOINT, Failpoints
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.result_cache import CacheRetention
 from penstock.engine.runtime import Runtime
@@ -155,7 +156,7 @@ async def open_runtime(
             sealer=sealer,
             log=log,
             services=background_services,
-            failpoints=Failpoints(settings.failpoint),
+            failpoints=Failpoints(os.environ.get(FAILPOINT, "")),
             queue=QueueDepthCache(settings.depth_levels),
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )

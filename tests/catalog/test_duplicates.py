@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog.products.duplicates import Change, Duplicate, diff, find_duplicates, key_of
+from penstock.catalog.products.duplicates import (
+    Change,
+    Duplicate,
+    Duplicates,
+    diff,
+    key_of,
+)
+from penstock.catalog.profiles.checks import Key, Winner
+
+
+def find_duplicates(
+    rows: Iterable[tuple[int, Mapping[str, Any]]], key: Key = "sku", winner: Winner = "first"
+) -> list[Duplicate]:
+    duplicates = Duplicates(key, winner)
+    for row, content in rows:
+        duplicates.add(row, content)
+    return duplicates.losers()
 
 
 def product(sku: str, **more: Any) -> dict[str, Any]:

@@ -64,11 +64,6 @@ Preis = {target = "price", currency = "EUR"}
     assert profile.rules == {"required": ["price"]}
 
 
-def test_versions_count_up() -> None:
-    assert FULL.next_version(decimal="point").version == 4
-    assert FULL.next_version(decimal="point").decimal == "point"
-
-
 def test_a_proposal_becomes_a_profile_with_what_the_headers_said() -> None:
     profile = from_proposal("acme", propose(["Preis netto (EUR)", "Gewicht [g]", "Foo"]))
     assert profile.columns["Preis netto (EUR)"] == ColumnRule(

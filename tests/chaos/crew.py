@@ -16,6 +16,7 @@ from tests.chaos.journal import JOURNAL, Begun, read_journal
 from tests.checker.polling import until
 from tests.warm import WarmProcess, started
 
+from penstock.engine.failpoints import FAILPOINT
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
 
@@ -139,11 +140,13 @@ class Crew:
         """A worker; ``elsewhere``: as on another machine, so that its death shows by its lease.
         ``through`` is a command that runs it."""
         number = len(self.hands)
-        changes: dict[str, Any] = {"failpoint": failpoint, **settings}
+        changes = dict(settings)
         if elsewhere:
             changes["data_dir"] = self._another_machine(number)
         log, journal = (self.folder / f"worker-{number}.{end}" for end in ("log", "journal"))
-        given = {**self._env(changes, main), JOURNAL: str(journal), **(env or {})}
+        given = {
+            **self._env(changes, main), FAILPOINT: failpoint, JOURNAL: str(journal), **(env or {}),
+        }  # fmt: skip
         with log.open("wb") as out:
             process: subprocess.Popen[bytes] | WarmProcess
             if main == _MAIN and not through and "LD_PRELOAD" not in given:

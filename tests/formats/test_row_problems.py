@@ -11,8 +11,8 @@ import xlsxwriter
 from tests.formats.support import LIMITS, read
 from tests.formats.test_sheets import ods, ods_cell
 
-from penstock.formats.read_table import read_json_rows, read_table
-from penstock.formats.tables import JsonChunk, TableChunk
+from penstock.formats.read_table import read_table
+from penstock.formats.tables import JsonChunk, TableChunk, as_json_rows
 
 
 @pytest.fixture
@@ -108,5 +108,6 @@ def test_lists_of_lists(file: Path) -> None:
 
 def test_rows_as_they_are_stored_bring_them_too(file: Path) -> None:
     file.write_text("a,b,c\n1,2,3\n4,5\n")
-    [chunk] = [p for p in read_json_rows(str(file), {}, LIMITS) if isinstance(p, JsonChunk)]
+    stored = map(as_json_rows, read_table(str(file), {}, LIMITS))
+    [chunk] = [piece for piece in stored if isinstance(piece, JsonChunk)]
     assert [(one.row, one.code) for one in chunk.problems] == [(2, "RAGGED_ROW")]

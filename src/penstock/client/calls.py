@@ -170,10 +170,6 @@ def job_events(job_id: JobRef, since: int) -> Call[Event]:
     return Call("GET", f"/api/jobs/{job_id}/events", Event.model_validate, {"since": since})
 
 
-def all_events(since: str) -> Call[Event]:
-    return Call("GET", "/api/events", Event.model_validate, {"since": since})
-
-
 def any_call(
     method: str, path: str, params: Mapping[str, Any] | None, body: Any, repeatable: bool
 ) -> Call[Any]:

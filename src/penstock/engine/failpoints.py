@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 
+FAILPOINT = "PENSTOCK_FAILPOINT"
 NAMES = frozenset(
     {
         "after_claim",
@@ -65,7 +66,7 @@ class Failpoints:
             name, _, rest = part.strip().partition(":")
             action, _, count = rest.partition(":")
             if name not in NAMES or action not in ACTIONS:
-                raise ValueError(f"PENSTOCK_FAILPOINT: unknown {part!r}")
+                raise ValueError(f"{FAILPOINT}: unknown {part!r}")
             self._armed[name] = (action, int(count or 1))
 
     def reach(self, name: str) -> None:

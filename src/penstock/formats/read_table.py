@@ -33,7 +33,7 @@ from penstock.formats.detection.encodings import marked_encoding
 from penstock.formats.read_options import ReadOptions, check_options
 from penstock.formats.source import Source, corrupt, in_gzip, in_zip, open_zip, plain_source
 from penstock.formats.structure.cell_kinds import is_blank
-from penstock.formats.tables import Cursor, JsonChunk, Piece, TableEnd, TableHead, as_json_rows
+from penstock.formats.tables import Cursor, Piece, TableHead
 from penstock.model.errors import BadInput
 
 # Exceptions for damaged archives.
@@ -72,16 +72,6 @@ def _read(
         if isinstance(piece, TableHead) and source.container is not None and piece.detected:
             piece.detected["container"] = source.shown()
         yield piece
-
-
-def read_json_rows(
-    path: str,
-    options: Mapping[str, Any],
-    limits: Mapping[str, int],
-    cursor: Mapping[str, Any] | None = None,
-) -> Iterator[TableHead | JsonChunk | TableEnd]:
-    """Like `read_table`, with rows as the JSON text that will be stored."""
-    return map(as_json_rows, read_table(path, options, limits, cursor))
 
 
 def check_head(head: bytes, size: int, name: str) -> None:

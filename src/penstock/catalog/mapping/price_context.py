@@ -54,9 +54,6 @@ class PriceContext(NamedTuple):
     words: str = ""
 
 
-NO_CONTEXT = PriceContext()
-
-
 def find_price_context(reading: Mapping[str, Any]) -> PriceContext:
     """From the report of a reading. Contradicting statements are ignored."""
     currencies: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -94,15 +94,6 @@ class Duplicates:
 
     def losers(self) -> list[Duplicate]:
         return sorted(Duplicate(row, self._best[key].row, key) for row, key in self._losers)
-
-
-def find_duplicates(
-    rows: Iterable[tuple[int, Mapping[str, Any]]], key: Key = "sku", winner: Winner = "first"
-) -> list[Duplicate]:
-    duplicates = Duplicates(key, winner)
-    for row, product in rows:
-        duplicates.add(row, product)
-    return duplicates.losers()
 
 
 class Change(NamedTuple):

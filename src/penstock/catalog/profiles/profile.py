@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import orjson
@@ -67,9 +67,6 @@ class Profile:
 
     def __post_init__(self) -> None:
         _check(self)
-
-    def next_version(self, **changes: Any) -> Profile:
-        return replace(self, version=self.version + 1, **changes)
 
     def to_toml(self) -> str:
         """The TOML that `from_toml` reads. Rules are a JSON string, since TOML has no null."""

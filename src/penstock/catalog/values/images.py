@@ -25,7 +25,6 @@ _LIST = re.compile(
     r"[\s,;|]{1,8}(?=https?://|//|www\.)|::(?=https?://)|[,;]\s{1,5}|\s{0,3}\|\s{0,3}",
     re.IGNORECASE,
 )
-_COULD_PART = re.compile(r"[,;|]|::")
 _ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,1900}")
 _NAMES = re.compile(r"[,;|\n]+")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp|tiff?|svg|heic)(?:$|[?#])", re.IGNORECASE)

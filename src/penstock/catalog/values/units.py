@@ -102,10 +102,6 @@ def unit_of(word: str) -> str | None:
     return WORDS.get(word.strip()) or WORDS.get(_plain_word(word))
 
 
-def kind_of(unit: str) -> str | None:
-    return KINDS.get(unit)
-
-
 def _plain_word(word: str) -> str:
     low = to_ascii(word.strip()).casefold().rstrip(". ")
     return low[1:-1] if low.startswith("(") and low.endswith(")") else low

@@ -21,7 +21,6 @@ from penstock.store.queries import load
 _sql = load("jobs")
 _control = load("control")
 _claims = load("claims")
-_ingest = load("ingest")
 _settle = load("settle")
 INGEST, FINISH = -1, 1000
 _COUNTABLE = 20_001
