@@ -63,9 +63,12 @@ async def test_a_worker_of_the_version_before_works_alone(
 async def test_workers_of_both_versions_share_the_work_and_each_others_deaths(
     ordeal: Ordeal, crew: Crew, old_worker: Path
 ) -> None:
-    job_id = await ordeal.send(6000, inline=False, stages=2, workMs=0.3)
     old = [crew.start(main=old_worker), crew.start(main=old_worker, elsewhere=True)]
     new = [crew.start(), crew.start(elsewhere=True)]
+    # On a busy machine the first would be killed before it has begun.
+    for hand in (*old, *new):
+        await hand.is_up()
+    job_id = await ordeal.send(6000, inline=False, stages=2, workMs=0.3)
     for share, victim in enumerate((old[0], new[1], old[1]), start=1):
         await ordeal.reaches(job_id, "done", 1500 * share)
         victim.kill()
