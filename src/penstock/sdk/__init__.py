@@ -1,0 +1,112 @@
+"""The public surface for pipelines of other packages. What is not here may change without notice.
+
+A package registers its pipelines with the entry point group `penstock.pipelines`; how to write one
+is in docs/howto/write-a-pipeline.md. `penstock.sdk.testing` runs one without a database.
+"""
+
+from penstock.model.effects import (
+    Asked,
+    Effect,
+    EffectBatch,
+    EffectWriter,
+    Emit,
+    JobEffectWriter,
+    KeepBlob,
+    LockOrder,
+    NameRow,
+    SqlConnection,
+    UpsertProduct,
+)
+from penstock.model.errors import (
+    BadInput,
+    ItemError,
+    NotThere,
+    PenstockError,
+    PermanentError,
+    RateLimited,
+    Unavailable,
+    Waiting,
+)
+from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest, FetchResponse
+from penstock.model.outcomes import (
+    AddedCells,
+    Advance,
+    Child,
+    Done,
+    Fail,
+    NotFound,
+    Outcome,
+    Retry,
+    Skip,
+)
+from penstock.model.pipeline import (
+    Config,
+    FileRef,
+    Item,
+    Job,
+    Pipeline,
+    Row,
+    RowBatch,
+    Stage,
+    Traits,
+    each,
+)
+from penstock.model.policy import RetryPolicy, RetryRule
+from penstock.model.ports import Blobs, Call, Children, Context, InputFile, JobRows, Log, Products
+from penstock.model.transfer import transferable
+
+__all__ = [
+    "AddedCells",
+    "Advance",
+    "Asked",
+    "BadInput",
+    "Blobs",
+    "Call",
+    "Child",
+    "Children",
+    "Config",
+    "Context",
+    "Done",
+    "Effect",
+    "EffectBatch",
+    "EffectWriter",
+    "Emit",
+    "Fail",
+    "FetchLimits",
+    "FetchPurpose",
+    "FetchRequest",
+    "FetchResponse",
+    "FileRef",
+    "InputFile",
+    "Item",
+    "ItemError",
+    "Job",
+    "JobEffectWriter",
+    "JobRows",
+    "KeepBlob",
+    "LockOrder",
+    "Log",
+    "NameRow",
+    "NotFound",
+    "NotThere",
+    "Outcome",
+    "PenstockError",
+    "PermanentError",
+    "Pipeline",
+    "Products",
+    "RateLimited",
+    "Retry",
+    "RetryPolicy",
+    "RetryRule",
+    "Row",
+    "RowBatch",
+    "Skip",
+    "SqlConnection",
+    "Stage",
+    "Traits",
+    "Unavailable",
+    "UpsertProduct",
+    "Waiting",
+    "each",
+    "transferable",
+]
