@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from penstock.api.http.schemas import Moment, Shape
-from penstock.catalog.products.duplicates import Change, diff
+from penstock.catalog.products.comparison import Change, diff
 from penstock.store.database import from_json
 
 _Text = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00]*$")]

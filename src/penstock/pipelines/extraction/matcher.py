@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from penstock.catalog.products.duplicates import Change, diff, same_key
+from penstock.catalog.products.comparison import Change, diff, same_key
 from penstock.catalog.products.grid import LINKS, MATCH, merged
 from penstock.catalog.products.matching import Candidates, Link, Match, Names
 from penstock.catalog.products.price_guard import suspicious_change

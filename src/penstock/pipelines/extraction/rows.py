@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock.catalog.products.duplicates import completeness, same_key
+from penstock.catalog.products.comparison import completeness, same_key
 from penstock.catalog.products.grid import flatten, shown_name
 from penstock.catalog.products.matching import Names, names_of
 from penstock.catalog.products.normalise import normalise

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_letters, digits
 from typing import Any
 
-from penstock.catalog.products.duplicates import same_key
+from penstock.catalog.products.comparison import same_key
 from penstock.catalog.products.matching import Names
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.profiles.profile import Profile

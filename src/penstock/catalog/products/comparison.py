@@ -1,14 +1,12 @@
-"""Duplicates within a file, and the difference between a product and the known one."""
+"""Compare products: keys of duplicates, completeness, and differences to a known product."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from penstock.catalog.profiles.checks import Key, Winner
+from penstock.catalog.profiles.checks import Key
 from penstock.catalog.values.gtin import match_key
-from penstock.catalog.values.result import Problem, problem
 
 State = Literal["new", "changed", "unchanged"]
 
@@ -18,16 +16,8 @@ _IDENTITY = ("id", "source", "sourceId")
 _UNTOLD = frozenset(("metadata.confidence", "metadata.lastUpdated", "price.base", *_IDENTITY))
 
 
-def key_of(product: Mapping[str, Any], key: Key) -> str | None:
-    """Equal for duplicates: case, outer spaces and a GTIN's leading zeros are ignored."""
-    if key == "sourceId":
-        found = product.get("sourceId")
-    else:
-        found = product.get("identifiers", {}).get(key)
-    return same_key(found if isinstance(found, str) else None, key)
-
-
 def same_key(name: str | None, key: Key) -> str | None:
+    """Equal for duplicates: case, outer spaces and a GTIN's leading zeros are ignored."""
     if not name:
         return None
     return match_key(name) if key == "gtin" else name.strip().casefold()
@@ -44,56 +34,6 @@ def completeness(product: Mapping[str, Any]) -> int:
         elif value not in (None, ""):
             count += 1
     return count
-
-
-class Duplicate(NamedTuple):
-    """``row`` is dropped in favour of ``kept``."""
-
-    row: int
-    kept: int
-    key: str
-
-    def problem(self, field: Key) -> Problem:
-        return problem("DUPLICATE_IN_FILE", field=field, value=self.key, row=self.kept)
-
-
-@dataclass(slots=True)
-class _Best:
-    row: int
-    score: int
-
-
-class Duplicates:
-    """Collects rows and returns those to drop. Keeps keys and row numbers only."""
-
-    def __init__(self, key: Key = "sku", winner: Winner = "first") -> None:
-        self._key: Key = key
-        self._winner: Winner = winner
-        self._best: dict[str, _Best] = {}
-        self._losers: list[tuple[int, str]] = []
-
-    def add(self, row: int, product: Mapping[str, Any]) -> None:
-        key = key_of(product, self._key)
-        if key is None:
-            return
-        score = completeness(product) if self._winner == "most_complete" else 0
-        best = self._best.get(key)
-        if best is None:
-            self._best[key] = _Best(row, score)
-        elif self._beats(row, score, best):
-            self._losers.append((best.row, key))
-            self._best[key] = _Best(row, score)
-        else:
-            self._losers.append((row, key))
-
-    def _beats(self, row: int, score: int, best: _Best) -> bool:
-        """Decided by row number, since rows may be added in any order."""
-        if self._winner == "most_complete":
-            return score > best.score or (score == best.score and row < best.row)
-        return row < best.row if self._winner == "first" else row > best.row
-
-    def losers(self) -> list[Duplicate]:
-        return sorted(Duplicate(row, self._best[key].row, key) for row, key in self._losers)
 
 
 class Change(NamedTuple):
