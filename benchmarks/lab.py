@@ -26,6 +26,7 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, submit
 from penstock.engine.worker.loop import Worker
 from penstock.model.adaptive import ClaimBounds
+from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
@@ -142,7 +143,7 @@ class Bench:
     async def resume(self, job_id: UUID) -> None:
         async with self.db.acquire() as conn:
             await conn.execute("UPDATE jobs SET paused = false WHERE id = $1", job_id)
-        await self.runtime.broker.wake("any")
+        await self.runtime.broker.send(Ticket("any"))
 
     async def until_done(self, job_id: UUID, patience: float = _PATIENCE_S) -> None:
         async with asyncio.timeout(patience):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from penstock.catalog.fields import FIELDS
 from penstock.catalog.problem_codes import CODES
+from penstock.model.network.webhooks import TRIES
 from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES, RetryRule
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
-from penstock.model.webhooks import TRIES
 from penstock.settings import Settings
 
 NOTE = "<!-- Written by docs/generate.py from the code; change it there. -->\n\n"

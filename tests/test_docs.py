@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from penstock.model.network.webhooks import new_secret, secret_bytes, signature
 from penstock.model.pipeline import Pipeline
-from penstock.model.webhooks import new_secret, secret_bytes, signature
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 from penstock.wiring import open_runtime

@@ -12,6 +12,7 @@ from benchmarks.entry import Entry, Line, Scale, at_most, reported
 from benchmarks.lab import Bench, Lab
 from benchmarks.measure import percentile
 from benchmarks.peers.marks import ENVIRONMENT, Marks
+from penstock.model.ticket import Ticket
 
 ABOUT = """\
 One worker process that has nothing else to do, one job of one item at a time. From the commit of
@@ -42,7 +43,7 @@ async def dispatch(bench: Bench, samples: int) -> Waits:
             called = time.monotonic()
             job_id = await bench.submit("payload", {"marks": number})
             committed = time.monotonic()
-            await bench.runtime.broker.wake("any")
+            await bench.runtime.broker.send(Ticket("any"))
             while await bench.state(job_id) != "done":
                 await asyncio.sleep(_LOOK_S)
             begun = marks.time_of(number)

@@ -11,6 +11,7 @@ from uuid import UUID
 from benchmarks.entry import Entry, Line, Scale, reported
 from benchmarks.lab import Bench, Lab
 from benchmarks.measure import Figures, percentile
+from penstock.model.ticket import Ticket
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
@@ -43,7 +44,7 @@ async def one_light_job(light: Bench, work_ms: float) -> float:
     """Milliseconds from submit to done."""
     began = time.monotonic()
     job_id = await light.submit("noop", {"items": _LIGHT, "workMs": work_ms})
-    await light.runtime.broker.wake("any")
+    await light.runtime.broker.send(Ticket("any"))
     while await light.state(job_id) != "done":
         await asyncio.sleep(0.002)
     return (time.monotonic() - began) * 1000
@@ -79,7 +80,7 @@ async def beside(lab: Lab, work_ms: float, scale: Scale) -> list[Line]:
             heavy = await bench.submit(
                 "noop", {"items": scale.of(200_000, 50_000), "workMs": work_ms}
             )
-            await bench.runtime.broker.wake("any")
+            await bench.runtime.broker.send(Ticket("any"))
             while not await bench.done(heavy):
                 await asyncio.sleep(_LOOK_S)
             conn = await bench.connect()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from benchmarks.entry import Entry, Line, Scale, at_least, reported
 from benchmarks.lab import Bench, Lab
 from benchmarks.measure import timed
+from penstock.model.ticket import Ticket
 
 _CLIENTS = 8
 _OPEN = "SELECT 1 FROM jobs WHERE state IN ('queued', 'running') AND NOT paused LIMIT 1"
@@ -20,7 +21,7 @@ async def submit_all(bench: Bench, count: int, *, wake: bool) -> None:
         for _ in numbers:
             await bench.submit("payload", {"items": 1})
             if wake:
-                await bench.runtime.broker.wake("any")
+                await bench.runtime.broker.send(Ticket("any"))
 
     await asyncio.gather(*(client() for _ in range(_CLIENTS)))
 
@@ -47,7 +48,7 @@ async def backlog(bench: Bench, count: int, processes: int) -> float:
         await bench.lab.checkpoint()
         async with timed() as clock:
             await bench.execute("UPDATE jobs SET paused = false WHERE paused")
-            await bench.runtime.broker.wake("any")
+            await bench.runtime.broker.send(Ticket("any"))
             await until_idle(bench)
     return count / clock.seconds
 

@@ -66,6 +66,9 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL 15 or newer; unset runs the embedded server."
     )
+    broker: Literal["postgres"] = Field(
+        "postgres", description="What wakes workers: PostgreSQL's NOTIFY."
+    )
     database_pooler: Literal["none", "transaction"] = Field(
         "none",
         description="`transaction`: behind `PENSTOCK_DATABASE_URL` is a pooler that shares sessions"

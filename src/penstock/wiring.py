@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.app.bulk_operations import BulkService
 from penstock.blobs.local import LocalBlobs
-from penstock.brokers.postgres import PostgresBroker
+from penstock.brokers import BROKERS
 from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import FAILPOINT, Failpoints
 from penstock.engine.queue_depth import QueueDepthCache
@@ -137,7 +137,7 @@ async def open_runtime(
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
     known = pipelines or {one.name: one for one in PIPELINES}
     sealer = sealer_of(settings)
-    broker = PostgresBroker(owner_dsn, settings.database_schema, log, listens=listens)
+    broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
     try:
         await broker.start()
         yield Runtime(

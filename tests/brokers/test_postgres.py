@@ -11,6 +11,7 @@ import asyncpg
 
 from penstock.brokers.postgres import PostgresBroker
 from penstock.logs import get_logger
+from penstock.model.ticket import Ticket
 
 SCHEMA = "t_broker"
 PATIENCE_S = 5.0
@@ -39,7 +40,7 @@ async def next_lane(told: asyncio.Queue[str]) -> str:
 async def test_a_single_wake_up_is_told_at_once(owner_dsn: str) -> None:
     broker = teller(owner_dsn)
     async with heard_by_others(owner_dsn) as told:
-        await broker.wake("standard")
+        await broker.send(Ticket("standard"))
         assert await next_lane(told) == "standard"
     await broker.close()
 
@@ -47,11 +48,11 @@ async def test_a_single_wake_up_is_told_at_once(owner_dsn: str) -> None:
 async def test_a_burst_is_told_together_and_its_end_is_not_lost(owner_dsn: str) -> None:
     broker = teller(owner_dsn)
     async with heard_by_others(owner_dsn) as told:
-        await broker.wake("first")
+        await broker.send(Ticket("first"))
         began = time.monotonic()
         for _ in range(500):
-            await broker.wake("standard")
-        await broker.wake("last")
+            await broker.send(Ticket("standard"))
+        await broker.send(Ticket("last"))
         took = time.monotonic() - began
         lanes = [await next_lane(told)]
         while "last" not in lanes:
@@ -65,8 +66,8 @@ async def test_a_burst_is_told_together_and_its_end_is_not_lost(owner_dsn: str) 
 async def test_who_leaves_tells_what_is_untold(owner_dsn: str) -> None:
     broker = teller(owner_dsn)
     async with heard_by_others(owner_dsn) as told:
-        await broker.wake("first")
-        await broker.wake("second")
+        await broker.send(Ticket("first"))
+        await broker.send(Ticket("second"))
         await broker.close()
         assert [await next_lane(told), await next_lane(told)] == ["first", "second"]
 
@@ -75,13 +76,13 @@ async def test_a_listener_hears_of_the_end_of_a_burst(owner_dsn: str) -> None:
     listener = PostgresBroker(owner_dsn, SCHEMA, get_logger())
     await listener.start()
     # Listening anew counts as a wake-up: something may have been told before.
-    await listener.wait(0.01)
+    await listener.receive(0.01)
     broker = teller(owner_dsn)
-    await broker.wake("standard")
-    await listener.wait(PATIENCE_S)
-    await broker.wake("standard")
+    await broker.send(Ticket("standard"))
+    await listener.receive(PATIENCE_S)
+    await broker.send(Ticket("standard"))
     began = time.monotonic()
-    await listener.wait(PATIENCE_S)
+    await listener.receive(PATIENCE_S)
     assert time.monotonic() - began < PATIENCE_S
     await broker.close()
     await listener.close()

@@ -15,6 +15,7 @@ from tests.checker.polling import until
 from tests.fixtures import Bench
 
 from penstock.engine import ending
+from penstock.model.ticket import Ticket
 from penstock.store.database import CONNECTION_ERRORS
 
 
@@ -34,7 +35,7 @@ class Ordeal(Bench):
     async def sent_and_told(self) -> UUID:
         """A tiny job, and workers are woken for it as the API does."""
         job_id = await self.send(1)
-        await self.runtime.broker.wake((await self.job(job_id))["lane"])
+        await self.runtime.broker.send(Ticket((await self.job(job_id))["lane"]))
         return job_id
 
     async def value_or_nothing(self, sql: str, *args: Any) -> Any:

@@ -19,6 +19,7 @@ from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.governor import Governor
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.webhooks import Receiver
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
 from penstock.model.ports import (
@@ -35,7 +36,6 @@ from penstock.model.ports import (
     Winner,
 )
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
-from penstock.model.webhooks import Receiver
 
 LIMITS = {
     "rows": 1_000_000,

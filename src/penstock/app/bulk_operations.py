@@ -22,6 +22,7 @@ from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.bulk import BulkAction
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.reprocess import Selection
+from penstock.model.ticket import Ticket
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
@@ -94,7 +95,7 @@ class _Turn:
             )
             return await self._note_failure(error)
         if self._wake is not None:
-            await self._runtime.broker.wake(self._wake)
+            await self._runtime.broker.send(Ticket(self._wake))
         return goes_on
 
     async def _step(self, conn: Connection, operation: Operation) -> bool:

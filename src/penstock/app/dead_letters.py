@@ -19,6 +19,7 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Receipt, submit
 from penstock.model.errors import NotThere, PenstockError, PermanentError, TransientError
 from penstock.model.fairness import PRIORITIES
+from penstock.model.ticket import Ticket
 from penstock.store import webhooks
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
@@ -89,7 +90,7 @@ async def reprocess_all(
             picked = await _pick(conn, which, done)
             lanes = await _reprocess_chunk(runtime, conn, asked, picked, done)
         for lane in lanes:
-            await runtime.broker.wake(lane)
+            await runtime.broker.send(Ticket(lane))
         if not done.more:
             break
         runtime.failpoints.reach("between_chunks")

@@ -14,6 +14,7 @@ from penstock.engine.runtime import Runtime
 from penstock.model.errors import PermanentError
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus, JobState
+from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.jobs import reprocess as store
@@ -63,5 +64,5 @@ async def retry_failed(
             retried.append(job["id"])
             lanes.add(made.lane)
     for lane in sorted(lanes):
-        await runtime.broker.wake(lane)
+        await runtime.broker.send(Ticket(lane))
     return Retried(tuple(retried), more)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import asyncpg
 
 from penstock.model.ports import Log
+from penstock.model.ticket import Ticket
 
 # The last is what asyncpg says of a connection that was cut in the middle of a statement.
 _LOST = (
@@ -36,6 +38,7 @@ class PostgresBroker:
         self._woken = asyncio.Event()
         self._quiet_until = 0.0
         self._untold: set[str] = set()
+        self._heard_lanes: set[str] = set()
         self._telling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -47,9 +50,12 @@ class PostgresBroker:
                 self._log.warning("not listening yet, workers poll", error=repr(error))
                 self._forget()
 
-    async def wake(self, lane: str) -> None:
-        """Tell workers that something is due; called after the commit that made it so."""
-        self._untold.add(lane)
+    async def send(self, ticket: Ticket) -> None:
+        """Workers only need to know the lane: the claim itself finds what to do."""
+        if ticket.delay_ms:
+            # Workers know from the database when their next work is due.
+            return
+        self._untold.add(ticket.lane)
         now = time.monotonic()
         if now >= self._quiet_until:
             self._quiet_until = now + _TOGETHER_S
@@ -75,7 +81,7 @@ class PostgresBroker:
                 self._log.warning("wake-up was lost, workers will poll", error=repr(error))
                 self._forget()
 
-    async def wait(self, timeout: float) -> None:
+    async def receive(self, timeout: float) -> Sequence[Ticket]:
         """Until a wake-up or the time is over."""
         if self._connection is None or self._connection.is_closed():
             async with self._busy:
@@ -91,8 +97,10 @@ class PostgresBroker:
             async with asyncio.timeout(timeout):
                 await self._woken.wait()
         except TimeoutError:
-            return
+            return ()
         self._woken.clear()
+        heard, self._heard_lanes = self._heard_lanes, set()
+        return [Ticket(lane) for lane in sorted(heard)]
 
     async def close(self) -> None:
         if self._telling is not None:
@@ -119,7 +127,8 @@ class PostgresBroker:
                 self._woken.set()
         return self._connection
 
-    def _heard(self, *_: object) -> None:
+    def _heard(self, *told: object) -> None:
+        self._heard_lanes.add(str(told[-1]))
         self._woken.set()
 
     def _forget(self) -> None:

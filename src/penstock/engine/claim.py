@@ -193,7 +193,9 @@ async def _choose(
     if served.job_id is not None:
         if served.job_id in locked:
             return None
-        return await claims.choose_stage_of_job(conn, served.job_id, limits.pipelines)
+        return await claims.choose_stage_of_job(
+            conn, served.job_id, limits.pipelines, served.stages
+        )
     if limits.holds_ingest:
         others = await _choose_by_turn(
             conn, worker, served, limits, list(empty_handed), locked, no_ingest=True
@@ -228,10 +230,11 @@ async def _lease_items(
     locked: Collection[UUID],
 ) -> list[Lease]:  # fmt: skip
     if work.grouped:
-        grouped = await (_lease_ungrouped if work.ungrouped else _lease_groups)(
-            conn, turn.org_id, work, size, item_ms
-        )
-        if grouped:
+        if work.ungrouped:
+            grouped = await _lease_ungrouped(conn, work, size, item_ms)
+        else:
+            grouped = await _lease_groups(conn, turn.org_id, work, size, item_ms, served.group)
+        if grouped or served.group is not None:
             return grouped
     works, sizes = [work], [size]
     if work.pending < size and served.job_id is None:
@@ -290,9 +293,7 @@ def choose_rows(
     return [candidate.row_no for candidate in chosen], fresh[-1] + 1 if fresh else 0
 
 
-async def _lease_ungrouped(
-    conn: Connection, org_id: int, work: Work, size: int, item_ms: float
-) -> list[Lease]:
+async def _lease_ungrouped(conn: Connection, work: Work, size: int, item_ms: float) -> list[Lease]:
     """One lease over items of any group, for a stage that ignores groups."""
     found = await claims.pick_ungrouped(conn, work, size)
     rows, _ = choose_rows(found, size)
@@ -303,11 +304,11 @@ async def _lease_ungrouped(
 
 
 async def _lease_groups(
-    conn: Connection, org_id: int, work: Work, size: int, item_ms: float
+    conn: Connection, org_id: int, work: Work, size: int, item_ms: float, only: str | None
 ) -> list[Lease]:
     """One lease per free group: its head items in order, up to the first that must wait. With a
     pace only the head itself: the next one waits without a slot."""
-    picked = await claims.pick_groups(conn, org_id, work, _MOST_GROUPS, size)
+    picked = await claims.pick_groups(conn, org_id, work, _MOST_GROUPS, size, only)
     leases: list[Lease] = []
     worst, room = 0, size
     for group, candidates in picked.items():

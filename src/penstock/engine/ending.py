@@ -12,6 +12,7 @@ from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.errors import ItemError, PenstockError, PermanentError, TransientError
 from penstock.model.policy import JOB, RetryPolicy
 from penstock.model.text.redaction import redacted
+from penstock.model.ticket import Ticket
 from penstock.store.database import Connection
 from penstock.store.jobs import claims, dead_letters, jobs, slices
 
@@ -114,7 +115,7 @@ async def fail_or_retry(
                 {"attempt": attempts, "inMs": delay, "error": shown.as_json()}, worker,
             )  # fmt: skip
     if lane is not None:
-        await runtime.broker.wake(lane)
+        await runtime.broker.send(Ticket(lane))
 
 
 def trace_of(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Pipeline, RowBatch, Traits
+from penstock.model.ticket import Ticket
 from penstock.store.accounts import usage
 from penstock.store.database import from_json, to_json
 from penstock.store.jobs import ingest as stored
@@ -261,4 +262,4 @@ class Ingest:
 
     async def _wake(self, lanes: frozenset[str]) -> None:
         for lane in lanes:
-            await self._runtime.broker.wake(lane)
+            await self._runtime.broker.send(Ticket(lane))

@@ -26,8 +26,9 @@ from penstock.model.network.fetching import (
     StreamedResponse,
 )
 from penstock.model.network.governor import CallLimit
+from penstock.model.network.webhooks import Receiver
 from penstock.model.products import FoundProducts, LinkCandidate
-from penstock.model.webhooks import Receiver
+from penstock.model.ticket import Ticket
 
 P = TypeVar("P")
 
@@ -112,11 +113,17 @@ class Children(Protocol):
 
 
 class Broker(Protocol):
-    """Wakes workers. Lost, repeated or reordered wake-ups do no harm."""
+    """Wakes workers. Losing, doubling or reordering tickets changes nothing."""
 
     async def start(self) -> None: ...
-    async def wake(self, lane: str) -> None: ...
-    async def wait(self, timeout: float) -> None: ...
+    async def send(self, ticket: Ticket) -> None:
+        """Called after the commit that made the work claimable. Never fails its caller: workers
+        also look on their own."""
+
+    async def receive(self, timeout: float) -> Sequence[Ticket]:
+        """Wait for tickets, or until the time is over. Tickets that name no job, or none at all,
+        mean: look whether anything can be claimed."""
+
     async def close(self) -> None: ...
 
 

@@ -20,6 +20,15 @@ from penstock import __version__
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError, PenstockError, PermanentError
 from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest, FetchResponse
+from penstock.model.network.webhooks import (
+    PIPELINE,
+    POLICY,
+    REJECTED,
+    TRIES,
+    Receiver,
+    message_id,
+    signature,
+)
 from penstock.model.outcomes import Done, Fail, Outcome, Retry, Skip
 from penstock.model.pipeline import (
     Config,
@@ -34,15 +43,6 @@ from penstock.model.pipeline import (
 )
 from penstock.model.ports import Context, Receivers
 from penstock.model.text.redaction import redacted
-from penstock.model.webhooks import (
-    PIPELINE,
-    POLICY,
-    REJECTED,
-    TRIES,
-    Receiver,
-    message_id,
-    signature,
-)
 
 # Parallel deliveries, so that a slow receiver does not delay others.
 _AT_ONCE = 16

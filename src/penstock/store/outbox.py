@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from penstock.model.webhooks import CHATTY, PIPELINE
+from penstock.model.network.webhooks import CHATTY, PIPELINE
 from penstock.store.database import Connection
 from penstock.store.jobs.followers import EventRange
 from penstock.store.queries import load

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError, PenstockError
+from penstock.model.network.webhooks import PIPELINE, Receiver
 from penstock.model.ports import Sealer
-from penstock.model.webhooks import PIPELINE, Receiver
 from penstock.store.database import Connection, Database, to_json
 from penstock.store.jobs import dead_letters
 from penstock.store.queries import load

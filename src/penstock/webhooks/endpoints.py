@@ -12,15 +12,15 @@ from penstock.engine.runtime import Runtime
 from penstock.model.errors import BadInput, NotThere, PermanentError
 from penstock.model.ids import new_id
 from penstock.model.network.fetching import FetchPurpose
-from penstock.model.reprocess import Selection
-from penstock.model.states import TERMINAL_ITEM_STATUSES
-from penstock.model.webhooks import (
+from penstock.model.network.webhooks import (
     DEFAULT_EVENTS,
     TEST_EVENT,
     checked_filters,
     new_secret,
     secret_bytes,
 )
+from penstock.model.reprocess import Selection
+from penstock.model.states import TERMINAL_ITEM_STATUSES
 from penstock.store import webhooks
 from penstock.store.database import Connection
 from penstock.store.jobs import dead_letters

@@ -14,8 +14,9 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.services.follow import follow
 from penstock.model.fairness import PRIORITIES, lane_of
 from penstock.model.ids import new_id
+from penstock.model.network.webhooks import PIPELINE
 from penstock.model.states import TERMINAL_JOB_STATES
-from penstock.model.webhooks import PIPELINE
+from penstock.model.ticket import Ticket
 from penstock.store import outbox
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import jobs
@@ -70,7 +71,7 @@ class Outbox:
 
     async def _wake(self, lanes: frozenset[str]) -> None:
         for lane in lanes:
-            await self._runtime.broker.wake(lane)
+            await self._runtime.broker.send(Ticket(lane))
 
     async def _make(self, conn: Connection, new: Sequence[NewDelivery]) -> frozenset[str]:
         """Items and their rows in the log; answers the lanes to wake."""

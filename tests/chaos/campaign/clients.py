@@ -22,6 +22,7 @@ from penstock.engine.submit import Order, submit
 from penstock.model.errors import PenstockError
 from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
+from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.store.jobs import jobs
@@ -87,7 +88,7 @@ class Clients:
                 await keep_upload(runtime, conn, who, upload)
             receipt = await submit(runtime, conn, who, order)
         if not receipt.replayed:
-            await runtime.broker.wake(receipt.lane)
+            await runtime.broker.send(Ticket(receipt.lane))
         return receipt.job_id
 
     async def run(self) -> None:
@@ -135,7 +136,7 @@ class Clients:
         if lane is None:
             return None
         self.control[verb] += 1
-        await runtime.broker.wake(lane)
+        await runtime.broker.send(Ticket(lane))
         return UUID(str(row["id"])) if verb == "pause" else None
 
     async def _apply(
@@ -165,5 +166,5 @@ class Clients:
                 continue
             if lane is not None:
                 self.control["resume"] += 1
-                await self.ordeal.runtime.broker.wake(lane)
+                await self.ordeal.runtime.broker.send(Ticket(lane))
             return

@@ -26,6 +26,7 @@ from penstock.app.preview import check_first_rows, job_of_upload, prepare_previe
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.submit import Order, Receipt, admit, is_known, submit
 from penstock.model.errors import BadInput, Unavailable
+from penstock.model.ticket import Ticket
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
@@ -47,7 +48,7 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
         receipt = await _submit(api, who, order, upload)
     api.runtime.failpoints.reach("after_submit")
     if not receipt.replayed:
-        await api.runtime.broker.wake(receipt.lane)
+        await api.runtime.broker.send(Ticket(receipt.lane))
     return receipt
 
 

@@ -12,6 +12,7 @@ from penstock.api.jobs.control_schemas import CloneOrder
 from penstock.api.jobs.schemas import Receipt
 from penstock.api.jobs.shapes import load_job
 from penstock.app.clone import Copy, clone
+from penstock.model.ticket import Ticket
 
 router = APIRouter(tags=["control"])
 
@@ -39,5 +40,5 @@ async def clone_job(
         job = await load_job(conn, job_id)
         receipt = await clone(api.runtime, conn, who, job, copy)
     if not receipt.replayed:
-        await api.runtime.broker.wake(receipt.lane)
+        await api.runtime.broker.send(Ticket(receipt.lane))
     return receipt_answer(receipt)

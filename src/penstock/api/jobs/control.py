@@ -20,6 +20,7 @@ from penstock.app.kickoff import kickoff
 from penstock.engine.ending import cancel
 from penstock.model.errors import PermanentError
 from penstock.model.states import TERMINAL_JOB_STATES
+from penstock.model.ticket import Ticket
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
@@ -90,7 +91,7 @@ async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId)
     if made.operation_id is not None:
         ended = await go_on(api.runtime, made.operation_id, _REPROCESS_SECONDS)
     elif made.lane is not None:
-        await api.runtime.broker.wake(made.lane)
+        await api.runtime.broker.send(Ticket(made.lane))
     async with api.db.scoped(who.scope, readonly=True) as conn:
         shown = await load_job_shape(conn, job_id)
         if made.operation_id is not None:
@@ -128,7 +129,7 @@ async def _change(
             # Its last settle came between.
             raise _wrong_state(verb, shown["state"])
     if lane is not None:
-        await api.runtime.broker.wake(lane)
+        await api.runtime.broker.send(Ticket(lane))
     return answer(shown)
 
 

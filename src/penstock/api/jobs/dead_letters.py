@@ -32,6 +32,7 @@ from penstock.api.jobs.dead_letter_schemas import (
 from penstock.api.jobs.schemas import Receipt
 from penstock.app import dead_letters as engine
 from penstock.app.dead_letters import Asked, Done
+from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.jobs import dead_letters
@@ -157,7 +158,7 @@ async def reprocess_letter(
 
     made = await once(request, api, who, ["letter", letter_id], act)
     for lane in lanes:
-        await api.runtime.broker.wake(lane)
+        await api.runtime.broker.send(Ticket(lane))
     return made
 
 

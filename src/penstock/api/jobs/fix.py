@@ -14,6 +14,7 @@ from penstock.api.jobs.control_schemas import FixOrder, RemapOrder, Reprocessed
 from penstock.api.jobs.shapes import load_job, load_job_shape
 from penstock.app import bulk, fix
 from penstock.model.errors import NotThere
+from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.jobs import reprocess
 
@@ -79,7 +80,7 @@ def _row_no(job_id: UUID, item: str) -> int:
 
 async def _answer(api: Api, who: Principal, job_id: UUID, made: bulk.Reprocessed) -> Response:
     if made.lane is not None:
-        await api.runtime.broker.wake(made.lane)
+        await api.runtime.broker.send(Ticket(made.lane))
     async with api.db.scoped(who.scope, readonly=True) as conn:
         shown = await load_job_shape(conn, job_id)
     body: dict[str, Any] = {"reprocessed": made.items, "leftOut": made.left_out, "job": shown}

@@ -23,6 +23,7 @@ from penstock.api.jobs.shapes import state_of
 from penstock.app.retry_now import Hurried, hurry_all, hurry_named
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.model.states import ItemStatus
+from penstock.model.ticket import Ticket
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
@@ -201,7 +202,7 @@ async def retry_waiting(request: Request, api: ApiParts, who: Writer) -> Respons
         made = await hurry_all(opened, wanted, lambda: time.monotonic() > deadline)
     await _audit(request, api, who, order, made)
     for lane in made.lanes:
-        await api.runtime.broker.wake(lane)
+        await api.runtime.broker.send(Ticket(lane))
     left_out = max(0, len(set(order.item_ids)) - made.rows)
     return answer({"retried": made.rows, "leftOut": left_out, "more": made.more})
 

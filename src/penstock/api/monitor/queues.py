@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from penstock.api.http.access import Admin, ApiParts, address_of
 from penstock.api.http.answers import answer
 from penstock.api.monitor.schemas import LanePage, LaneShape, PauseLaneQuery
+from penstock.model.ticket import Ticket
 from penstock.store.workers import lanes
 
 router = APIRouter(tags=["queues"])
@@ -45,5 +46,5 @@ async def resume_lane(request: Request, api: ApiParts, who: Admin, lane: Lane) -
         changed = await lanes.resume(conn, lane, who.user_id, address_of(request))
         shown = await lanes.get_lane(conn, lane)
     if changed:
-        await api.runtime.broker.wake(lane)
+        await api.runtime.broker.send(Ticket(lane))
     return answer(shown)

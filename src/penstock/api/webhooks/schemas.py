@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import Shape, split_commas
-from penstock.model.webhooks import DEFAULT_EVENTS, message_id
+from penstock.model.network.webhooks import DEFAULT_EVENTS, message_id
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import from_json
 from penstock.webhooks.endpoints import DEFAULT_OVERLAP_HOURS, Wanted

@@ -29,6 +29,7 @@ from penstock.api.webhooks.schemas import (
     webhook_shape,
 )
 from penstock.model.errors import NotAllowed
+from penstock.model.ticket import Ticket
 from penstock.store import webhooks as store
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
@@ -241,7 +242,7 @@ async def redeliver(
         endpoint = {"org_id": row["org_id"], "id": row["endpoint_id"]}
         after = {"deliveryId": str(delivery_id)}
         await _audit(conn, request, who, endpoint, "redeliver", after=after)
-    await api.runtime.broker.wake(lane)
+    await api.runtime.broker.send(Ticket(lane))
     return _accepted(delivery_id)
 
 

@@ -12,6 +12,7 @@ from penstock.api.webhooks.schemas import delivery_shape, full_delivery, webhook
 from penstock.cli.errors import NOT_FOUND, CliError
 from penstock.cli.local_session import local_admin, opened, opened_engine, quiet_logs
 from penstock.engine.runtime import Runtime
+from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store import webhooks as store
 from penstock.store.accounts import accounts
@@ -141,7 +142,7 @@ async def redeliver(delivery_id: UUID) -> UUID:
             lane = await endpoints.redeliver(runtime, act.conn, row, act.who.user_id)
             endpoint = {"org_id": row["org_id"], "id": row["endpoint_id"]}
             await act.audit(endpoint, "redeliver", {"deliveryId": str(delivery_id)})
-        await runtime.broker.wake(lane)
+        await runtime.broker.send(Ticket(lane))
     return delivery_id
 
 

@@ -13,6 +13,7 @@ from penstock.engine import ending
 from penstock.engine.reprocess import let_go
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import ItemError
+from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.store.jobs import claims, reconcile
@@ -93,7 +94,7 @@ class Reconciler:
             stage=still[0].stage, limit_ms=limit_ms,
         )  # fmt: skip
         if lane is not None:
-            await self._runtime.broker.wake(lane)
+            await self._runtime.broker.send(Ticket(lane))
         return lane is not None
 
     async def _let_go(self, holder: UUID, job_id: UUID) -> bool:
@@ -113,5 +114,5 @@ class Reconciler:
         # Should never happen: whoever reads this has found a bug, and the job goes on meanwhile.
         self._runtime.log.error("stuck job was mended", job=str(job_id), found=wrong)
         for lane in written.lanes:
-            await self._runtime.broker.wake(lane)
+            await self._runtime.broker.send(Ticket(lane))
         return True

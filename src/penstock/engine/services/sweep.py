@@ -12,6 +12,7 @@ from penstock.engine import ending
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import return_crashed
 from penstock.model.errors import ItemError
+from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS, Connection
 from penstock.store.jobs import claims, jobs, slices
@@ -113,7 +114,7 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
         else:
             lanes |= await _return_whole(conn, lost)
     for lane in lanes:
-        await runtime.broker.wake(lane)
+        await runtime.broker.send(Ticket(lane))
 
 
 async def _return_whole(conn: Connection, lost: slices.Expired) -> set[str]:

@@ -27,6 +27,7 @@ from penstock.engine.worker.reaper import LocalWorkerReaper
 from penstock.engine.worker.slots import Slots
 from penstock.model.adaptive import ClaimBounds
 from penstock.model.fairness import serves_one_org
+from penstock.model.ticket import Ticket
 from penstock.store.jobs import claims
 from penstock.store.jobs.claims import Served
 from penstock.store.workers import workers
@@ -181,10 +182,18 @@ class Worker:
             gc.collect()
             self._tidied_at = now
 
-    async def run_once(self) -> bool:
+    async def run_ticket(self, ticket: Ticket) -> bool:
+        """One claim of the work that the ticket names, here and now; False if there is none, as
+        with a ticket that came twice."""
+        stages = [ticket.stage] if ticket.stage else None
+        return await self.run_once(
+            replace(self._served, job_id=ticket.job_id, stages=stages, group=ticket.group or None)
+        )
+
+    async def run_once(self, served: Served | None = None) -> bool:
         """One claim, worked and settled here and now; False if there was nothing to do, or no time
         left for it."""
-        claimed = await self._claim()
+        claimed = await self._claim(served)
         if claimed is None:
             return False
         is_over = self._deadline is not None and time.monotonic() >= self._deadline
@@ -210,7 +219,7 @@ class Worker:
             done += 1
         return done
 
-    async def _claim(self) -> Claim | None:
+    async def _claim(self, served: Served | None = None) -> Claim | None:
         figures = self._runtime.figures
         limits = replace(self._limits, holds_ingest=self._heartbeat.overloaded)
         if figures.is_busy:
@@ -219,7 +228,7 @@ class Worker:
             claimed = await claim(
                 self._runtime.db,
                 self.id,
-                self._served,
+                served or self._served,
                 limits,
                 figures=figures,
                 locked=self._locked,
@@ -271,7 +280,7 @@ class Worker:
         waits: set[asyncio.Task[object]] = {asyncio.create_task(self._stopping.wait())}
         if len(self._running) < self._slots:
             timeout = min(timeout, await self._until_due(timeout))
-            waits.add(asyncio.create_task(self._runtime.broker.wait(timeout)))
+            waits.add(asyncio.create_task(self._runtime.broker.receive(timeout)))
         try:
             await asyncio.wait(
                 {*waits, *self._running}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
@@ -422,7 +431,7 @@ class Worker:
         if settled.written.completed or (settled.opened and now > self._quiet_until):
             self._quiet_until = now + _QUIET_SECONDS
             for lane in settled.written.lanes:
-                await self._runtime.broker.wake(lane)
+                await self._runtime.broker.send(Ticket(lane))
 
     def _beside(self) -> list[asyncio.Task[None]]:
         """What runs beside the work: the services if this one leads, and this machine's dead."""

@@ -24,6 +24,7 @@ class Served:
     pipelines: Sequence[str] | None = None
     stages: Sequence[str] | None = None
     job_id: UUID | None = None
+    group: str | None = None
 
     @property
     def pool(self) -> str:
@@ -141,9 +142,9 @@ async def choose_stage(
 
 
 async def choose_stage_of_job(
-    conn: Connection, job_id: UUID, known: Sequence[str]
+    conn: Connection, job_id: UUID, known: Sequence[str], stages: Sequence[str] | None = None
 ) -> tuple[Turn, Work] | None:
-    row = await conn.fetchrow(_sql.choose_stage_of_job, job_id, known)
+    row = await conn.fetchrow(_sql.choose_stage_of_job, job_id, known, stages)
     if row is None:
         return None
     return Turn(row["org_id"], row["weight"], row["vstart"]), _work(row)
@@ -199,7 +200,7 @@ async def forget_paces(conn: Connection) -> None:
 
 
 async def pick_groups(
-    conn: Connection, org_id: int, work: Work, groups: int, size: int
+    conn: Connection, org_id: int, work: Work, groups: int, size: int, only: str | None = None
 ) -> Mapping[str, list[tuple[int, int, bool]]]:
     """Row number, crashes and whether it is due, of the head of each free group."""
     rows = await conn.fetch(
@@ -211,6 +212,7 @@ async def pick_groups(
         groups,
         size,
         org_id,
+        only,
     )
     picked: dict[str, list[tuple[int, int, bool]]] = {}
     for group, row_no, crashes, due in rows:

@@ -103,6 +103,7 @@ LEFT JOIN org_time t ON t.org_id = j.org_id AND t.pool = ''
 LEFT JOIN virtual_clock c ON c.pool = ''
 CROSS JOIN LATERAL (
     SELECT * FROM job_stages s WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp()
+      AND ($3::text[] IS NULL OR s.name = ANY ($3))
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
 ) AS st
 WHERE j.id = $1 AND j.pipeline = ANY ($2::text[])
@@ -161,6 +162,7 @@ WITH RECURSIVE groups (group_key) AS (
         ORDER BY i.row_no LIMIT 1
     ) AS head
     WHERE (head.due_at IS NULL OR head.due_at <= statement_timestamp())
+      AND ($8::text IS NULL OR g.group_key = $8)
       AND NOT EXISTS (SELECT 1 FROM slices s
                       WHERE s.org_id = $7 AND s.pipeline = $3 AND s.stage = $4
                         AND s.group_key = g.group_key)
