@@ -14,6 +14,7 @@ from tests.fixtures import Bench
 from penstock.api.jobs.schemas import FullJob, Kickoff
 from penstock.api.live.schemas import EventPage
 from penstock.brokers.postgres import PostgresBroker
+from penstock.model.ticket import Ticket
 from penstock.store.database import Database
 
 
@@ -21,10 +22,10 @@ from penstock.store.database import Database
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lanes: list[str] = []
 
-    async def wake(_: PostgresBroker, lane: str) -> None:
-        lanes.append(lane)
+    async def send(_: PostgresBroker, ticket: Ticket) -> None:
+        lanes.append(ticket.lane)
 
-    monkeypatch.setattr(PostgresBroker, "wake", wake)
+    monkeypatch.setattr(PostgresBroker, "send", send)
     return lanes
 
 
