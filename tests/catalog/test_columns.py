@@ -42,7 +42,7 @@ def test_the_evidence_of_one_cell(cell: str, evidence: str | None) -> None:
     [
         (["3.350", "12,50"], "comma", ""),
         (["3.350", "12.50"], "point", ""),
-        (["3.350", "90.750"], None, "two ways"),
+        (["3.350", "90.750"], None, "ambiguous"),
         (["12,50", "12.50"], None, "mixed"),
         (["3.350", "1.234.567"], "comma", ""),
         ([*["1,5"] * 1, *[f"{n},50" for n in range(40)], "12.75"], "comma", "Nearly all"),
@@ -72,7 +72,7 @@ def test_a_file_of_two_minds_decides_nothing() -> None:
     [
         (["03/04/2026", "13/04/2026"], "dmy", ""),
         (["03/04/2026", "04/13/2026"], "mdy", ""),
-        (["03/04/2026"], None, "two ways"),
+        (["03/04/2026"], None, "ambiguous"),
         (["13/04/2026", "04/13/2026"], None, "in others"),
     ],
 )

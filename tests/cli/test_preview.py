@@ -61,4 +61,4 @@ def test_a_profile_that_was_found_is_named(cli: Cli) -> None:
     assert "acme, version 1, found by its columns" in cli("preview", "goods.csv").stdout
     (cli.cwd / "acme.toml").write_text(profile + "[rules]\n")
     (cli.cwd / "bad.toml").write_text('rules = """{"type": "nonsense"}"""\n' + profile)
-    assert "no JSON Schema" in cli("profiles", "import", "bad.toml", code=2).stderr
+    assert "not a JSON Schema" in cli("profiles", "import", "bad.toml", code=2).stderr

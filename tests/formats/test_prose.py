@@ -74,7 +74,7 @@ def test_texts_without_a_table(file: Path, text: str, seems: str) -> None:
     error = refusal(file)
     assert error.code == "UNSUPPORTED_TYPE"
     assert seems in error.message
-    assert "say its `delimiter`" in error.message
+    assert "set its `delimiter`" in error.message
     # Who knows better is believed.
     assert read(file, {"format": "csv"}).found["format"] == "csv"
 
@@ -107,7 +107,7 @@ def test_a_table_in_a_page_is_read_and_the_rest_told_of(file: Path) -> None:
         ["A-2", "Nut | M4", "0,90"],
     ]
     assert "Alle Preise in EUR" in found.found["preamble"][-1]["text"]
-    assert any("stands in a text" in said for said in found.found["ambiguities"])
+    assert any("is inside a text" in said for said in found.found["ambiguities"])
 
 
 def test_dumps_of_databases_are_refused_with_advice(file: Path) -> None:

@@ -51,7 +51,7 @@ def named_errors() -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise TransientError(
                 "STORAGE_FULL",
-                "There is no space left for files on the server. Try again once there is.",
+                "The server has no space left for files. Try again later.",
             ) from error
         raise Unavailable(
             "BLOB_UNAVAILABLE", f"Files cannot be stored: {error.strerror}."

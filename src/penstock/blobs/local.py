@@ -168,4 +168,4 @@ def _read_head(path: Path) -> bytes:
             with path.open("rb") as file:
                 return file.read(HEAD_BYTES)
         except FileNotFoundError as error:
-            raise NotThere("FILE_NOT_FOUND", "The file's content is gone") from error
+            raise NotThere("FILE_NOT_FOUND", "The content of the file was deleted") from error

@@ -126,8 +126,7 @@ class LocalPartial:
             if digest is not None and checksum is not None and digest.digest() != checksum[1]:
                 raise PermanentError(
                     "CHECKSUM_MISMATCH",
-                    "The bytes are not those of `Upload-Checksum`. None were kept: send them"
-                    " again.",
+                    "The bytes do not match `Upload-Checksum`. None were kept: send them again.",
                 )
         except (BadInput, PermanentError) as error:
             # A client that breaks off resumes at the offset; the others repeat this part.

@@ -52,8 +52,7 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
         except Exception as error:
             # Decoders raise many kinds of exceptions for broken files.
             raise _unreadable(
-                "is no picture that can be shown: not a JPEG, PNG, WebP, GIF or AVIF, or a broken"
-                " one"
+                "is not a picture: not a JPEG, PNG, WebP, GIF or AVIF, or a broken one"
             ) from error
 
 
@@ -84,4 +83,4 @@ def _fitting(image: Picture, box: int) -> bytes:
 
 
 def _unreadable(why: str) -> BadInput:
-    return BadInput("PICTURE_UNREADABLE", f"What lies at the picture's address {why}.")
+    return BadInput("PICTURE_UNREADABLE", f"The file at the picture's URL {why}.")

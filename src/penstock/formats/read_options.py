@@ -114,7 +114,7 @@ def check_options(options: ReadOptions) -> None:
         if value is not None and (len(value) > 1 or value in "\r\n") and not _may_be(name, value):
             raise wrong_option(name, value, "it must be one character")
     if options.delimiter is not None and options.delimiter == options.quote:
-        raise wrong_option("delimiter", options.delimiter, "it is the quote too")
+        raise wrong_option("delimiter", options.delimiter, "it is the same as the quote")
     for name in ("header_row", "skip_rows"):
         value = getattr(options, name)
         if value is not None and value < 0:

@@ -135,7 +135,7 @@ def _chosen(
         if wanted.isdecimal() and 1 <= int(wanted) <= len(files):
             return files[int(wanted) - 1]
         raise BadInput(
-            "INVALID_PARAMETERS", f"member {wanted!r}: the ZIP archive holds {shown or 'nothing'}",
+            "INVALID_PARAMETERS", f"member {wanted!r}: the archive contains {shown or 'nothing'}",
             option="member",
         )  # fmt: skip
     if len(files) > 1:
@@ -143,7 +143,7 @@ def _chosen(
     if len(files) != 1:
         raise BadInput(
             "ARCHIVE_NOT_ONE_FILE",
-            f"The ZIP archive holds {len(names):,} files ({shown or 'none'}): "
+            f"The ZIP archive contains {len(names):,} files ({shown or 'none'}): "
             "name the one to read as `member`, or send each",
             files=len(names),
             names=names[:_MAX_NAMED],
@@ -170,11 +170,11 @@ def check_zip(archive: zipfile.ZipFile, size: int, limits: Mapping[str, int]) ->
     """Check the declared sizes before inflating; entries cannot exceed them."""
     entries = archive.infolist()
     if len(entries) > _MAX_ENTRIES:
-        raise BadInput("ARCHIVE_BOMB", f"The archive holds {len(entries):,} files")
+        raise BadInput("ARCHIVE_BOMB", f"The archive contains {len(entries):,} files")
     check_inflated(sum(entry.file_size for entry in entries), size, limits)
     for entry in entries:
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise corrupt("archive", f"{entry.filename} is packed in a way that is not known")
+            raise corrupt("archive", f"{entry.filename} uses an unknown compression method")
     ends = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < ends:
@@ -191,7 +191,7 @@ def check_inflated(inflated: int, packed: int, limits: Mapping[str, int]) -> Non
 
 def bomb(size: int) -> BadInput:
     return BadInput(
-        "ARCHIVE_BOMB", f"Unpacked, the file has {size:,} bytes or more, which is not allowed"
+        "ARCHIVE_BOMB", f"Uncompressed, the file has {size:,} bytes or more, which is not allowed"
     )
 
 

@@ -145,7 +145,7 @@ class Child:
 def _error_frame(error: BaseException) -> bytes:
     if isinstance(error, MemoryError):
         error = PermanentError(
-            "TOO_LARGE_FOR_MEMORY", "Working on this needs more memory than is allowed"
+            "TOO_LARGE_FOR_MEMORY", "Processing this needs more memory than allowed"
         )
     try:
         payload = encode_error(error)

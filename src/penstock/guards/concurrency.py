@@ -171,6 +171,6 @@ class _Line:
             )  # fmt: skip
         return Unavailable(
             "SERVER_BUSY",
-            f"This server does as much of the kind `{work.name}` as it can. Try again.",
+            f"This server is busy with requests of the kind `{work.name}` as it can. Try again.",
             retry_after_ms=_RETRY_MS, work=work.name,
         )  # fmt: skip

@@ -164,6 +164,6 @@ def _later(line: _Line, name: str) -> Waiting:
     wait = max(0.0, line.limit.not_before - _now_ms())
     return Waiting(
         "API_RATE_LIMIT",
-        f"{name} is called no more often for now",
+        f"{name} may not be called more often for now",
         retry_after_ms=max(1, round(wait)) if wait else None,
     )

@@ -41,7 +41,9 @@ class Inflater:
             try:
                 piece = self._unpacker.decompress(raw, _PIECE)
             except zlib.error as error:
-                raise Unavailable("NETWORK_ERROR", "The answer is packed wrongly.") from error
+                raise Unavailable(
+                    "NETWORK_ERROR", "The answer's compression is invalid."
+                ) from error
             if piece:
                 yield piece
             if self._unpacker.eof:

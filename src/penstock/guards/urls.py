@@ -57,7 +57,7 @@ def parse_url(url: str) -> Target:
     if len(url) > MAX_LENGTH:
         refuse(f"it is longer than {MAX_LENGTH} characters")
     if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
-        refuse("it holds a space, a control character or a backslash")
+        refuse("it contains a space, a control character or a backslash")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -68,7 +68,7 @@ def parse_url(url: str) -> Target:
     if not parts.netloc:
         refuse("it names no host")
     if "@" in parts.netloc:
-        refuse("it carries a user name or a password")
+        refuse("it contains a user name or a password")
     if port == 0:
         refuse("there is no port 0")
     host, address = _host(parts.netloc)
@@ -100,9 +100,9 @@ def _host(netloc: str) -> tuple[str, Address | None]:
         try:
             address = ipaddress.IPv6Address(inside)
         except ValueError:
-            refuse("its host is no address")
+            refuse("its host is not a valid address")
         if address.scope_id is not None:
-            refuse("its address names a network card")
+            refuse("its address contains a zone")
         return str(address), address
     name = netloc.rpartition(":")[0] if ":" in netloc else netloc
     if ":" in name or "%" in name or "[" in name or "]" in name:
@@ -113,13 +113,13 @@ def _host(netloc: str) -> tuple[str, Address | None]:
         try:
             plain = idna.encode(plain, uts46=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
-            refuse("its host is no name")
+            refuse("its host is not a valid name")
     labels = plain.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         try:
             return plain, ipaddress.IPv4Address(plain)
         except ValueError:
-            refuse("write an address as four numbers with dots in between")
+            refuse("write the address as four numbers separated by dots")
     if len(plain) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        refuse("its host is no name")
+        refuse("its host is not a valid name")
     return plain, None

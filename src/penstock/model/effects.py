@@ -76,7 +76,7 @@ class EffectWriter:
     # Idempotent SQL for tables of the writer's own, run by every migration.
     tables: str = ""
     # What an item shows whose effect came too late.
-    late = ItemError("OUT_OF_DATE", "What this row was compared with has changed meanwhile")
+    late = ItemError("OUT_OF_DATE", "The product that this row was compared with has changed since")
 
     def check(self, effect: Any) -> Any:
         """The effect as it will be stored, or ValueError. Runs before the transaction: a bad

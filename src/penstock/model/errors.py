@@ -85,8 +85,8 @@ class BadInput(PermanentError):
 def file_too_large(limit: int) -> BadInput:
     return BadInput(
         "FILE_TOO_LARGE",
-        f"The file is larger than {limit:,} bytes, the most that is taken here. Split it, send it"
-        " compressed (gzip or zip), or have PENSTOCK_MAX_FILE_BYTES raised.",
+        f"The file is larger than {limit:,} bytes, the limit of this server. Split it, send it"
+        " compressed (gzip or zip), or ask the administrator to raise PENSTOCK_MAX_FILE_BYTES.",
         limit=limit,
     )
 

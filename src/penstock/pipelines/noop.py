@@ -232,7 +232,7 @@ def _is_to_fail(item: Item, config: NoopConfig) -> bool:
 
 
 def _failure(config: NoopConfig) -> Outcome:
-    error = ItemError(config.fail_code, "This row was told to fail")
+    error = ItemError(config.fail_code, "This row fails as configured")
     match config.fail_how:
         case "fail":
             return Fail(error)
@@ -241,7 +241,7 @@ def _failure(config: NoopConfig) -> Outcome:
         case "notFound":
             return NotFound(error)
         case "skip":
-            return Skip("This row was told to be skipped")
+            return Skip("This row is skipped as configured")
         case "wait":
             return Retry(error, after_ms=10, counted=False)
         case "raise":

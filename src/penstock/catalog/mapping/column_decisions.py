@@ -84,11 +84,9 @@ def _decide(
             style = whole
             notes.append(f"Numbers like 3.350 follow the other columns: decimal {whole}")
         else:
-            notes.append(
-                "Numbers like 3.350 can be read in two ways and nothing tells: set `decimal`"
-            )
+            notes.append("Numbers like 3.350 are ambiguous in this column: set `decimal`")
     elif how == "mixed":
-        notes.append("Decimal commas and points are mixed: each number is read by its own shape")
+        notes.append("Decimal commas and points are mixed: each number is read by itself")
     elif how == "leaning":
         notes.append(f"Nearly all numbers have a decimal {style}; those that do not are checked")
     order = _order(column, notes)
@@ -104,7 +102,7 @@ def _order(column: ColumnStats, notes: list[str]) -> DateOrder | None:
     if day and month:
         notes.append("Dates begin with the day in some cells and with the month in others")
     elif column.marks["date?"]:
-        notes.append("Dates like 03/04/2026 can be read in two ways and nothing tells: set `dates`")
+        notes.append("Dates like 03/04/2026 are ambiguous in this column: set `dates`")
     return None
 
 

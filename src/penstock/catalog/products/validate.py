@@ -109,7 +109,7 @@ def _compile(rules: Mapping[str, Any] | None) -> Any:
     if expanded_size(rules) > MAX_EXPANDED_SIZE:
         raise BadInput(
             "INVALID_CONFIG",
-            f"The rules grow beyond {MAX_EXPANDED_SIZE:,} parts when their references are followed",
+            f"The rules expand to more than {MAX_EXPANDED_SIZE:,} parts through references",
         )
     try:
         # Untrusted patterns: this engine takes time linear in the text.
@@ -121,7 +121,7 @@ def _compile(rules: Mapping[str, Any] | None) -> Any:
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         reason = str(error).split("\n", 1)[0][:300]
-        raise BadInput("INVALID_CONFIG", f"The rules are no JSON Schema: {reason}") from error
+        raise BadInput("INVALID_CONFIG", f"The rules are not a JSON Schema: {reason}") from error
 
 
 def _refuse_references(schema: Any, depth: int) -> None:

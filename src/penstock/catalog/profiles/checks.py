@@ -134,14 +134,14 @@ def _check_value(value: Any, room: int) -> None:
         _check_text(value)
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise unusable("it holds a number that is not finite")
+            raise unusable("it contains a number that is not finite")
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**63:
-            raise unusable("it holds a number of more than 64 bits")
+            raise unusable("it contains a number of more than 64 bits")
     elif isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str):
-                raise unusable("it holds a key that is no text")
+                raise unusable("it contains a key that is not a string")
             _check_text(name)
     elif value is not None and not isinstance(value, list):
         raise unusable(f"it holds a {type(value).__name__}")
@@ -157,11 +157,11 @@ def _parts_of(value: Any) -> Any:
 
 def _check_text(text: str) -> None:
     if "\0" in text:
-        raise unusable("a text holds the character NUL")
+        raise unusable("a text contains the character NUL")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise unusable("a text holds half a character") from None
+        raise unusable("a text contains a lone surrogate") from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:

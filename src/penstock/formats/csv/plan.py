@@ -84,7 +84,9 @@ def plan_csv(
     comment = _comment_of(sample, sniffed.width)
     layout = _layout(sample, options, comment)
     if not sample.rows or (layout.width == 0 and not layout.header.names):
-        raise BadInput("EMPTY_FILE", "The file holds no table: send a header and at least one row.")
+        raise BadInput(
+            "EMPTY_FILE", "The file contains no table: send a header and at least one row."
+        )
     plan = _plan_of(sample, layout, sniffed, encoding, comment, limits)
     return plan, _report(plan, sample, layout, sniffed, encoding, options)
 
@@ -95,7 +97,7 @@ def _check_for_prose(text: str, sniffed: SniffResult, options: ReadOptions) -> N
         return
     seems = describe_prose(text[:SAMPLE_CHARS].splitlines()[:SAMPLE_ROWS], sniffed)
     if seems is not None:
-        raise refused(f"{seems}, without a table; if it is one, say its `delimiter`")
+        raise refused(f"{seems}, without a table; if it is one, set its `delimiter`")
 
 
 def _encoding(source: Source, options: ReadOptions) -> Encoding:
@@ -241,9 +243,9 @@ def _report(
         _doubt_positions(report, dialect, sample.rows[layout.start : layout.stop][:_LOOKED_AT])
     beside = len(layout.preamble) + len(layout.footer)
     if dialect.ruled and beside >= layout.stop - layout.start:
-        report.doubt(f"the table stands in a text, of which {beside:,} lines were left out", 0.6)
+        report.doubt(f"the table is inside a text, of which {beside:,} lines were left out", 0.6)
     if sniffed.score < 0.4 and not options.delimiter and not single:
-        report.doubt("the lines are cut into unequal numbers of cells", 0.5)
+        report.doubt("the lines have different numbers of cells", 0.5)
     return report
 
 

@@ -114,7 +114,7 @@ def _placed(lines: Sequence[str], options: ReadOptions) -> SniffResult | None:
         return None
     found = find_positions(lines)
     if found is None:
-        raise wrong_option("format", "fixed", "the lines share no blanks: say the `widths`")
+        raise wrong_option("format", "fixed", "the lines share no blanks: set the `widths`")
     return SniffResult(Dialect(UNIT, "", gaps=found.gaps), len(found.gaps) + 1, 1.0)
 
 

@@ -87,7 +87,7 @@ def find_encoding(source: Source) -> Encoding:
         if errors.found > 3:
             raise BadInput(
                 "UNSUPPORTED_TYPE",
-                f"The file begins as {marked.upper()} text, but what follows near byte "
+                f"The file starts as {marked.upper()} text, but is not near byte "
                 f"{errors.first:,} is not",
             )
         return Encoding(marked, "replace", note=note)

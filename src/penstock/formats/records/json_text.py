@@ -26,7 +26,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise invalid(f"the key {twice!r} comes twice in one object")
+        raise invalid(f"the key {twice!r} occurs twice in one object")
     return found
 
 
@@ -59,12 +59,12 @@ def check_text(value: Any) -> None:
     match value:
         case str():
             if "\0" in value:
-                raise invalid("a text holds \\u0000")
+                raise invalid("a text contains \\u0000")
             if not value.isascii():
                 try:
                     value.encode()
                 except UnicodeEncodeError:
-                    raise invalid("a text holds half of a surrogate pair") from None
+                    raise invalid("a text contains a lone surrogate") from None
         case dict():
             for name, member in value.items():
                 check_text(name)
@@ -131,7 +131,7 @@ class JsonText:
                 raise invalid(f"expected a key, found {self.peek()!r}")
             name = self.value()
             if name in seen:
-                raise invalid(f"the key {name!r} comes twice in one object")
+                raise invalid(f"the key {name!r} occurs twice in one object")
             seen.add(name)
             self.take(":")
             yield name

@@ -75,7 +75,7 @@ class XmlText:
             ) from None
         except UnicodeDecodeError as error:
             raise BadInput(
-                "INVALID_XML", f"The XML says it is {error.encoding}, but is not: {error.reason}"
+                "INVALID_XML", f"The XML declares {error.encoding}, but is not: {error.reason}"
             ) from None
 
     def _began(self, name: str, attributes: dict[str, str]) -> None:

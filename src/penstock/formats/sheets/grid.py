@@ -51,12 +51,12 @@ def choose_sheet(
             sheet for sheet in sheets if sheet.cells
         ]
         if not shown:
-            raise BadInput("EMPTY_FILE", "The workbook is empty: no sheet holds anything.")
+            raise BadInput("EMPTY_FILE", "The workbook is empty: all sheets are empty.")
         most = max(sheet.cells for sheet in shown)
         chosen = next(sheet for sheet in shown if sheet.cells >= most / 4)
         others = [s.name for s in shown if s is not chosen and s.cells >= most / 4]
         if others:
-            report.doubt(f"other sheets hold tables too: {', '.join(others[:10])}", 0.7)
+            report.doubt(f"other sheets contain tables too: {', '.join(others[:10])}", 0.7)
     report.sheet = chosen.name
     return chosen
 
@@ -127,7 +127,7 @@ def _layout(cells: list[list[str]], first: int, sheet: SheetInfo, options: ReadO
         if not 0 <= at < len(cells):
             raise BadInput(
                 "INVALID_PARAMETERS",
-                f"header_row {options.header_row}: the sheet has nothing in that row",
+                f"header_row {options.header_row}: that row of the sheet is empty",
                 option="header_row",
             )
         return find_layout(cells, header_at=at)

@@ -47,7 +47,7 @@ def read_html(
         chosen = choose_sheet(tables, _largest(tables, options), report)
         asked = options.format is not None or options.sheet is not None
         if not asked and page.share(chosen.number - 1) < _MIN_SHARE:
-            raise refused("an HTML page with much else than a table; name the table as `sheet`")
+            raise refused("an HTML page with much other text; name the table as `sheet`")
         number = chosen.number - 1
         head = _Page(source, encoding, limits, number)
         plan = {

@@ -84,7 +84,7 @@ def _workbook(container: OleFile) -> bytes:
         raise protected("The workbook")
     content = container.stream("Workbook", "Book")
     if content is None:
-        raise refused("an old Office document that is no workbook")
+        raise refused("an old Office document that is not a workbook")
     return content
 
 

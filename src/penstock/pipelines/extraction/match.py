@@ -34,7 +34,7 @@ from penstock.pipelines.extraction.matcher import (
 from penstock.pipelines.extraction.plan import plan_of, source_of
 from penstock.pipelines.extraction.rows import GROUP
 
-UNNAMED = "Nothing to know the product by: it needs an id, a SKU, a GTIN or an MPN"
+UNNAMED = "The product has no identifier: it needs an id, a SKU, a GTIN or an MPN"
 
 
 class FileRows(Protocol):
@@ -225,7 +225,7 @@ def _duplicate(verdict: Duplicate, result: Any) -> Outcome:
 
 def _part(verdict: Part, result: Mapping[str, Any]) -> Outcome:
     if verdict.parent is None:
-        why = f"More than {MAX_VARIANTS:,} rows name the same parent: map that column otherwise"
+        why = f"More than {MAX_VARIANTS:,} rows name the same parent: map that column differently"
         return Fail(ItemError("GROUP_TOO_LARGE", why), result)
     why = f"Part of the product in row {verdict.parent}"
     return Skip(why, {**result, MATCH: "part"}, code="PART_OF_PRODUCT")

@@ -297,7 +297,7 @@ def plan_of(job: Job) -> tuple[Plan, Validator]:
     """Compiled once per job and process."""
     if "profile" not in job.context:
         raise PermanentError(
-            "INVALID_CONFIG", "This job was begun by an older version of Penstock. Clone it."
+            "INVALID_CONFIG", "This job was started by an older version of Penstock. Clone it."
         )
     kept = {name: job.context[name] for name in ("profile", "decisions", "rates")}
     return _compiled(tuple(job.header or ()), orjson.dumps(kept), job.config.base_currency)
