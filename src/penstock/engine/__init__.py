@@ -1,1 +1,1 @@
-"""Submit, ingest, claim, run, settle, finish, sweep: one row's way."""
+"""The way of an item: submit, ingest, claim, run, settle, finish, reprocess."""

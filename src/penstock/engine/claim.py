@@ -1,4 +1,5 @@
-"""Pick the fairest work and lease it: one claim at a time, by the database's clock."""
+"""Choose the next work fairly and lease it. Claims run one at a time and use the database's
+clock."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 from penstock.store.jobs import claims
 from penstock.store.jobs.claims import Candidate, Lease, Served, Turn, Work
 
-# Empty-handed choices a single claim corrects before it gives up for now.
+# Choices without claimable work that one claim corrects before it returns nothing.
 _MOST_TRIES = 16
 _MOST_RESTS = 4
 _MOST_ORGS = 64
@@ -28,10 +29,10 @@ _LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
 _MOST_NEIGHBOURS = 400
 _MOST_GROUPS = 32
-# Settles that wait for one job in a row hold it for less; beyond it, it is not one of us.
+# Settles hold a job's lock for less than this; a longer lock is not held by the engine.
 _WAIT_FOR_JOB_MS = 1000
 _LOOK_AGAIN_S = 1.0
-# What ingest and finish are expected to take, before anyone knows better.
+# Expected duration of an ingest or finish that has not been measured yet.
 _WHOLE_JOB_MS = 1000.0
 
 
@@ -45,7 +46,7 @@ class Limits:
     org_cap: int
     own_cap: int
     pipelines: Sequence[str]
-    # Too much is waiting already: an ingest is taken only by who finds nothing else to do.
+    # The queue is overloaded: claim an ingest only if there is no other work.
     holds_ingest: bool = False
     # Pipelines and stages that need only one member of their items' checkpoints, and which.
     brief: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -65,21 +66,21 @@ class Claim:
 
     @property
     def suspect(self) -> bool:
-        """It may kill its worker, and should do so alone."""
+        """The item crashed workers before, so it runs alone."""
         return self.leases[0].suspect
 
 
 class LockedJobs:
-    """Jobs that somebody keeps locked, for longer than any of us does: a claim that waited for one
-    would hold up all others. They are left out, and looked at again without waiting."""
+    """Jobs that another transaction keeps locked for longer than the engine does. Claims skip them,
+    since waiting for one would delay every other claim, and check them again without waiting."""
 
     def __init__(self) -> None:
         self.ids: set[UUID] = set()
         self._look_at = 0.0
 
     async def found(self, db: Database, suspects: Collection[UUID]) -> None:
-        """One of these was waited for in vain; which, is seen by who is not free now. If all are,
-        it was something else of theirs, and they come later all the same."""
+        """A lock wait timed out. Record which of these jobs are still locked; if none is, defer all
+        of them."""
         known = set(self.ids)
         self.ids.update(suspects)
         await self._look(db)
@@ -106,7 +107,7 @@ async def claim(
     db: Database, worker: str, served: Served, limits: Limits, *,
     figures: Figures | None = None, locked: LockedJobs | None = None,
 ) -> Claim | None:  # fmt: skip
-    """The next claim, or None when nothing is due. ``figures`` say how much of it is right."""
+    """The next claim, or None when nothing is due. Its size follows from ``figures``."""
     began = time.monotonic()
     empty_handed: list[int] = []
     rests: Counter[int] = Counter()
@@ -132,7 +133,7 @@ async def claim(
             return Claim(turn, work, leases, lease, jobs, items, began)
         rests[turn.org_id] += 1
         if rests[turn.org_id] == _MOST_RESTS:
-            # Others must not wait until all its idle stages have been looked at.
+            # Other orgs must not wait until all idle stages of this one have been checked.
             empty_handed.append(turn.org_id)
     return None
 
@@ -140,8 +141,8 @@ async def claim(
 async def _load(
     db: Database, work: Work, leases: Sequence[Lease], member: str | None
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Jobs and items of a claim, read outside the claim lock: a stopped reader must not hold up
-    everyone. The claim stands already, so a lost connection is tried again."""
+    """Read the jobs and items of a claim, outside the claim lock, so that a stopped reader does not
+    delay other claims. The claim is committed already, so a lost connection is retried."""
     for tries_left in range(_LOAD_TRIES - 1, -1, -1):
         try:
             async with db.acquire() as conn:
@@ -161,7 +162,8 @@ async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, figures: Figures,
     turn: Turn, work: Work, locked: Collection[UUID],
 ) -> tuple[list[Lease], int]:  # fmt: skip
-    """Leases over what there is to take of this work, and for how long; maybe none."""
+    """Open leases over claimable items of this work; answers the leases, if any, and their
+    duration."""
     if work.kind != "items":
         leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
     else:
@@ -178,7 +180,7 @@ async def _take(
         if leases:
             await claims.open_leases(conn, turn, work, leases, worker, lease, in_turn=in_turn)
         else:
-            # Alone in its transaction: it locks a job, and those are locked in order.
+            # Alone in its transaction: it locks a job, and jobs are locked in order.
             await claims.rest_stage(conn, work)
     except asyncpg.LockNotAvailableError as error:
         raise _WaitedInVain({work.job_id, *(one.job_id for one in leases)}) from error
@@ -189,7 +191,7 @@ async def _choose(
     conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int],
     locked: Collection[UUID],
 ) -> tuple[Turn, Work] | None:  # fmt: skip
-    """Whose turn it is and at what; orgs that turn out to have nothing are noted."""
+    """Choose an org and a stage of one of its jobs. Orgs without claimable work are recorded."""
     if served.job_id is not None:
         if served.job_id in locked:
             return None
@@ -255,12 +257,13 @@ async def _lease_items(
         if not leases and found:
             crashes = found[0].crashes
             room = max_batch_after_crashes(crashes, size)
-        # Who shares a claim dies together: suspects only with their like, and few of them.
+        # Items of one claim crash together: those that crashed before are claimed apart, and few at
+        # a time.
         if not found or found[0].crashes != crashes or room <= 0:
             continue
         rows, floor = choose_rows(found, most, room)
         room -= len(rows)
-        # Only the first stage is filled in row order; later ones must be looked through whole.
+        # Only the first stage fills in row order; in later ones any row may be pending.
         floor = floor if one.position == 0 else 0
         expected = len(rows) * item_ms
         leases.append(Lease(new_id(), one.job_id, rows, floor, expected, suspect=crashes >= 2))
@@ -268,8 +271,8 @@ async def _lease_items(
 
 
 def max_batch_after_crashes(crashes: int, size: int) -> int:
-    """How many may go together: after one crash an eighth, after two each goes alone, so that the
-    one that kills its worker is found while its neighbours finish."""
+    """The largest claim of items that crashed this often: an eighth after one crash, one item after
+    two. So the item that kills its worker is isolated while the others finish."""
     if crashes >= 2:
         return 1
     return max(1, size // 8) if crashes else size
@@ -278,8 +281,8 @@ def max_batch_after_crashes(crashes: int, size: int) -> int:
 def choose_rows(
     candidates: Sequence[Candidate], size: int, room: int | None = None
 ) -> tuple[list[int], int]:
-    """Rows to take and the new floor: what is due first, an item that saw a crash apart. ``room``
-    is what others have left of the claim."""
+    """Rows to claim and the new floor: due items first, items that crashed apart from the others.
+    ``room`` is the space left in the claim."""
     if not candidates:
         return [], 0
     worst = candidates[0].crashes

@@ -1,4 +1,4 @@
-"""What a stage may use while it works."""
+"""What stages may use: implements the `Context` port."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from penstock.model.ports import Blobs, Call, Calls, Children, Fetchers, Log, P
 
 @dataclass(slots=True)
 class StopSign:
-    """Raised by the heartbeat when a slice is lost, by shutdown, or by time."""
+    """Tells a slice to stop: its lease was lost, the worker shuts down, or its time is over."""
 
     reason: str | None = None
-    # What is done from now on can no longer be written.
+    # Results can no longer be written.
     lost: bool = False
     raised_at: float = 0.0
 
@@ -70,7 +70,7 @@ class Timer:
 
     @property
     def waited_ms(self) -> float:
-        """The part of it that this process did not spend computing."""
+        """The part of the time that this process did not spend computing."""
         return max(0.0, self.ms - (time.process_time() - self._cpu) * 1000)
 
 

@@ -1,4 +1,4 @@
-"""Which writer writes which effect."""
+"""Finds the writer of an effect by its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a job ends early: cancelled by someone, or failed because it could not be done."""
+"""End a job early: cancel it, or fail it for good."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.model.ticket import Ticket
 from penstock.store.database import Connection
 from penstock.store.jobs import claims, dead_letters, jobs, slices
 
-# Open items skipped in the transaction that ends the job; more are left to a worker.
+# Open items that are skipped in the transaction that ends the job. A worker skips the rest.
 MOST_SKIPPED_AT_ONCE = 2000
 _POSTPONED_MS = 500
 _LONGEST_TRACE = 16_000
@@ -24,7 +24,8 @@ _POLICY = RetryPolicy()
 
 
 async def cancel(conn: Connection, job_id: UUID) -> str | None:
-    """Cancel in the caller's transaction; answers the lane to wake, None if it had ended."""
+    """Cancel in the caller's transaction; answers the lane to wake, or None if the job had
+    ended."""
     return await _end(conn, job_id, "cancelled", None)
 
 
@@ -32,8 +33,8 @@ async def fail(
     conn: Connection, job_id: UUID, error: ItemError, worker: str | None, *, runs: int = 1,
     trace: str | None = None,
 ) -> str | None:  # fmt: skip
-    """Fail for good, as `cancel` cancels, and write the letter of it. ``runs``: how many runs came
-    to nothing with this failure."""
+    """Fail the job for good and write its dead letter. ``runs``: the number of runs that ended with
+    this failure."""
     return await _end(conn, job_id, "failed", _Failure(error, worker, runs, trace))
 
 
@@ -53,7 +54,7 @@ async def _end(conn: Connection, job_id: UUID, ending: str, failure: _Failure | 
     if begun is None:
         return None
     if failure is not None:
-        # Only one can begin the ending, so there is one letter for each failure.
+        # Only one transaction begins the ending, so each failure has one dead letter.
         await dead_letters.add_letter(
             conn, job_id, begun.pipeline, failure.error,
             runs=failure.runs, trace=failure.trace, worker=failure.worker,
@@ -75,10 +76,10 @@ def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
 async def fail_or_retry(
     runtime: Runtime, slice_id: UUID, job_row: Any, position: int, error: Exception, worker: str
 ) -> None:
-    """An ingest or finish raised: try the job again later, or fail it for good."""
+    """An ingest or finish raised an error: retry the job later, or fail it for good."""
     shown = ItemError.of(error)
     if isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(error, OSError):
-        # The server's trouble, not the job's: it goes on as if nothing had been tried.
+        # The database failed, not the job: this counts as no attempt.
         return await _postpone(runtime, slice_id, job_row, position)
     if isinstance(error, PenstockError) and not error.counted:
         return await _postpone(runtime, slice_id, job_row, position, error.retry_after_ms)
@@ -91,13 +92,13 @@ async def fail_or_retry(
     )
     lane: str | None = None
     async with runtime.db.transaction() as conn:
-        # Before the slice, as a cancel does: the other way round the two could block each other.
+        # Lock the job before the slice, as a cancel does, so that the two cannot deadlock.
         await claims.lock_claims(conn)
         if not await slices.take(conn, [slice_id]):
             return
         if permanent or attempts > JOB.retries:
             lane = await fail(conn, job_row["id"], shown, worker, trace=trace_of(error))
-        # One that is ending already must come to its end, however often that is tried.
+        # A job that is ending must end, however many attempts that takes.
         if lane is None:
             delay = JOB.delay_ms(
                 attempts, runtime.chance.random(), getattr(error, "retry_after_ms", 0) or 0
@@ -119,7 +120,7 @@ async def fail_or_retry(
 
 
 def trace_of(error: BaseException) -> str:
-    """Where it was raised: the last lines, if there are too many."""
+    """The traceback, cut to its last lines."""
     return redacted("".join(traceback.format_exception(error)))[-_LONGEST_TRACE:]
 
 

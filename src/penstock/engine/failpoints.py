@@ -1,6 +1,6 @@
-"""Places where tests make a process die or stop, so that recovery is tested and not hoped for.
+"""Places in the code where tests make a process die or stop, to test its recovery.
 
-``PENSTOCK_FAILPOINT=after_claim:kill`` ends the process with SIGKILL the first time it comes by;
+``PENSTOCK_FAILPOINT=after_claim:kill`` kills the process (SIGKILL) the first time it gets there;
 ``after_work:kill:3`` the third time; ``before_commit:stop`` stops it (SIGSTOP) instead;
 ``after_claim:raise`` raises. Several are separated by commas.
 """
@@ -19,35 +19,35 @@ NAMES = frozenset(
         "after_commit",
         "between_batches",
         "in_finish",
-        # A job's file is stored, and nothing else.
+        # The file of a job is stored; nothing else is.
         "after_upload",
-        # A job is written, and not committed.
+        # A job is written but not committed.
         "before_submit",
-        # A job is committed, and neither a worker nor its client knows of it yet.
+        # A job is committed; no worker was woken and the client has no answer yet.
         "after_submit",
-        # Leases are extended, the worker's own sign of life is not written yet.
+        # Leases are extended; the worker's own heartbeat is not written yet.
         "in_heartbeat",
         # A chunk of a bulk action over dead letters is committed.
         "between_chunks",
-        # Expired leases were found and none is taken yet.
+        # Expired leases were found; none is taken yet.
         "in_sweep",
-        # A step of an operation over many jobs.
+        # A step of a bulk operation.
         "bulk_before_commit",
         "bulk_after_commit",
-        # Some products of a job are put back.
+        # Some products of a job are restored by an undo.
         "undo_before_commit",
         "undo_after_commit",
         # Rows of an earlier job with the same file are copied.
         "recall_before_commit",
         "recall_after_commit",
-        # Some products that a file lacks are found, and taken off the shelf if asked.
+        # A chunk of a job effect is written.
         "job_effect_before_commit",
         "job_effect_after_commit",
-        # Bytes of an upload in several requests are on disk.
+        # Bytes of a resumable upload are on disk.
         "after_piece",
-        # All of them are, as a blob that no row names yet.
+        # The upload is complete, as a blob without a reference.
         "after_whole",
-        # Events became deliveries.
+        # A follower handled a range of events.
         "follow_before_commit",
         "follow_after_commit",
     }

@@ -1,4 +1,4 @@
-"""The last step of a job: its summary, or skipping what is left of one that ends early."""
+"""The last step of a job: write its summary, or skip the open items of a job that ends early."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ async def finish(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) 
 
 
 async def _write_effect(runtime: Runtime, lease: UUID, job: Job, effect: Effect) -> bool:
-    """In chunks, each a transaction of its own under the lease; False once that is lost."""
+    """Write a job effect in chunks, each in its own transaction under the lease; False if it was
+    lost."""
     writer = runtime.effects.job_writer(effect)
     place: str | None = None
     while True:

@@ -1,5 +1,5 @@
-"""The same request twice is done once: its answer is remembered with what it did, in one
-transaction, under the key its caller gave it."""
+"""Idempotency keys: the answer to a request is stored with its changes, in one transaction, and
+repeated for later requests with the same key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penstock.store.jobs import jobs
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, to be repeated to the byte."""
+    """A stored answer, repeated byte by byte."""
 
     status: int
     body: str
@@ -27,7 +27,7 @@ class Answer:
 
 
 def digest_of(meaning: Sequence[Any]) -> bytes:
-    """What tells one request from another."""
+    """A digest of the request: the same key with another digest is refused."""
     raw = orjson.dumps(meaning, option=orjson.OPT_SORT_KEYS, default=str)
     return hashlib.sha256(raw).digest()
 
@@ -40,8 +40,8 @@ def other_request() -> PermanentError:
 
 
 async def replay(conn: Connection, who: Principal, key: str, digest: bytes) -> Answer | None:
-    """The answer to this request, if it was made before; until the transaction ends nobody else
-    answers one with this key."""
+    """The stored answer, if this request was made before. Locks the key until the transaction
+    ends."""
     if not await jobs.try_key(conn, who.org_id, who.user_id, key):
         raise PermanentError(
             "IDEMPOTENCY_CONFLICT",

@@ -1,4 +1,4 @@
-"""Persist first: rows stream into items in adaptive batches, the cursor saved with each."""
+"""Store the rows of a job as items, in batches of adaptive size, each with the cursor after it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from penstock.store.jobs import jobs, result_cache, slices
 from penstock.store.jobs.result_cache import Source
 
 _COPIED_AT_ONCE = 2000
-# Tries of one batch that takes too long before the ingest starts over with small ones.
+# Attempts to store a slow batch before the ingest starts over with small batches.
 _BATCH_TRIES = 5
 
 
 class _Changed(Exception):
-    """The job that is copied is no longer what its file made of it."""
+    """The job whose results are copied was changed meanwhile."""
 
 
 class LeaseLost(Exception):
-    """Someone else has this ingest now; nothing more may be written."""
+    """The lease of this ingest was lost; nothing more may be written."""
 
 
 class Ingest:
@@ -61,14 +61,14 @@ class Ingest:
         self._timer = Timer()
 
     async def run(self, must_yield: Callable[[float], bool]) -> None:
-        """Read and store until the end, or until ``must_yield`` after so many seconds; then it
-        goes on later."""
+        """Read and store rows until the input ends, or until ``must_yield(seconds)`` is true; then
+        a later lease continues."""
         try:
             pipeline = self._pipeline
             job = self._runtime.job(self._row)
             self._traits = pipeline.traits(job.config)
             cursor = from_json(self._row["ingest_cursor"])
-            # Time never stops the reading itself; `must_yield` does, between batches.
+            # Only `must_yield` stops the reading, between batches.
             ctx = stage_context(self._runtime, self._stop, float("inf"), self._runtime.log)
             if cursor is None or "recalled" in cursor:
                 source = await look_up(self._runtime, pipeline, job, ctx)
@@ -114,14 +114,14 @@ class Ingest:
     async def _copy(
         self, source: Source, cursor: Any, must_yield: Callable[[float], bool]
     ) -> tuple[Any, bool]:
-        """Rows of an earlier job of the same file; answers where it stands now, and whether that is
-        the end. If that job is changed meanwhile, the rest is read from the file."""
+        """Copy rows of an earlier job of the same file; answers the cursor, and whether all rows
+        are copied. If that job is changed meanwhile, the rest is read from the file."""
         if cursor is not None and cursor["recalled"] != str(source.job_id):
             return cursor, False
         done = cursor["rows"] if cursor else 0
         while done < source.total:
             last = min(done + _COPIED_AT_ONCE, source.total)
-            # Only with the last row the file is looked through.
+            # The columns are known only with the last row.
             known = {name: one for name, one in source.cursor.items()
                      if name != "columns" or last == source.total}  # fmt: skip
             there = {**known, "rows": last, "recalled": str(source.job_id)}
@@ -170,14 +170,14 @@ class Ingest:
                 wait = self._sizer.error(self._runtime.chance.random())
                 if tries == 1:
                     self._runtime.log.warning("ingest batch will be tried again", error=repr(error))
-                # A server that is away or full is waited for, as long as the lease lasts. One that
-                # cannot do it in time will not do it later: smaller batches might.
+                # Wait for a server that is away or full for as long as the lease lasts. If it
+                # is too slow for this batch, smaller batches may succeed.
                 too_slow = isinstance(error, asyncpg.QueryCanceledError) and tries >= _BATCH_TRIES
                 if too_slow or self._stop.reason is not None:
                     raise
                 await asyncio.sleep(wait / 1000)
             else:
-                # Our own computing is no sign of a slow database, however long it held us up.
+                # Time that this process spent computing says nothing about the database.
                 rows = len(batch.rows)
                 size = sum(map(len, inputs))
                 self._sizer.calm(timer.waited_ms - pool_wait, rows, pool_wait, size)
@@ -198,10 +198,10 @@ class Ingest:
             )
 
     async def _store_once(self, batch: RowBatch, inputs: Sequence[str]) -> float:
-        """One batch in one transaction; answers how long the pool made it wait.
+        """Store one batch in one transaction; answers the wait for a connection.
 
-        The cursor in the database, not a counter of ours, says which rows are stored: after an
-        ambiguous commit the same batch is simply recognised as done.
+        The cursor in the database says which rows are stored, so that a batch is recognised as
+        stored after an ambiguous commit.
         """
         timer = Timer()
         async with self._runtime.db.transaction() as conn:
@@ -231,7 +231,8 @@ class Ingest:
         return pool_wait
 
     async def _count(self, conn: Any, rows: int, size: int) -> None:
-        """With what the org keeps; last, since other ingests of the org wait for that row."""
+        """Add the rows to the org's usage. Last, since other ingests of the org wait for that
+        row."""
         await usage.add_rows(conn, self._row["org_id"], rows, size, self._runtime.settings.quota)
 
     async def _end(self, learned: Any, source: Source | None = None) -> None:
@@ -248,7 +249,7 @@ class Ingest:
         await self._wake(written.lanes)
 
     async def _yield(self) -> None:
-        """Give the lease back; the next one goes on from the cursor."""
+        """Release the lease; the next one continues from the cursor."""
         async with self._runtime.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost

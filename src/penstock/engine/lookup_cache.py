@@ -1,4 +1,4 @@
-"""What this process looked up lately."""
+"""Recent lookups in the result cache, kept in memory."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from penstock.store.jobs.result_cache import Source
 
-# Name of an entry: org, file, and what decides the results besides it.
+# Key of an entry: org, file, and the cache key of the configuration.
 Key = tuple[int, str, str]
 _MOST_REMEMBERED = 64
 
 
 @dataclass(slots=True)
 class LookupCache:
-    """The last lookups of this process, for some minutes and never more than a few."""
+    """A few recent lookups, each kept for some minutes."""
 
     seconds: float = 300.0
     clock: Callable[[], float] = time.monotonic

@@ -1,5 +1,5 @@
-"""A look at the queue, at most once a second: counting it for every job would cost more than the
-job."""
+"""The depth of the queue, counted at most once a second: counting for every submit would cost more
+than the submit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FRESH_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Queue:
-    """What waits, what runs, and who is there to do it; standing jobs aside."""
+    """Waiting jobs, running jobs and available slots, without standing jobs."""
 
     depth: int
     waiting: int
@@ -26,9 +26,9 @@ class Queue:
     oldest_ms: int
     workers: int
     slots: int
-    # How long the installation takes for one job, all slots together; 0 is unknown.
+    # Average time between finished jobs, over all slots; 0 is unknown.
     job_ms: float
-    # Since when the watch has seen it at this level; None until it has looked.
+    # When the queue watch first saw this level; None before its first check.
     since: datetime | None
     level: Level
     dead_letters: int
@@ -36,7 +36,7 @@ class Queue:
 
 @dataclass(slots=True)
 class QueueDepthCache:
-    """The queue as of a moment ago; what this process added since then is counted in."""
+    """The cached depth, plus the jobs that this process added since it was counted."""
 
     levels: Levels = field(default_factory=Levels)
     _fresh_until: float = 0.0
@@ -52,7 +52,7 @@ class QueueDepthCache:
         return self._queue
 
     async def _count(self, conn: Connection) -> Queue:
-        # Whoever comes meanwhile goes by what was seen last, instead of counting too.
+        # Concurrent callers use the last count instead of counting too.
         self._fresh_until = time.monotonic() + _FRESH_SECONDS
         try:
             self._queue = await count_queue(conn, self.levels)
@@ -62,7 +62,7 @@ class QueueDepthCache:
         return self._queue
 
     def joined(self, *, delayed: bool) -> None:
-        """This process adds a job."""
+        """Count a job that this process adds."""
         queue = self._queue
         if queue is not None:
             queue.depth += 1

@@ -1,8 +1,8 @@
 """Run ended items again: a new generation of them and of their job.
 
-Few items are reopened in the transaction that asks for it. Many are reopened in chunks by a holder,
-an operation of `engine.bulk`: the job is marked with it, so that it cannot be complete, and no
-barrier opens, before the last chunk is in.
+A few items are reopened in the transaction of the request. Many are reopened in chunks by a bulk
+operation (`app.bulk_operations`), whose id the job carries until the last chunk is done: until then
+the job cannot complete, and no barrier opens.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from penstock.store.jobs import claims, dead_letters
 from penstock.store.jobs import reprocess as store
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, write_moves
 
-# Reopened under the claim lock, for which everyone waits; more are left to a holder.
+# Items reopened under the claim lock, which delays all claims; a bulk operation reopens the rest.
 MOST_AT_ONCE = 2000
 CHUNK = 5000
 
@@ -34,8 +34,8 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What was reopened. ``lane`` is to be woken; None: nothing changed. ``rest`` is what a holder
-    has still to do."""
+    """What was reopened. ``lane`` is to be woken; None: nothing changed. ``rest`` is left to a bulk
+    operation."""
 
     items: int = 0
     left_out: int = 0
@@ -46,7 +46,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """``next_row`` to go on after; None at the end."""
+    """A chunk; ``next_row`` is where to continue, None at the end."""
 
     items: int
     left_out: int
@@ -56,7 +56,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """Who keeps the job until up to ``most`` items are reopened."""
+    """The bulk operation that holds the job until up to ``most`` items are reopened."""
 
     by: UUID
     most: int
@@ -64,7 +64,7 @@ class _Hold:
 
 @dataclass(slots=True)
 class _Judged:
-    """The items of a window that are taken, and what that moves."""
+    """The items of a window that are reopened, and the change of the job's counters."""
 
     taken: list[int] = field(default_factory=list)
     left_out: int = 0
@@ -75,15 +75,15 @@ async def begin(
     runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, *, holder: UUID,
     user_id: int,
 ) -> Begun:  # fmt: skip
-    """Take the job up again in the caller's transaction, with all that is meant if that is little;
-    else ``holder`` goes on with `go_on`. ``user_id`` is who asks."""
+    """Reopen the job in the caller's transaction, and its items if they are few; otherwise the
+    operation ``holder`` continues with `go_on`. ``user_id`` made the request."""
     await claims.lock_claims(conn)
     job = await store.look_at(conn, job_id)
     if job is None:
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
     _refuse(job, selection)
     meant = selection.in_state(job["state"])
-    # What ended early goes on even if no item does: its ingest or its summary may be missing.
+    # A job that ended early is reopened even without items: its ingest or summary may be missing.
     takes_up = meant.whole_job and job["state"] in {JobState.FAILED, JobState.CANCELLED}
     most = meant.most(job)
     if meant.codes:
@@ -91,7 +91,7 @@ async def begin(
     window = None
     if most <= MOST_AT_ONCE:
         window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
-    # Few may be meant, and still be spread over more rows than one look takes in.
+    # The items may be few but spread over more rows than one window.
     if window is None or window.next_row is not None:
         await store.drop_finish(conn, job_id)
         await _renew(conn, job_id, JobMove(), meant, user_id, _Hold(holder, most))
@@ -109,8 +109,8 @@ async def go_on(
     runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
     after_row: int, holder: UUID,
 ) -> Chunk:  # fmt: skip
-    """The next chunk. No claim lock: the holder keeps the job from ending meanwhile, and a cancel,
-    which takes the job from its holder, is noticed under the job's own lock."""
+    """Reopen the next chunk. This needs no claim lock: the job cannot end while it has a holder,
+    and a cancel, which removes the holder, is seen under the job's lock."""
     job = await store.look_at(conn, job_id)
     if job is None or job["reopening"] != holder:
         raise Overtaken
@@ -121,7 +121,7 @@ async def go_on(
     if locked["reopening"] != holder:
         raise Overtaken
     if locked["state"] in TERMINAL_JOB_STATES:
-        # A worker of the version before knows no holders.
+        # Workers of the previous version know no holders.
         await _renew(conn, job_id, JobMove(), selection, None, _Hold(holder, 0))
     if window.next_row is None:
         await store.end_reopening(conn, job_id, holder)
@@ -130,7 +130,7 @@ async def go_on(
 
 
 async def let_go(conn: Connection, job_id: UUID, holder: UUID) -> None:
-    """The holder stops early; what it has reopened is worked, and then the job is complete."""
+    """Stop reopening. The items reopened so far are processed, then the job is complete."""
     if await store.end_reopening(conn, job_id, holder):
         await write_moves(conn, {job_id: JobMove()}, None)
 
@@ -167,8 +167,8 @@ async def _renew(
     conn: Connection, job_id: UUID, move: JobMove, meant: Selection, user_id: int | None,
     hold: _Hold | None = None,
 ) -> None:  # fmt: skip
-    """The job's part, after its items': state, generation, stages, counters, event; it may be
-    complete by that, where nothing was left to do but its summary."""
+    """Reopen the job itself, after its items: state, generation, stages, counters, event. It may be
+    complete by that, if only its summary was missing."""
     locked = await store.lock(conn, job_id)
     ended = locked["state"] in TERMINAL_JOB_STATES
     generation = await store.begin_again(
@@ -206,7 +206,7 @@ def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -
 
 
 class _Policies:
-    """What the job's pipeline says of its stages; the defaults where it no longer knows the job."""
+    """The stages of the job's pipeline; none where it no longer accepts the config."""
 
     def __init__(self, runtime: Runtime, job: Any) -> None:
         settings = runtime.settings
@@ -215,7 +215,7 @@ class _Policies:
             pipeline = runtime.pipeline(job["pipeline"])
             config = parse_config(pipeline, job["config"])
             self._stages = pipeline.stages(config)
-            # The first stage of such a job waits for all its rows.
+            # The first stage of this job waits for all rows.
             self.needs_full_input = pipeline.traits(config).needs_full_input
         except PenstockError:
             self._stages, self.needs_full_input = (), False

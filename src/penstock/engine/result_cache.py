@@ -1,5 +1,5 @@
-"""Results of the same file with the same configuration are used again: looked up in memory, then in
-the database, and copied row by row. What they would mean today is checked first."""
+"""Reuse the results of an earlier job with the same file and configuration: look them up in memory,
+then in the database, check that they are still valid, and copy them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.store.jobs.result_cache import Source
 
 
 def key_of(pipeline: Pipeline, job: Job) -> Key | None:
-    """None where nothing of the job may be used again."""
+    """The cache key of a job; None if its results must not be reused."""
     named = pipeline.cache_key(job.config)
     if named is None or job.file is None:
         return None
@@ -25,7 +25,7 @@ def key_of(pipeline: Pipeline, job: Job) -> Key | None:
 async def look_up(
     runtime: Runtime, pipeline: Pipeline, job: Job, ctx: StageContext
 ) -> Source | None:
-    """A job to copy from, if there is one and its results would be the same today."""
+    """An earlier job whose results are still valid, or None."""
     key = key_of(pipeline, job)
     if key is None or not runtime.settings.cache_hours:
         return None
@@ -54,7 +54,7 @@ class CacheRetentionConfig:
 
 
 class CacheRetention:
-    """What is too old to be used again goes."""
+    """Deletes cache entries that are too old."""
 
     name = "cache retention"
 
@@ -64,7 +64,7 @@ class CacheRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers how many entries went. Each chunk is a transaction of its own."""
+        """Answers the number of deleted entries. Each chunk is its own transaction."""
         dropped, last = 0, self._config.chunk
         while last == self._config.chunk:
             async with self._runtime.db.transaction() as conn:

@@ -1,4 +1,4 @@
-"""Work a claim: the stage over its items, time-boxed; what came of each item."""
+"""Run a stage over the items of a claim, within a time limit, and collect the outcomes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from penstock.model.pipeline import (
 )
 from penstock.store.database import from_json
 
-# Heavy work goes to the child in pieces, so that time boxes and lost leases are noticed.
+# CPU work goes to the child in pieces, so that time limits and lost leases are noticed.
 _MOST_IN_CHILD = 256
 _IN_CHILD_MS = 200.0
-# Items handled between two breaths: other slices of this process must not wait for long.
+# Yield to the event loop after this many items, so that other slices do not wait for long.
 YIELD_EVERY = 250
-# Beyond its time box and one item's own limit, a stage that has not come back is given up.
+# A stage that has not returned this long after its time limit and one item's is abandoned.
 _GRACE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
 class Worked:
-    """What came of the items of a claim, by position in ``claim.items``.
+    """The outcomes of a claim's items, by position in ``claim.items``.
 
-    None: not started, goes back without an attempt. ``crashed`` ones took a child process down.
+    None: not started, goes back without an attempt. ``crashed`` items killed a child process.
     """
 
     outcomes: list[Outcome | None]
@@ -44,12 +44,12 @@ class Worked:
     work_ms: float = 0
 
     def with_outcome(self, places: set[int], outcome: Outcome) -> Worked:
-        """The same, but for the items in these places."""
+        """A copy with this outcome for the items in ``places``."""
         outcomes = [outcome if n in places else one for n, one in enumerate(self.outcomes)]
         return Worked(outcomes, self.crashed, self.work_ms)
 
     def part(self, start: int, stop: int) -> Worked:
-        """What came of some of the items, which took their share of the time."""
+        """A copy for some of the items, with their share of the time."""
         crashed = [
             [index - start for index in piece if start <= index < stop] for piece in self.crashed
         ]
@@ -61,8 +61,8 @@ class Worked:
 
 
 async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: float) -> Worked:
-    """Run the stage, starting nothing after ``seconds``; never raises for what an item or a stage
-    does wrong."""
+    """Run the stage, starting no item after ``seconds``. Errors of items and stages become
+    outcomes, never exceptions."""
     timer = Timer()
     ctx = stage_context(runtime, stop, seconds, runtime.log)
     worked = Worked([None] * len(claimed.items))
@@ -85,7 +85,7 @@ async def _run_in_order(
     ctx: StageContext,
     worked: Worked,
 ) -> None:
-    """A group: one by one, and nobody overtakes an item that will be tried again."""
+    """Run a group item by item. It stops at an item that will be retried, to keep the order."""
     for index, item in zip(indexes, batch, strict=True):
         await _run_batch(runtime, stage, [index], [item], ctx, worked)
         if isinstance(worked.outcomes[index], Retry | NotFound | None):
@@ -115,8 +115,8 @@ async def _run_on(
     following: Sequence[Stage], indexes: list[int], batch: list[Item], ctx: StageContext,
     worked: Worked,
 ) -> None:  # fmt: skip
-    """The next stages too, for what has passed this one and need not wait; all that is said of an
-    item is written down together."""
+    """Run the following stages too, for items that need not wait. The outcomes of an item are
+    merged and written once."""
     going = list(zip(indexes, batch, strict=True))
     for stage in following:
         if not stage.at_once and stage.skips_barrier is None:
@@ -135,7 +135,7 @@ async def _run_on(
 def _going_on(
     stage: Stage, items: Sequence[tuple[int, Item]], worked: Worked
 ) -> list[tuple[int, Item]]:
-    """Those that the stage before let through, as this one sees them."""
+    """The items that advanced from the previous stage, as this stage sees them."""
     going = []
     for index, item in items:
         outcome = worked.outcomes[index]
@@ -156,8 +156,8 @@ _Batch = tuple[list[int], Stage, Sequence[Stage], list[Item]]
 
 
 async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Batch]:
-    """Items that share a configuration run together, whichever job they are of: their places, the
-    stage, those after it, and they themselves."""
+    """Batches of items with the same configuration, of any job: their positions, the stage, the
+    stages after it, and the items."""
     by_config: dict[str, _Batch] = {}
     rows = {row["id"]: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
@@ -187,7 +187,8 @@ async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Ba
 async def _run_stage(
     stage: Stage, batch: Sequence[Item], ctx: StageContext
 ) -> Sequence[Outcome | None]:
-    """A stage that raises, hangs or miscounts fails its own batch, not the worker."""
+    """Run a stage. If it raises, hangs or returns too few outcomes, its batch fails, not the
+    worker."""
     assert stage.run is not None
     time_box = max(0.0, ctx.deadline - time.monotonic())
     hard = time_box + ctx.item_timeout_ms / 1000 + _GRACE_SECONDS
@@ -245,8 +246,8 @@ async def _run_in_child(
 
 
 def child_piece(item_ms: float | None, left_ms: float) -> int:
-    """How many items to send to a child at once: what it holds cannot be stopped. One, to begin
-    with, where nobody knows how long an item takes."""
+    """How many items to send to a child at once, since they cannot be stopped there. One item if
+    the duration of an item is unknown."""
     if item_ms is None:
         return 1
     return max(1, min(_MOST_IN_CHILD, int(min(_IN_CHILD_MS, left_ms) / max(item_ms, 0.001))))

@@ -1,4 +1,4 @@
-"""What the engine is made of, handed over by `wiring`."""
+"""What the engine works with, built by `wiring`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MAX_CACHED_CONFIGS = 128
 
 @dataclass(frozen=True)
 class Runtime:
-    """Everything a step of the engine needs. One per process."""
+    """Database, pipelines, children, broker and the rest. One per process."""
 
     settings: Settings
     db: Database
     pipelines: Mapping[str, Pipeline]
     blobs: Blobs
-    # One pool per purpose: slow work of one must not make the others wait.
+    # One pool per purpose, so that slow work of one does not delay the others.
     children: Children
     preview_children: Children
     picture_children: Children
@@ -55,7 +55,7 @@ class Runtime:
     queue: QueueDepthCache = field(default_factory=QueueDepthCache)
     figures: Figures = field(default_factory=Figures)
     lookup_cache: LookupCache = field(default_factory=LookupCache)
-    # Submits that look at their files' first rows; more at once do not wait for a look.
+    # Submits that may check the first rows of their file at once; others skip the check.
     submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MOST_SUBMIT_LOOKS))
 
     def pipeline(self, name: str) -> Pipeline:
@@ -68,7 +68,7 @@ class Runtime:
             ) from None
 
     def job(self, row: Any) -> Job:
-        """A job's row as its pipeline sees it."""
+        """The job of a row, as its pipeline sees it."""
         pipeline = self.pipeline(row["pipeline"])
         file = None
         if row["file_id"] is not None:

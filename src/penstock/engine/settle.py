@@ -1,4 +1,5 @@
-"""Write what came of a claim: results, counters, events and virtual time, in one fenced go."""
+"""Write the outcomes of a claim: results, effects, counters, events and virtual time, in one
+transaction under the fence."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ TRANSIENT_DB_ERRORS = (
     asyncpg.LockNotAvailableError,
     asyncpg.PostgresSystemError,
 )
-# A statement has waited for as long as any may.
+# A statement or a lock wait timed out.
 HELD_UP = (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError)
 
 
@@ -50,7 +51,7 @@ class Settled:
     held: bool
     written: Written = field(default_factory=Written)
     measured: int = 0
-    # Items that can be claimed again at once, by anyone: advanced or released.
+    # Items that can be claimed at once: advanced or released.
     opened: int = 0
 
 
@@ -63,10 +64,10 @@ async def settle(
     *,
     last: bool = True,
 ) -> Settled:
-    """Settle the claim, or with ``last=False`` a piece of it, under a lease that goes on.
+    """Settle the claim, or with ``last=False`` a part of it, keeping the lease.
 
-    A broken connection is tried again: what was committed after all is no longer held by the
-    slice, so that a second try writes nothing.
+    A broken connection is retried. If the first attempt was committed after all, its items are no
+    longer held by the slice, and the second attempt writes nothing.
     """
     timer, tries = Timer(), 0
     while True:
@@ -78,11 +79,11 @@ async def settle(
                 raise
             return Settled(True)
         except (*TRANSIENT_DB_ERRORS, asyncpg.PostgresError) as error:
-            # What the driver itself cannot encode it reports like a lost connection.
+            # The driver reports values it cannot encode like a lost connection.
             is_passing = isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(
                 error, asyncpg.DataError
             )
-            # Somebody keeps the job locked. Who waits for that has nothing to wait for, and a slot.
+            # Another transaction holds the job lock; retrying would only occupy a slot.
             is_held_up = isinstance(error, HELD_UP)
             limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience
             if is_passing and timer.ms / 1000 <= limit:
@@ -99,8 +100,8 @@ async def _settle_around(
     runtime: Runtime, claimed: Claim, worked: Worked, worker: str, patience: float, last: bool,
     error: BaseException,
 ) -> Settled:  # fmt: skip
-    """Something in these results cannot be stored. Halving finds which; the others are settled, and
-    the one says what the database thinks of it."""
+    """One of these results cannot be stored. Find it by halving: the others are settled, and the
+    one gets the database's error."""
     items = claimed.items
     if len(items) == 1:
         runtime.log.error("a result could not be stored", error=repr(error))
@@ -154,7 +155,7 @@ async def _write(
     runtime: Runtime, claimed: Claim, worked: Worked, worker: str, last: bool
 ) -> Settled:
     ids = set(lease_ids(claimed))
-    # Decided before the transaction, which then holds its locks for the writing alone.
+    # Decide before the transaction, so that it holds its locks only for writing.
     writing = await _Writing(runtime, claimed, ids).decide(worked)
     async with runtime.db.transaction() as conn:
         held = await (slices.take if last else slices.hold)(conn, list(ids))
@@ -162,7 +163,7 @@ async def _write(
             runtime.figures.lost_lease()
             return Settled(False)
         if held != ids:
-            # Virtual time and counters follow what is written, so a lost lease changes neither.
+            # Items of a lost lease change neither counters nor virtual time.
             writing = await _Writing(runtime, claimed, held).decide(worked)
         await writing.items(conn)
         # After the items, since effects may read their checkpoints.
@@ -179,7 +180,7 @@ async def _write(
 
 
 class _Writing:
-    """Outcomes of a claim turned into rows to write and moves of their jobs."""
+    """The rows to write and the counter changes that follow from a claim's outcomes."""
 
     def __init__(self, runtime: Runtime, claimed: Claim, held: set[UUID]) -> None:
         self._runtime = runtime
@@ -198,7 +199,7 @@ class _Writing:
         }
         self.moves = {row["job_id"]: JobMove() for row in claimed.items if row["slice_id"] in held}
         self.children: dict[UUID, list[NewChild]] = {}
-        # Amid too many errors retries stand further apart.
+        # Retries wait longer when there are too many errors.
         self._spacing = runtime.figures.spacing(claimed.work.pipeline, claimed.work.stage)
         self.measured = 0
         self.opened = 0
@@ -209,7 +210,7 @@ class _Writing:
         self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
 
     async def decide(self, worked: Worked) -> _Writing:
-        """Every item's transition, with a breath now and then for the others in this process."""
+        """Decide every item's transition, yielding to the event loop now and then."""
         rows, held = self._claim.items, self._held
         crashed = {index for piece in worked.crashed for index in piece}
         self._crashed = [
@@ -225,7 +226,7 @@ class _Writing:
                 self._release(row)
             else:
                 self._transition(row, outcome)
-        # Claim and settle are part of what an item takes; the settle is still ahead of us.
+        # The time per item includes the claim, but not this settle.
         self._learn((time.monotonic() - self._claim.claimed_at) * 1000)
         return self
 
@@ -304,7 +305,7 @@ class _Writing:
         if to.status is ItemStatus.PENDING:
             move.stage(to.stage).enter(1, to.delay_ms or 0)
             self.opened += to.delay_ms is None
-            # One that waits is no error, nor is one that was not found.
+            # Waiting and not found are no errors.
             self._retried += not to.measured and to.attempts > row["attempts"]
         elif to.error is not None:
             move.failed(to.error.code)
@@ -315,7 +316,7 @@ class _Writing:
             of_jobs.setdefault(row["job_id"], []).append(asked)
 
     def tally(self) -> Tally:
-        """What came of the items, without looking at each again."""
+        """Counts of the outcomes, from the counters of the jobs."""
         counted = [move.counters for move in self.moves.values()]
         done, error, not_found, skipped = (
             sum(counters[name] for counters in counted)
@@ -324,14 +325,15 @@ class _Writing:
         return Tally(len(self._settled), done, error, not_found, skipped, self._retried)
 
     def _learn(self, elapsed_ms: float) -> None:
-        """Time per item, from items whose time tells something; suspects go in tiny claims."""
+        """Record the time per item, except for claims of items that crashed before, which are
+        tiny."""
         if self.measured and not self._claim.suspect:
             for move in self.moves.values():
                 if self._position in move.stages:
                     move.stages[self._position].item_ms = elapsed_ms / self.measured
 
     async def paces(self, conn: Connection) -> None:
-        """Groups of a stage with a pace wait before their next item."""
+        """Make the groups of a paced stage wait before their next item."""
         work, held = self._claim.work, self._held
         groups = {lease.group for lease in self._claim.leases if lease.id in held and lease.group}
         if work.pace_ms and groups:
@@ -362,7 +364,7 @@ class _Writing:
         )
 
     async def items(self, conn: Connection) -> None:
-        """Write the items: settled, released, and those that took a child process down."""
+        """Write the items: settled, released, and those that killed a child process."""
         pipeline = self._runtime.pipeline(self._claim.work.pipeline)
         await slices.settle_items(conn, self._settled, pipeline.problems_member)
         await slices.release_items(conn, self._released)
@@ -377,7 +379,8 @@ class _Writing:
 async def release(
     runtime: Runtime, claimed: Claim, worker: str, patience: float | None = None
 ) -> None:
-    """Give a claim back as it came: nothing of it counts. Tried for one lease unless told."""
+    """Release a claim without counting an attempt. Retries for the lease time unless told
+    otherwise."""
     patience = claimed.lease_ms / 1000 if patience is None else patience
     if claimed.work.kind == "items":
         nothing = Worked([None] * len(claimed.items))
@@ -412,7 +415,7 @@ async def return_crashed(
     position: int,
     rows: Sequence[int],
 ) -> None:
-    """Items whose worker or child died wait again; one that died alone thrice is set aside."""
+    """Return items whose worker or child died; one that crashed alone three times fails."""
     died = ItemError(
         "WORKER_CRASHED", "The process working on this row died three times, each time on it alone"
     )
@@ -429,7 +432,7 @@ async def return_crashed(
 
 
 def _stages_of(runtime: Runtime, row: Any) -> Sequence[Stage]:
-    """None where a newer version no longer takes the config: its items have failed by that."""
+    """Empty where this version no longer accepts the config: then its items have failed."""
     try:
         pipeline = runtime.pipeline(row["pipeline"])
         return pipeline.stages(parse_config(pipeline, row["config"]))

@@ -1,4 +1,4 @@
-"""Accept a job: everything valid and durable, in one transaction, or nothing at all."""
+"""Accept a job: validate everything and write it in one transaction, or refuse it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONFIG_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What someone asks for."""
+    """A request for a new job."""
 
     pipeline: str = "extraction"
     config: dict[str, Any] = field(default_factory=dict)
@@ -43,11 +43,11 @@ class Order:
     due_at: datetime | None = None
     ip: str | None = None
     idempotency_key: str | None = None
-    # What the key stands for besides the fields above: the uploaded file's content.
+    # Part of the idempotency digest: the content of the uploaded file.
     content_sha256: str = ""
-    # Whoever submits works on it here and now: it neither joins the queue nor waits in it.
+    # The caller processes the job itself, so it does not wait in the queue.
     at_once: bool = False
-    # What it is made again from: `job:<id>` or `dead-letter:<id>`.
+    # The origin of a repeated job: `job:<id>` or `dead-letter:<id>`.
     made_from: str = ""
 
 
@@ -64,8 +64,8 @@ class Receipt:
 async def submit(
     runtime: Runtime, conn: Connection, who: Principal, order: Order, asks: Principal | None = None
 ) -> Receipt:
-    """Write ``who``'s job in the caller's transaction; wake `Receipt.lane` after the commit.
-    ``asks``: who asks for it, and whose idempotency key it is, if that is someone else."""
+    """Write a job of ``who`` in the caller's transaction; wake `Receipt.lane` after the commit.
+    ``asks`` is the principal that made the request, if that is another one."""
     digest = _digest(order)
     key_of = asks or who
     if order.idempotency_key is not None:
@@ -80,7 +80,7 @@ async def submit(
     await require_profile(conn, who.org_id, traits)
     queue = await runtime.queue.look(conn)
     delay = None if order.at_once or traits.standing else _verdict(runtime, queue, who)
-    # No await since the look: of many at once each sees those before it.
+    # No await since the look: concurrent submits see each other's jobs.
     if not traits.standing:
         runtime.queue.joined(delayed=delay is not None or order.due_at is not None)
     position, wait = max(queue.waiting, 1), round(max(queue.waiting - 1, 0) * queue.job_ms)
@@ -104,7 +104,7 @@ async def submit(
 
 
 def submitted_pipeline(runtime: Runtime, name: str) -> Pipeline:
-    """The pipeline of that name, if jobs of it may be submitted here."""
+    """The pipeline with that name, if its jobs may be submitted."""
     allowed = {
         one.name: one
         for one in runtime.pipelines.values()
@@ -120,13 +120,13 @@ def submitted_pipeline(runtime: Runtime, name: str) -> Pipeline:
 
 
 async def admit(runtime: Runtime, conn: Connection, who: Principal) -> None:
-    """Refuse already what `submit` would refuse whatever it is."""
+    """Refuse early if the queue is too full for any job of this org."""
     _verdict(runtime, await runtime.queue.look(conn), who)
 
 
 def _verdict(runtime: Runtime, queue: Queue, who: Principal) -> str | None:
-    """Refuse where the queue is too full for another job of this org; where it may come but has to
-    wait, answer why."""
+    """Refuse a job of this org if the queue is too full; answers the reason if the job is accepted
+    but delayed."""
     verdict = admission(who.plan, queue.level)
     if verdict is Admission.ACCEPT:
         return None
@@ -146,7 +146,7 @@ def _verdict(runtime: Runtime, queue: Queue, who: Principal) -> str | None:
 
 
 async def is_known(conn: Connection, who: Principal, key: str) -> bool:
-    """Whether a job was accepted under this key: then it is answered, however full the queue is."""
+    """Whether a job was accepted with this key: then it is answered even if the queue is full."""
     return await jobs.find_key(conn, who.org_id, who.user_id, key) is not None
 
 
@@ -171,7 +171,7 @@ def _new_job(
         org_id=who.org_id,
         user_id=who.user_id,
         pipeline=order.pipeline,
-        # As it was asked for: a worker of the version before knows no newer options' defaults.
+        # As requested, without defaults: workers of the previous version do not know newer options.
         config=config.model_dump_json(by_alias=True, exclude_unset=True),
         lane=lane_of(who.plan, who.org),
         priority=order.priority,
@@ -227,7 +227,7 @@ def valid_config(pipeline: Pipeline, order: Order) -> Any:
 
 
 async def require_profile(conn: Connection, org_id: int, traits: Traits) -> None:
-    """A name that is misspelt is said at once, not when the job has begun."""
+    """Refuse an unknown profile when the job is submitted, not when it runs."""
     name = traits.profile
     if name is not None and await profiles.get(conn, org_id, name) is None:
         raise BadInput(
@@ -239,7 +239,7 @@ async def require_profile(conn: Connection, org_id: int, traits: Traits) -> None
 async def file_of_order(
     runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
 ) -> Any:
-    """The file's row, if the pipeline can make anything of the file at first sight."""
+    """The row of the first file, if the pipeline accepts the heads of all files."""
     if order.file_id is None:
         if pipeline.needs_file:
             raise BadInput(
@@ -265,7 +265,7 @@ async def _checked_file(
     runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, file_id: UUID
 ) -> Any:
     file = await jobs.get_file(conn, file_id)
-    # An admin sees other orgs' files, but a job of theirs must not carry one into their own org.
+    # Admins see files of other orgs, but a job must not use a file of another org.
     if file is None or file["org_id"] != who.org_id:
         raise NotThere("FILE_NOT_FOUND", f"There is no file {file_id}.")
     pipeline.check(await runtime.blobs.head(file["blob_key"]), file["size"], file["name"])

@@ -1,4 +1,4 @@
-"""Leases, retries and claims go by the database's clock; this notices when that is set back."""
+"""Detects that the database's clock, which leases, retries and claims use, was set back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.workers import clock, workers
 
-# Less is within what time servers do all day.
+# Smaller steps are normal corrections by time servers.
 _TOLERATED_MS = 2000
 
 
@@ -23,8 +23,8 @@ class ClockConfig:
 
 
 class ClockWatch:
-    """A clock set forward ends leases early, which costs work done twice. One set back would leave
-    jobs waiting, and the leases of the dead standing, for as long as it was set back."""
+    """A clock set forward ends leases early, so that work is done twice. A clock set back would
+    keep jobs waiting, and leases of dead workers alive, for as long as it was set back."""
 
     name = "clock watch"
 
@@ -34,7 +34,7 @@ class ClockWatch:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> float:
-        """Answers by how many milliseconds the clock was found set back."""
+        """Answers by how many milliseconds the clock was set back."""
         async with self._runtime.db.transaction() as conn:
             back_ms = await clock.behind_ms(conn)
             is_back = back_ms > _TOLERATED_MS

@@ -1,4 +1,4 @@
-"""Follow the events: what reacts to them does so once for each, in the order of their commits."""
+"""Followers of the event stream: each event is handled once, in the order of commits."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""One process of all runs the services: the one whose session holds an advisory lock.
+"""Leader election: the process whose session holds an advisory lock runs the services.
 
-The lock alone is not enough: a stopped process, or one behind a cut network, keeps its session and
-does nothing. So the leader also beats. Candidates end the session of one that has been silent for
-too long and take over; the old one knows by its own clock, before it acts again, that its time has
-passed. Should it still be in the middle of something, nothing is lost: services are safe when done
-twice, since they take what they work on by deleting or locking it.
+The lock alone is not enough: a stopped process, or one behind a broken network, keeps its session
+and does nothing. So the leader also writes a heartbeat. Candidates end the session of a leader that
+has been silent for too long and take over. The old leader checks its own clock before it acts
+again. If two processes lead for a moment nothing is lost: services lock or delete what they work
+on.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from penstock.store.workers import leaders
 _NAME = "services"
 _BEAT_SECONDS = 1.0
 _STALE_SECONDS = 5.0
-# By its own clock a leader gives up before anyone else may take over.
+# A leader stops by its own clock before a candidate may take over.
 _SURE_SECONDS = 4.0
 
 
 class Leader:
-    """A candidate for as long as it runs; the services run here while it leads."""
+    """A candidate for leadership, which runs the services while it leads."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class Leader:
 
     @property
     def leads(self) -> bool:
-        """True while nobody else can have taken over."""
+        """Whether no other process can have taken over."""
         return time.monotonic() < self._sure_until
 
     async def run(self) -> None:
-        """Until cancelled: look, lead where nobody does, and look again."""
+        """Until cancelled: check for a leader, and try to lead if there is none."""
         while not is_cancelled():
             try:
                 if not await self._somebody_leads():
@@ -61,7 +61,7 @@ class Leader:
             await asyncio.sleep(_BEAT_SECONDS * (0.5 + self._runtime.chance.random()))
 
     async def _somebody_leads(self) -> bool:
-        """Asked through the pool: a candidate needs no session of its own."""
+        """Uses the pool: a candidate needs no session of its own."""
         async with self._runtime.db.acquire() as conn:
             return await leaders.lives(conn, _NAME, _STALE_SECONDS * 1000)
 
@@ -77,7 +77,7 @@ class Leader:
                 await self._lead(connection)
         finally:
             self._sure_until = 0.0
-            # Not a good-bye that could hang: the server lets go of the lock either way.
+            # Terminated, since closing could hang; the server releases the lock either way.
             connection.terminate()
 
     async def _lead(self, connection: Connection) -> None:
@@ -89,7 +89,7 @@ class Leader:
             await self._beat_while_leading(connection)
         except asyncio.CancelledError:
             await _stop(running)
-            # Or else the next one waits until this row is stale.
+            # Otherwise the next leader waits until this row is stale.
             with suppress(*TRANSIENT_DB_ERRORS):
                 async with asyncio.timeout(1):
                     await leaders.resign(connection, _NAME)

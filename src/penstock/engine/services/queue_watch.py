@@ -1,4 +1,4 @@
-"""The watch over the queue's level: notes every change, and tells whoever can help."""
+"""Records changes of the queue's load level, and alerts operators."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class WatchConfig:
 
 
 class QueueWatch:
-    """What it notes tells workers to hold back ingests; admission looks at the queue itself, so
-    that both resume by themselves once enough has drained."""
+    """Workers hold back ingests by the recorded level, and submit checks the queue itself: both
+    resume once enough work is done."""
 
     name = "queue watch"
 
@@ -34,7 +34,7 @@ class QueueWatch:
 
     async def run_once(self) -> Level:
         async with self._runtime.db.transaction() as conn:
-            # The lock first: two that watch at once must not both tell of one change.
+            # Lock first, so that two leaders do not both report one change.
             before = await queue_level.locked(conn)
             queue = await count_queue(conn, self._runtime.queue.levels)
             changed = before.level != queue.level

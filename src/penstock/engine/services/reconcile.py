@@ -1,4 +1,4 @@
-"""Jobs beyond their limit, and jobs that nobody can claim although they have work."""
+"""Fails jobs beyond their time limit, and repairs jobs that have work but cannot be claimed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_AT_ONCE = 50
 class ReconcilerConfig:
     every_ms: int
     job_limit_ms: int
-    # How long a job must have stood still to be looked at: nothing is in flight by then.
+    # A job is checked only after this time without activity, when no transaction is in flight.
     stuck_ms: int
 
     @classmethod
@@ -63,7 +63,7 @@ class Reconciler:
         return Reconciled(tuple(failed), tuple(mended), tuple(freed))
 
     async def _safely(self, step: Callable[[UUID], Awaitable[bool]], job_id: UUID) -> bool:
-        """One job that resists must not keep the others."""
+        """An error in one job must not keep the others from being checked."""
         try:
             return await step(job_id)
         except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
@@ -75,11 +75,11 @@ class Reconciler:
             return False
 
     async def _end(self, job_id: UUID) -> bool:
-        """Beyond its limit: failed for good. Its worker notices that the lease is gone."""
+        """Fail a job that exceeded its time limit. Its worker notices that the lease is gone."""
         limit_ms = self._config.job_limit_ms
         async with self._runtime.db.transaction() as conn:
             await claims.lock_claims(conn)
-            # Something may have been settled since.
+            # A settle may have happened since.
             still = await reconcile.overdue(conn, limit_ms, job_id, 1)
             if not still:
                 return False
@@ -98,7 +98,7 @@ class Reconciler:
         return lane is not None
 
     async def _let_go(self, holder: UUID, job_id: UUID) -> bool:
-        """Its operation was aborted by someone who could no longer see the job."""
+        """Release a job whose bulk operation was aborted."""
         async with self._runtime.db.transaction() as conn:
             await let_go(conn, job_id, holder)
         self._runtime.log.warning("job was let go", job=str(job_id), operation=str(holder))
@@ -111,7 +111,7 @@ class Reconciler:
         if mended is None:
             return False
         wrong, written = mended
-        # Should never happen: whoever reads this has found a bug, and the job goes on meanwhile.
+        # Should never happen: this log line reports a bug, and the job continues.
         self._runtime.log.error("stuck job was mended", job=str(job_id), found=wrong)
         for lane in written.lanes:
             await self._runtime.broker.send(Ticket(lane))

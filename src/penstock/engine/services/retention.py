@@ -1,4 +1,4 @@
-"""Dead letters and the audit log are kept for some days and then go, whatever became of them."""
+"""Deletes dead letters and audit entries after their retention time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LetterRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers how many letters went. Each chunk is a transaction of its own."""
+        """Answers the number of deleted letters. Each chunk is its own transaction."""
         dropped, last = 0, self._config.chunk
         while last == self._config.chunk:
             async with self._runtime.db.transaction() as conn:
@@ -61,7 +61,7 @@ class AuditRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers how many entries went. Each chunk is a transaction of its own."""
+        """Answers the number of deleted entries. Each chunk is its own transaction."""
         dropped, last = 0, self._config.chunk
         while last == self._config.chunk:
             async with self._runtime.db.transaction() as conn:

@@ -1,7 +1,7 @@
-"""Work beside the way, done once for the whole installation by whoever leads.
+"""Background services, run by the leader once for the whole installation.
 
-A service is a frozen Config, a name, a pause and `run_once`. Everything it does must be safe when
-done twice: for a moment after a takeover two processes may believe that they lead.
+A service is a frozen Config, a name, an interval and `run_once`, which must be safe to run twice:
+for a moment after a takeover two processes may both lead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from penstock.model.ports import Service
 async def run_service(
     runtime: Runtime, service: Service, *, may_run: Callable[[], bool] = lambda: True
 ) -> None:
-    """Until cancelled: a bug met once must not leave the installation without the service."""
+    """Run the service again and again until cancelled. An error never ends it."""
     misses = 0
     while not is_cancelled():
         if may_run():

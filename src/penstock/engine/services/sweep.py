@@ -1,4 +1,4 @@
-"""Beside the way: leases whose holder is gone, frozen clients, silent workers."""
+"""Takes back expired leases, ends frozen database clients, marks silent workers as lost."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from penstock.store.jobs.transitions import JobMove, write_moves
 from penstock.store.workers import workers
 
 _MOST_AT_ONCE = 200
-# The next round comes soon, and all claims wait meanwhile.
+# The next run comes soon, and all claims wait during this one.
 _WAIT_FOR_JOB_MS = 500
-# Workers an ingest or a finish may take down before its job is failed.
+# Workers that an ingest or finish may crash before its job is failed.
 _MOST_CRASHES = 3
-# A worker is lost after this many leases without a heartbeat.
+# A worker is lost after this many lease times without a heartbeat.
 _SILENT_LEASES = 2
 
 
@@ -47,7 +47,8 @@ class Swept:
 
 
 class Sweeper:
-    """Any number may run at once: a lease is taken by deleting it, and only one can."""
+    """May run in several processes at once: a lease is taken by deleting it, which only one can
+    do."""
 
     name = "sweeper"
 
@@ -59,7 +60,7 @@ class Sweeper:
     async def run_once(self) -> Swept:
         lease_ms = self._config.shortest_lease_ms
         async with self._runtime.db.acquire() as conn:
-            # First: what follows may have to wait for a lock that such a one holds.
+            # First, since the steps below may wait for a lock that a frozen client holds.
             for client in await workers.end_frozen(conn, lease_ms):
                 self._runtime.log.warning("frozen client was cut off", client=client)
             gone = await slices.expired(conn, lease_ms, _MOST_AT_ONCE)
@@ -76,7 +77,7 @@ class Sweeper:
 async def return_all(
     runtime: Runtime, lost: Sequence[slices.Lost], *, holder_is_dead: bool
 ) -> bool:
-    """Give back what lost leases held; False if some have to wait for a job that is locked."""
+    """Return the items of lost leases; False if some must wait for a locked job."""
     locked: set[UUID] = set()
     for slice_id, job_id in lost:
         if job_id in locked:
@@ -84,14 +85,14 @@ async def return_all(
         try:
             await _return(runtime, slice_id, holder_is_dead=holder_is_dead)
         except asyncpg.LockNotAvailableError:
-            # All claims would wait, again and again, while we do.
+            # Waiting for the lock would delay all claims.
             locked.add(job_id)
             runtime.log.warning("lease could not be taken back: its job is locked", job=str(job_id))
         except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
-            # None of the others can be returned either.
+            # The other leases of this job cannot be returned either.
             raise
         except asyncpg.PostgresError as error:
-            # One that cannot be returned must not keep the others.
+            # An error in one lease must not keep the others from being returned.
             runtime.log.error("lease could not be taken back", error=repr(error))
     return not locked
 
@@ -124,7 +125,7 @@ async def _return_whole(conn: Connection, lost: slices.Expired) -> set[str]:
         failed = await ending.fail(conn, lost.job_id, died, lost.worker, runs=crashes)
         if failed is not None:
             return {failed}
-    # Also one that is ending already: it must come to its end.
+    # A job that is ending is included: it must end.
     attempts, lane = await jobs.attempts_and_lane(conn, lost.job_id)
     await slices.yield_whole(conn, lost.job_id, lost.position, after_ms=0, attempts=attempts)
     return {lane}

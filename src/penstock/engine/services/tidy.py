@@ -1,5 +1,5 @@
-"""What is old and nobody's: uploads without a job, blobs without an upload, half-made files, keys
-and workers long gone. In chunks, so that no run is long however much there is."""
+"""Deletes what is old and unused: uploads without a job, blobs without a reference, partial files,
+old sessions and workers. In chunks, so that no run takes long."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Tidier:
         return tidied
 
     async def _drop_uploads(self) -> int:
-        """Uploads in several requests that ran out before they were whole, or long after."""
+        """Resumable uploads that have expired."""
         async with self._runtime.db.transaction() as conn:
             gone = await uploads.drop_expired(conn, self._config.files_at_once)
         for upload_id in gone:
@@ -86,7 +86,7 @@ class Tidier:
         return len(keys)
 
     async def _drop_blobs(self) -> int:
-        """Blobs of uploads that died between the file and its row."""
+        """Blobs that nothing refers to, such as those of uploads that crashed before their row."""
         most = self._config.blobs_at_once
         keys = await self._runtime.blobs.keys(self._after_blob, most)
         self._after_blob = keys[-1] if len(keys) == most else ""
@@ -98,7 +98,7 @@ class Tidier:
         removed = 0
         for key in keys:
             async with self._runtime.db.transaction() as conn:
-                # Whoever uploads the same bytes now has either named the blob or just written it.
+                # An upload of the same bytes has either named the blob already or just written it.
                 if await jobs.take_blob(conn, key):
                     removed += await self._runtime.blobs.remove(key, self._seconds)
         return removed

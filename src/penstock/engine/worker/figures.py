@@ -1,4 +1,4 @@
-"""What this process measures of itself: its sizes follow from it, and operators see it."""
+"""Measurements of this process, for adaptive sizes and for operators."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from penstock.model.adaptive import BUSY_CPU, ErrorSpike, ewma, load_factor
 from penstock.model.network.governor import CallLimit
 
 _MINUTE = 60
-# Of many domains those are shown that are called the least.
+# Of many domains, show those with the lowest limits.
 _MOST_CALLS = 50
 
 
 class Rate:
-    """How many a second, over the last minute."""
+    """A rate per second, over the last minute."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -42,7 +42,7 @@ class Rate:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of some items."""
+    """Counts of outcomes."""
 
     items: int = 0
     done: int = 0
@@ -54,7 +54,7 @@ class Tally:
 
 @dataclass(slots=True)
 class StageFigures:
-    """Of one stage of one pipeline, whichever job it is of."""
+    """Measurements of one stage of a pipeline, over all jobs."""
 
     item_ms: float | None = None
     claim: int = 0
@@ -70,7 +70,7 @@ class IngestFigures:
 
 
 class Figures:
-    """One per process. Written by the event loop alone; a snapshot may be taken by any thread."""
+    """One per process. Only the event loop writes; any thread may take a snapshot."""
 
     def __init__(self, memory_bytes: int = 1024 * 1024 * 1024) -> None:
         self._memory_bytes = memory_bytes
@@ -96,7 +96,7 @@ class Figures:
 
     @property
     def is_busy(self) -> bool:
-        """Short of CPU: more slices at once would only wait for each other."""
+        """Whether CPU is short, so that more slices at once would only wait for each other."""
         return self.cpu_share > BUSY_CPU
 
     @property
@@ -107,15 +107,15 @@ class Figures:
         return self._stages.setdefault((pipeline, stage), StageFigures())
 
     def item_ms(self, pipeline: str, stage: str) -> float | None:
-        """What an item of this stage took here lately, in other jobs."""
+        """Recent time per item of this stage in this process, over all jobs."""
         return self._stage(pipeline, stage).item_ms
 
     def claim_factor(self, pipeline: str, stage: str) -> float:
-        """The part of a usual claim that is taken: less when busy, less amid errors."""
+        """Factor for the size of a claim: less when busy, less when there are many errors."""
         return self._load_factor * self._stage(pipeline, stage).spike.claim_factor
 
     def spacing(self, pipeline: str, stage: str) -> float:
-        """How much further apart than usual retries of this stage are."""
+        """Factor for the delay of retries of this stage."""
         return self._stage(pipeline, stage).spike.spacing
 
     def claimed(self, pipeline: str, stage: str, items: int, lease_ms: int) -> None:
@@ -137,7 +137,7 @@ class Figures:
         self._leases_lost += 1
 
     def ingested(self, rows: int, batch_rows: int, latency_ms: float, pool_wait_ms: float) -> None:
-        """A batch of rows was stored; the next one has ``batch_rows``."""
+        """Record a stored batch; the next one has ``batch_rows``."""
         self._rows.add(rows)
         self._ingest = IngestFigures(batch_rows, latency_ms, pool_wait_ms)
 

@@ -1,4 +1,4 @@
-"""Leases kept alive from a thread and connection of their own: busy work must not starve them."""
+"""Extends leases from a thread with its own connection, so that busy work cannot delay it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from penstock.store.database import Connection, Database, to_json
 from penstock.store.jobs import claims
 from penstock.store.workers import workers
 
-# Often enough to notice a cancelled slice soon, and several times within any lease.
+# Several times within any lease, and soon enough to notice a cancelled slice.
 _BEAT_SECONDS = 1.0
 _BEATS_PER_LEASE = 3
-# Stop working this long before the lease ends by our own clock: whoever comes next is not met.
+# Stop this long before the lease ends by our own clock, before another worker may claim the items.
 _MARGIN = 0.5
 _FENCE_SECONDS = 0.1
 _PARTING_SECONDS = 2.0
@@ -38,7 +38,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a worker says of itself."""
+    """What a worker reports."""
 
     slots: int
     busy: int
@@ -49,7 +49,7 @@ class Report:
 
 
 class Heartbeat:
-    """Extends what is held, and raises the stop sign of what was lost."""
+    """Extends held leases, and sets the stop sign of lost ones."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class Heartbeat:
         self._worker = worker
         self._log = log
         self._held: dict[UUID, _Held] = {}
-        # What the last beat heard of the queue.
+        # The queue level as of the last beat.
         self.overloaded = False
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
-        # Apart: a beat or a connect may wait for longer than a lease has left.
+        # A thread of its own: a beat or a connect may take longer than the rest of a lease.
         self._fencing = threading.Thread(target=self._fence_on_time, name="fence", daemon=True)
 
     def start(self) -> None:
@@ -85,20 +85,23 @@ class Heartbeat:
     def stop(self) -> None:
         self._ended.set()
         if self._thread.is_alive():
-            # It may wait for a server that does not answer, and ends with the process then.
+            # A daemon: it may wait for a server that does not answer, and then ends with the
+            # process.
             self._thread.join(timeout=_PARTING_SECONDS)
 
     def hold(
         self, ids: Sequence[UUID], lease_ms: float, hard_seconds: float, stop: StopSign
     ) -> None:
-        """Keep these leases for at most ``hard_seconds``: a hung slice must be lost in the end."""
+        """Extend these leases for at most ``hard_seconds``, so that a hung slice is lost in the
+        end."""
         now = time.monotonic()
         held = _Held(stop, lease_ms, now + lease_ms / 1000, now + hard_seconds)
         with self._lock:
             self._held.update(dict.fromkeys(ids, held))
 
     def settling(self, ids: Sequence[UUID], seconds: float) -> None:
-        """Keep the leases while their results are written; that one is gone then says nothing."""
+        """Extend the leases while their results are written. A lease that is gone then was
+        settled."""
         deadline = time.monotonic() + seconds
         with self._lock:
             for slice_id in ids:
@@ -129,7 +132,7 @@ class Heartbeat:
                 missed = 0
             except Exception as error:  # a missed beat is survivable, a dead thread is not
                 missed += 1
-                # Once per outage: everything else that needs the database says so too.
+                # Once per outage: other parts report it as well.
                 (self._log.debug if missed > 1 else self._log.warning)(
                     "heartbeat missed", error=repr(error)
                 )
@@ -157,7 +160,7 @@ class Heartbeat:
         await self._tell(connection)
 
     async def _tell(self, connection: Connection) -> None:
-        """That it lives, every other time how it does, and now and then that it has no room."""
+        """Write the heartbeat, with figures every other time."""
         now, report = time.monotonic(), self._report()
         shown = None
         if now >= self._next_report:
@@ -174,7 +177,7 @@ class Heartbeat:
             self._fence()
 
     def _fence(self) -> None:
-        """Cut off from the database: stop by our own clock before the lease is anyone else's."""
+        """Without the database: stop by our own clock before another worker may claim the items."""
         now = time.monotonic()
         with self._lock:
             for held in self._held.values():

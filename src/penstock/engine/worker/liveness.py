@@ -1,6 +1,6 @@
-"""Whether another worker of this machine is dead, known at once and without guessing from pids.
+"""Detects dead workers on this machine at once, without guessing from process ids.
 
-Each worker holds a file lock for as long as it lives; the kernel lets go of it however it dies.
+Each worker holds a file lock while it lives; the kernel releases it however the worker dies.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Liveness:
             self._fd = None
 
     def is_dead(self, worker: str) -> bool:
-        """True only if it is certain: its lock file is here and nobody holds it."""
+        """True only if it is certain: the lock file exists and is not locked."""
         if worker == self._worker:
             return False
         try:

@@ -1,4 +1,5 @@
-"""The worker loop: claim while slots are free, work, settle; wait for a wake-up or the clock."""
+"""The worker loop: claim while slots are free, run, settle, then wait for a ticket or a due
+time."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from penstock.store.jobs import claims
 from penstock.store.jobs.claims import Served
 from penstock.store.workers import workers
 
-# One to work on, one to write down.
+# One connection to work with, one to write.
 _BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
 _PIECE_MS = 500.0
@@ -44,7 +45,7 @@ _TIDY_SECONDS = 60.0
 
 
 class Worker:
-    """One process' worth of slots."""
+    """A worker process and its slots."""
 
     def __init__(
         self,
@@ -60,10 +61,10 @@ class Worker:
         self._host = socket.gethostname()
         self.id = f"{self._host}:{os.getpid()}:{secrets.token_hex(3)}"
         self._slots = settings.worker_slots
-        # One slot is kept free of any single org, so that a newcomer never waits for a whole slice.
+        # One org never gets all slots, so that another one does not wait for a whole slice.
         one_org = self._served.job_id is not None or serves_one_org(self._served.lanes)
         alone = one_org or self._slots == 1
-        # Nothing of a slice starts after twice its target.
+        # No item starts after twice the target duration of a slice.
         self._time_box = 2 * settings.worker_target_slice_ms / 1000
         self._limits = Limits(
             ClaimBounds(
@@ -110,8 +111,8 @@ class Worker:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Finish or give back what runs, within bounds, also while the database is away: no attempt
-        is burned by a shutdown."""
+        """Finish or release running slices within the shutdown time, even while the database is
+        away. A shutdown counts no attempt."""
         if self._minding is not None:
             self._minding.cancel()
         drained = await self._running.drain(self._runtime.settings.shutdown_ms / 1000, self._hurry)
@@ -133,25 +134,25 @@ class Worker:
             self._runtime.log.warning("could not say good-bye", error=repr(error))
         self._runtime.log.info("worker has stopped", worker=self.id, **figures)
         if not drained.left:
-            # What is left is found by who looks for the dead of this machine.
+            # The reaper of another worker finds what is left.
             self._liveness.leave()
 
     def _report(self) -> Report:
-        """What the heartbeat tells of this worker, from its own thread."""
+        """What the heartbeat reports, called from its thread."""
         figures = self._runtime.figures
         figures.measure()
         shown = figures.snapshot(self._runtime.calls.limits())
         return Report(self._slots, len(self._running), shown)
 
     def stop(self) -> None:
-        """Claim nothing more; what runs is finished or released. Once more: released at once."""
+        """Stop claiming; finish or release running slices. Called again: release them at once."""
         if self._stopping.is_set():
             self._hurry.set()
         self._stopping.set()
 
     async def run(self, until: Callable[[], bool] | None = None) -> None:
-        """Work until stopped, or until ``until`` says so while nothing runs."""
-        # Items come and go by the thousand and hold no cycles: look for those less often.
+        """Work until stopped, or until ``until`` is true while nothing runs."""
+        # Items are many and have no reference cycles: collect garbage less often.
         gc.set_threshold(50_000, 20, 50)
         beside = self._beside()
         try:
@@ -175,31 +176,30 @@ class Worker:
             await asyncio.gather(*beside, return_exceptions=True)
 
     def _tidy(self) -> None:
-        """Connections that broke hang in circles, with their buffers, and the thresholds of `run`
-        hardly ever come to look for them: a server that often goes away would make us grow."""
+        """Broken connections form reference cycles with their buffers, and the thresholds set in
+        `run` rarely trigger a collection: without this a flapping server makes memory grow."""
         now = time.monotonic()
         if now - self._tidied_at > _TIDY_SECONDS:
             gc.collect()
             self._tidied_at = now
 
     async def run_ticket(self, ticket: Ticket) -> bool:
-        """One claim of the work that the ticket names, here and now; False if there is none, as
-        with a ticket that came twice."""
+        """Claim, run and settle the work that the ticket names; False if there is none, for example
+        because the ticket came twice."""
         stages = [ticket.stage] if ticket.stage else None
         return await self.run_once(
             replace(self._served, job_id=ticket.job_id, stages=stages, group=ticket.group or None)
         )
 
     async def run_once(self, served: Served | None = None) -> bool:
-        """One claim, worked and settled here and now; False if there was nothing to do, or no time
-        left for it."""
+        """Claim, run and settle once; False if nothing could be claimed, or no time was left."""
         claimed = await self._claim(served)
         if claimed is None:
             return False
         is_over = self._deadline is not None and time.monotonic() >= self._deadline
         if is_over and claimed.work.kind == "items":
-            # The claim itself took what time there was. An ingest stores a batch all the same, so
-            # that asking again and again, however shortly, comes to an end.
+            # The claim took the remaining time. An ingest stores a batch all the same, so that
+            # repeated short calls finish the job in the end.
             await self._give_back(claimed)
             return False
         task = self._start(claimed)
@@ -212,7 +212,7 @@ class Worker:
         return True
 
     async def run_for(self, seconds: float) -> int:
-        """Claims, one after the other, for a while; answers how many. Nothing starts after it."""
+        """Run claims one after the other for this time; answers how many."""
         self._deadline = time.monotonic() + seconds
         done = 0
         while time.monotonic() < self._deadline and await self.run_once():
@@ -246,7 +246,7 @@ class Worker:
         return claimed
 
     async def _wait_for_database(self, error: BaseException) -> None:
-        """Say it once, and look again less and less often."""
+        """Log it once, and wait longer after each failure."""
         self._misses += 1
         if self._misses == 1:
             self._runtime.log.warning("claim will be tried again", error=repr(error))
@@ -257,7 +257,8 @@ class Worker:
         return self._running.start(self._work(claimed, stop), stop)
 
     async def _work_alone(self, claimed: Claim) -> None:
-        """A suspect: should it kill this process, nobody else dies with it or is blamed for it."""
+        """Run an item that crashed before while nothing else runs, so that a crash hits it
+        alone."""
         ids = lease_ids(claimed)
         self._heartbeat.hold(ids, claimed.lease_ms, self._hard_seconds(claimed), StopSign())
         await self._until_idle()
@@ -275,7 +276,7 @@ class Worker:
         stopping.cancel()
 
     async def _rest(self) -> None:
-        """Wait for a free slot, a wake-up, or the time when something is due."""
+        """Wait for a free slot, a ticket, or the next due time."""
         timeout = self._runtime.settings.poll_ms / 1000
         waits: set[asyncio.Task[object]] = {asyncio.create_task(self._stopping.wait())}
         if len(self._running) < self._slots:
@@ -296,8 +297,8 @@ class Worker:
                 wait = await claims.next_ready_ms(conn)
         except TRANSIENT_DB_ERRORS:
             return most
-        # Due but not ours to claim: someone else's, or over a cap. A finished slice or a wake-up
-        # ends the wait sooner.
+        # Due, but not claimable here: for other workers, or over a limit. A finished slice or a
+        # ticket ends the wait sooner.
         return most if wait is None or wait <= 0 else min(most, wait / 1000)
 
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
@@ -317,11 +318,11 @@ class Worker:
             await self._give_back(claimed)
             raise
         except TRANSIENT_DB_ERRORS as error:
-            # The server's trouble, not the work's: it goes back as soon as that is over.
+            # The database failed, not the work: release it as soon as the database answers.
             self._runtime.log.warning("slice goes back", error=repr(error))
             await self._give_back(claimed)
         except Exception as error:
-            # The lease runs out and someone else tries: a bug must not end the worker.
+            # The lease expires and the items are claimed again: a bug must not end the worker.
             self._runtime.log.error("slice failed", error=repr(error), exc_info=True)
         finally:
             self._heartbeat.drop(ids)
@@ -337,8 +338,8 @@ class Worker:
             self._runtime.log.warning("slice is left to its lease", error=repr(error))
 
     def _patience_seconds(self, claimed: Claim) -> float:
-        """How long to try to write while the database is away or full. The fence is there too, so
-        that a late write does no harm; but who waits for an answer cannot wait for long."""
+        """How long to retry writing while the database is away or full. The fence makes a late
+        write harmless, but a kickoff's caller cannot wait for long."""
         if self._deadline is not None:
             return claimed.lease_ms / 1000
         return self._runtime.settings.job_limit_ms / 1000
@@ -346,13 +347,13 @@ class Worker:
     def _hard_seconds(self, claimed: Claim) -> float:
         settings = self._runtime.settings
         if claimed.work.kind != "items":
-            # The job's own limit comes first, and says what was wrong.
+            # The job's own time limit comes first, with a better error.
             return 2 * settings.job_limit_ms / 1000
         return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
 
     def _must_yield(self, seconds: float) -> bool:
-        """An ingest ends with the time it was given, makes room once all slots are taken or too
-        much is waiting already, and yields long before its lease would end for good."""
+        """Whether an ingest should release its lease: its time is over, all slots are taken, the
+        queue is overloaded, or the lease is near its maximum."""
         if self._deadline is not None:
             return time.monotonic() > self._deadline
         settings = self._runtime.settings
@@ -361,7 +362,7 @@ class Worker:
         return seconds > patience_ms / 1000
 
     async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
-        """Each group in order and on its own, all of them side by side."""
+        """Run the groups of a claim concurrently, each in order."""
         by_slice: dict[UUID, list[object]] = {lease.id: [] for lease in claimed.leases}
         for item in claimed.items:
             by_slice[item["slice_id"]].append(item)
@@ -376,7 +377,7 @@ class Worker:
             )
             for lease in claimed.leases
         ]
-        # All of them to their end: one left behind would work on without its lease being kept.
+        # Wait for all: a group left behind would go on without its lease being extended.
         ends = await asyncio.gather(
             *(self._work_items(part, stop) for part in shares), return_exceptions=True
         )
@@ -385,8 +386,8 @@ class Worker:
                 raise end
 
     async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
-        """In pieces of about half a second, each settled on its own: progress is seen while it is
-        made, a crash repeats little, and virtual time is charged as it passes."""
+        """Run and settle the claim in pieces of about half a second, so that progress is visible, a
+        crash repeats little, and virtual time is charged as it passes."""
         deadline = time.monotonic() + self._time_box
         if self._deadline is not None:
             deadline = min(deadline, self._deadline)
@@ -411,11 +412,11 @@ class Worker:
         self._runtime.failpoints.reach("after_work")
         patience = self._patience_seconds(piece)
         if last:
-            # From here on a missing slice is one that we have settled, not one that we have lost.
+            # From here on a missing slice was settled, not lost.
             self._heartbeat.settling(lease_ids(piece), patience)
         settled = await settle(self._runtime, piece, worked, self.id, patience, last=last)
         if not settled.held:
-            # Expected after a cancel; whoever took it otherwise has said so.
+            # Expected after a cancel; otherwise the sweeper has logged it.
             self._runtime.log.info("lease was lost, nothing written", job=str(piece.work.job_id))
             return False
         self._items_settled += sum(outcome is not None for outcome in worked.outcomes)
@@ -426,7 +427,7 @@ class Worker:
         return True
 
     async def _tell_others(self, settled: Settled) -> None:
-        """Wake idle workers for a next stage or a finish, a few times a second at most."""
+        """Wake idle workers for the next stage or the finish, at most a few times a second."""
         now = time.monotonic()
         if settled.written.completed or (settled.opened and now > self._quiet_until):
             self._quiet_until = now + _QUIET_SECONDS
@@ -434,7 +435,7 @@ class Worker:
                 await self._runtime.broker.send(Ticket(lane))
 
     def _beside(self) -> list[asyncio.Task[None]]:
-        """What runs beside the work: the services if this one leads, and this machine's dead."""
+        """Background tasks: leader candidate and reaper."""
         if not self._sweeps:
             return []
         beside = [asyncio.create_task(Leader(self._runtime, self.id).run())]
@@ -445,20 +446,21 @@ class Worker:
 
 
 def _piece_size(claimed: Claim) -> int:
-    """Items to settle at a time. A group goes as a whole, since a retry holds up those behind it,
-    and so do many small jobs, each of which has a lease of its own."""
+    """How many items to settle at a time. Groups and claims of many small jobs are settled as a
+    whole, since each has a lease of its own."""
     whole = len(claimed.items)
     lease = claimed.leases[0]
     if len(claimed.leases) > 1 or lease.group is not None:
         return whole
     per_ms = whole / max(lease.expected_ms, 1.0)
-    # A settle costs as much as some hundred quick items: of those it takes more, if that is soon.
+    # A settle costs as much as some hundred quick items, so quick items are settled in larger
+    # pieces.
     soon = min(_WORTH_A_SETTLE, int(_LONGEST_PIECE_MS * per_ms))
     return max(1, soon, int(_PIECE_MS * per_ms))
 
 
 def _split(claimed: Claim, size: int) -> tuple[Claim, Claim]:
-    """A piece and the rest; a rest of less than half a piece is not worth a settle of its own."""
+    """Split into a piece and the rest; a rest of less than half a piece is included."""
     if len(claimed.items) < size * 1.5:
         size = len(claimed.items)
     now = claimed.claimed_at if size == len(claimed.items) else time.monotonic()

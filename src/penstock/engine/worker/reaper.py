@@ -1,6 +1,7 @@
-"""Workers of this machine that died: known at once, so that their leases need not run out first.
+"""Takes back the leases of dead workers on this machine at once, before they expire.
 
-Runs in every worker, not with the leader: only this machine's kernel knows who of it is dead.
+Runs in every worker, not only in the leader: only the machine itself knows which of its workers
+died.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class LocalWorkerReaper:
         self.every_ms = runtime.settings.sweep_ms
 
     async def run_once(self) -> list[str]:
-        """Answers whom it found dead."""
+        """Answers the dead workers it found."""
         async with self._runtime.db.acquire() as conn:
             candidates = await workers.local(conn, self._host)
         dead = [worker for worker in candidates if self._liveness.is_dead(worker)]

@@ -1,4 +1,4 @@
-"""What a worker runs at the moment, and how each of it comes to an end."""
+"""The running slices of a worker, and how they are stopped."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 from penstock.engine.context import StopSign
 from penstock.model.ports import Log
 
-# Work whose lease is gone can write nothing; it is told, and has this long to come back.
+# Time for work whose lease was lost to stop by itself.
 _GRACE_SECONDS = 5.0
 _LOOK_SECONDS = 0.5
-# Of the time for a shutdown, the part for finishing; the rest is for giving back.
+# Part of the shutdown time for finishing slices; the rest is for releasing them.
 _FINISHING_SHARE = 0.8
 _GIVING_BACK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """How the work at a shutdown ended: by itself, given back, or left to its lease."""
+    """How running slices ended at a shutdown: finished, released, or left to expire."""
 
     finished: int = 0
     released: int = 0
@@ -54,7 +54,7 @@ class Slots:
         self.ended += 1
 
     async def mind(self) -> None:
-        """For good: work that does not heed its stop sign must not keep its slot."""
+        """Cancel work that ignores its stop sign, to free its slot."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             now = time.monotonic()
@@ -65,7 +65,7 @@ class Slots:
                     task.cancel()
 
     async def drain(self, seconds: float, hurry: asyncio.Event) -> Drained:
-        """Finish or give back what runs, within ``seconds`` and a moment; at once in a hurry."""
+        """Finish or release running slices within ``seconds``; release at once in a hurry."""
         running = set(self._stops)
         for stop in self._stops.values():
             stop.set("shutdown")
@@ -79,7 +79,7 @@ class Slots:
             self._log.error(
                 "slices could not be given back: their leases run out", slices=len(left)
             )
-            # They are past giving back: whoever tries for longer would hold up the process.
+            # Releasing failed too; trying longer would delay the end of the process.
             self.abandoned = True
             for task in left:
                 task.cancel()
