@@ -40,7 +40,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_depth, "_FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(queue_depth, "_CACHE_SECONDS", 0.0)
 
 
 async def fill(bench: Bench, depth: int) -> list[UUID]:
@@ -178,7 +178,7 @@ async def test_what_this_process_added_counts_before_the_next_look(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look is a second old at most, but our own burst must not pass for nothing meanwhile."""
-    monkeypatch.setattr(queue_depth, "_FRESH_SECONDS", 60.0)
+    monkeypatch.setattr(queue_depth, "_CACHE_SECONDS", 60.0)
     client = await caller()
     answers = await asyncio.gather(*(client.post("/api/jobs", json=NOOP) for _ in range(12)))
     accepted = [answer for answer in answers if answer.status_code == 202]

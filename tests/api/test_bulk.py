@@ -222,9 +222,9 @@ async def test_a_job_that_an_abort_could_not_reach_is_let_go(
     assert answer.json()["state"] == "aborted"
     assert (await kept_by(db, job)) == made.operation_id
     done = await Reconciler(bench.runtime).run_once()
-    assert done.let_go == (UUID(job),)
+    assert done.stop_reopening == (UUID(job),)
     assert (await kept_by(db, job)) is None
-    assert (await Reconciler(bench.runtime).run_once()).let_go == ()
+    assert (await Reconciler(bench.runtime).run_once()).stop_reopening == ()
     await bench.work()
     assert (await bench.job(UUID(job)))["state"] == "done"
 

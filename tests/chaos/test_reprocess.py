@@ -70,7 +70,7 @@ async def test_any_sequence_of_control_keeps_the_invariants(
 ) -> None:
     # Small enough for operations to take part.
     monkeypatch.setattr(reprocess, "MOST_AT_ONCE", 40)
-    monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 60)
+    monkeypatch.setattr(ending, "MAX_SKIPPED_AT_ONCE", 60)
     chance = random.Random(seed)
     ids = [
         await ordeal.send(150, inline=False, failEvery=3, workMs=1, concurrency=4),

@@ -246,7 +246,7 @@ async def no_two_leases(case: Case) -> list[str]:
         # An item is its lease's until a write under that very lease lets go of it, or until the
         # lease ends: long slices are settled piece by piece.
         *await found(case, "two leases over an item", f"""
-            WITH let_go AS (
+            WITH stop_reopening AS (
                 SELECT i.job_id, i.row_no, i.from_slice, min(i.n) AS n
                 FROM history_items i JOIN history_slices s
                     ON s.id = i.from_slice AND s.op <> 'INSERT' AND s.xid = i.xid
@@ -258,7 +258,7 @@ async def no_two_leases(case: Case) -> list[str]:
                        lag(least(l.till, g.n))
                            OVER (PARTITION BY l.job_id, r.row_no ORDER BY l.since) AS till_before
                 FROM ({lives}) AS l CROSS JOIN unnest(l.row_nos) AS r (row_no)
-                LEFT JOIN let_go g
+                LEFT JOIN stop_reopening g
                     ON g.job_id = l.job_id AND g.row_no = r.row_no AND g.from_slice = l.id) AS o
             WHERE since < till_before"""),
         *await found(case, "two leases over a whole job", f"""

@@ -183,7 +183,7 @@ def claims_are_impatient(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def cancel_leaves_stages_open(patch: pytest.MonkeyPatch, db: Database) -> None:
-    patch.setattr(ending, "MOST_SKIPPED_AT_ONCE", -1)
+    patch.setattr(ending, "MAX_SKIPPED_AT_ONCE", -1)
     rewrite(patch, "control", "shut_stages", "kind = 'finish'", "kind = 'items'")
 
 

@@ -127,7 +127,7 @@ async def test_workers_that_died_are_counted_and_there_is_no_trace(
 async def test_the_letter_is_there_before_a_long_ending_is_over(
     tried: Tried, script: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 3)
+    monkeypatch.setattr(ending, "MAX_SKIPPED_AT_ONCE", 3)
     job_id = await tried.send({"rows": 40})
     async with tried.runtime.db.transaction() as conn:
         failing = ItemError("JOB_TIMEOUT", "too long")

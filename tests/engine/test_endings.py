@@ -253,7 +253,7 @@ class TestLongEnding:
 
     @pytest.fixture(autouse=True)
     def _few_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 3)
+        monkeypatch.setattr(ending, "MAX_SKIPPED_AT_ONCE", 3)
         monkeypatch.setattr("penstock.engine.finish._CHUNK", 5)
 
     async def test_a_worker_skips_the_rest(self, tried: Tried) -> None:

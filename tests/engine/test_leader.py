@@ -61,7 +61,7 @@ async def who_leads(runtime: Runtime) -> list[str]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(module, "_SURE_SECONDS", 1.0)
+    monkeypatch.setattr(module, "_CERTAIN_SECONDS", 1.0)
     monkeypatch.setattr(module, "_STALE_SECONDS", 1.5)
 
 

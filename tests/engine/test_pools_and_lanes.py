@@ -133,7 +133,7 @@ async def test_a_job_cancelled_in_a_paused_lane_still_ends(
 ) -> None:
     from penstock.engine import ending
 
-    monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 1)
+    monkeypatch.setattr(ending, "MAX_SKIPPED_AT_ONCE", 1)
     job_id = await tried.send({"rows": 5})
     async with tried.runtime.db.transaction() as conn:
         await lanes.pause(conn, "standard", tried.who.user_id, "")

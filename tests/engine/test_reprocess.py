@@ -424,7 +424,7 @@ async def test_children_are_not_born_twice(tried: Tried, scripted: dict[str, Scr
 async def test_a_job_that_is_ending_is_left_alone(
     tried: Tried, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "MOST_SKIPPED_AT_ONCE", 3)
+    monkeypatch.setattr(ending, "MAX_SKIPPED_AT_ONCE", 3)
     job_id = await tried.send({"rows": 40})
     await cancel(tried, job_id)
     with pytest.raises(PermanentError, match="still being ended"):

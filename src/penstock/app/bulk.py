@@ -90,7 +90,7 @@ async def abort(conn: Connection, who: Principal, operation_id: UUID, ip: str | 
         return False
     if operation.target is not None:
         # What was reopened of it is worked all the same.
-        await reprocess.let_go(conn, operation.target, operation.id)
+        await reprocess.stop_reopening(conn, operation.target, operation.id)
         await bulk.note(conn, operation.id, operation.target, changed=True)
     await bulk.end(conn, operation_id, "aborted")
     await accounts.audit(

@@ -193,7 +193,7 @@ class _Turn:
                     self._runtime, conn, job_id, selection, asked_at, operation.target_row,
                     operation.id,
                 )  # fmt: skip
-        except reprocess.Overtaken:
+        except reprocess.JobCancelled:
             await bulk.note(conn, operation.id, job_id, changed=True)
             return
         self._wake = chunk.lane
@@ -219,7 +219,7 @@ class _Turn:
                 await bulk.end(conn, operation.id, "failed", shown)
                 return False
             if operation.target == self._at:
-                await reprocess.let_go(conn, self._at, operation.id)
+                await reprocess.stop_reopening(conn, self._at, operation.id)
             await bulk.note(conn, operation.id, self._at, error=shown)
             return True
 

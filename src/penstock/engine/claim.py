@@ -22,16 +22,16 @@ from penstock.store.jobs import claims
 from penstock.store.jobs.claims import Candidate, Lease, Served, Turn, Work
 
 # Choices without claimable work that one claim corrects before it returns nothing.
-_MOST_TRIES = 16
-_MOST_RESTS = 4
-_MOST_ORGS = 64
+_MAX_TRIES = 16
+_MAX_RESTS = 4
+_MAX_ORGS = 64
 _LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
-_MOST_NEIGHBOURS = 400
-_MOST_GROUPS = 32
+_MAX_NEIGHBOURS = 400
+_MAX_GROUPS = 32
 # Settles hold a job's lock for less than this; a longer lock is not held by the engine.
 _WAIT_FOR_JOB_MS = 1000
-_LOOK_AGAIN_S = 1.0
+_CHECK_AGAIN_S = 1.0
 # Expected duration of an ingest or finish that has not been measured yet.
 _WHOLE_JOB_MS = 1000.0
 
@@ -94,10 +94,10 @@ class LockedJobs:
     async def _look(self, db: Database) -> None:
         async with db.transaction() as conn:
             self.ids = await claims.locked_jobs(conn, self.ids)
-        self._look_at = time.monotonic() + _LOOK_AGAIN_S
+        self._look_at = time.monotonic() + _CHECK_AGAIN_S
 
 
-class _WaitedInVain(Exception):
+class _LockTimedOut(Exception):
     def __init__(self, job_ids: Collection[UUID]) -> None:
         super().__init__(f"one of these is locked: {job_ids}")
         self.job_ids = job_ids
@@ -113,7 +113,7 @@ async def claim(
     rests: Counter[int] = Counter()
     locked = locked or LockedJobs()
     await locked.look_again(db)
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         try:
             async with db.transaction() as conn:
                 await claims.lock_claims_briefly(conn, _WAIT_FOR_JOB_MS)
@@ -124,7 +124,7 @@ async def claim(
                 leases, lease = await _take(
                     conn, worker, served, limits, figures or Figures(), turn, work, locked.ids
                 )
-        except _WaitedInVain as vain:
+        except _LockTimedOut as vain:
             await locked.found(db, vain.job_ids)
             continue
         if leases:
@@ -132,7 +132,7 @@ async def claim(
             jobs, items = await _load(db, work, leases, member)
             return Claim(turn, work, leases, lease, jobs, items, began)
         rests[turn.org_id] += 1
-        if rests[turn.org_id] == _MOST_RESTS:
+        if rests[turn.org_id] == _MAX_RESTS:
             # Other orgs must not wait until all idle stages of this one have been checked.
             empty_handed.append(turn.org_id)
     return None
@@ -183,7 +183,7 @@ async def _take(
             # Alone in its transaction: it locks a job, and jobs are locked in order.
             await claims.rest_stage(conn, work)
     except asyncpg.LockNotAvailableError as error:
-        raise _WaitedInVain({work.job_id, *(one.job_id for one in leases)}) from error
+        raise _LockTimedOut({work.job_id, *(one.job_id for one in leases)}) from error
     return leases, lease
 
 
@@ -211,7 +211,7 @@ async def _choose_by_turn(
     conn: Connection, worker: str, served: Served, limits: Limits, empty_handed: list[int],
     locked: Collection[UUID], *, no_ingest: bool = False,
 ) -> tuple[Turn, Work] | None:  # fmt: skip
-    for _ in range(_MOST_ORGS):
+    for _ in range(_MAX_ORGS):
         turn = await claims.choose_org(
             conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap,
             not_these=empty_handed, no_ingest=no_ingest,
@@ -242,7 +242,7 @@ async def _lease_items(
     if work.pending < size and served.job_id is None:
         room = size - work.pending
         for other in await claims.choose_neighbours(
-            conn, turn.org_id, work, min(room, _MOST_NEIGHBOURS), served, locked
+            conn, turn.org_id, work, min(room, _MAX_NEIGHBOURS), served, locked
         ):
             if room <= 0:
                 break
@@ -311,7 +311,7 @@ async def _lease_groups(
 ) -> list[Lease]:
     """One lease per free group: its head items in order, up to the first that must wait. With a
     pace only the head itself: the next one waits without a slot."""
-    picked = await claims.pick_groups(conn, org_id, work, _MOST_GROUPS, size, only)
+    picked = await claims.pick_groups(conn, org_id, work, _MAX_GROUPS, size, only)
     leases: list[Lease] = []
     worst, room = 0, size
     for group, candidates in picked.items():

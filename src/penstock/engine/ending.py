@@ -17,9 +17,9 @@ from penstock.store.database import Connection
 from penstock.store.jobs import claims, dead_letters, jobs, slices
 
 # Open items that are skipped in the transaction that ends the job. A worker skips the rest.
-MOST_SKIPPED_AT_ONCE = 2000
-_POSTPONED_MS = 500
-_LONGEST_TRACE = 16_000
+MAX_SKIPPED_AT_ONCE = 2000
+_RETRY_AFTER_OUTAGE_MS = 500
+_MAX_TRACE_CHARACTERS = 16_000
 _POLICY = RetryPolicy()
 
 
@@ -59,8 +59,8 @@ async def _end(conn: Connection, job_id: UUID, ending: str, failure: _Failure | 
             conn, job_id, begun.pipeline, failure.error,
             runs=failure.runs, trace=failure.trace, worker=failure.worker,
         )  # fmt: skip
-    if begun.open_items <= MOST_SKIPPED_AT_ONCE:
-        await jobs.skip_open_items(conn, job_id, skip_reason(ending, error), MOST_SKIPPED_AT_ONCE)
+    if begun.open_items <= MAX_SKIPPED_AT_ONCE:
+        await jobs.skip_open_items(conn, job_id, skip_reason(ending, error), MAX_SKIPPED_AT_ONCE)
         await jobs.end_ending(conn, job_id, None if failure is None else failure.worker)
     return begun.lane
 
@@ -121,7 +121,7 @@ async def fail_or_retry(
 
 def trace_of(error: BaseException) -> str:
     """The traceback, cut to its last lines."""
-    return redacted("".join(traceback.format_exception(error)))[-_LONGEST_TRACE:]
+    return redacted("".join(traceback.format_exception(error)))[-_MAX_TRACE_CHARACTERS:]
 
 
 async def _postpone(
@@ -130,6 +130,6 @@ async def _postpone(
     async with runtime.db.transaction() as conn:
         if await slices.take(conn, [slice_id]):
             await slices.yield_whole(
-                conn, job_row["id"], position, after_ms=after_ms or _POSTPONED_MS,
+                conn, job_row["id"], position, after_ms=after_ms or _RETRY_AFTER_OUTAGE_MS,
                 attempts=job_row["attempts"],
             )  # fmt: skip

@@ -11,7 +11,7 @@ from penstock.store.jobs.result_cache import Source
 
 # Key of an entry: org, file, and the cache key of the configuration.
 Key = tuple[int, str, str]
-_MOST_REMEMBERED = 64
+_MAX_ENTRIES = 64
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class LookupCache:
     def put(self, key: Key, source: Source) -> None:
         self._kept[key] = (self.clock(), source)
         self._kept.move_to_end(key)
-        while len(self._kept) > _MOST_REMEMBERED:
+        while len(self._kept) > _MAX_ENTRIES:
             self._kept.popitem(last=False)
 
     def forget(self, key: Key) -> None:

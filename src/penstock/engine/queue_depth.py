@@ -12,7 +12,7 @@ from penstock.model.backpressure import Level, Levels, level_of
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
 
-_FRESH_SECONDS = 1.0
+_CACHE_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class QueueDepthCache:
 
     async def _count(self, conn: Connection) -> Queue:
         # Concurrent callers use the last count instead of counting too.
-        self._fresh_until = time.monotonic() + _FRESH_SECONDS
+        self._fresh_until = time.monotonic() + _CACHE_SECONDS
         try:
             self._queue = await count_queue(conn, self.levels)
         except BaseException:

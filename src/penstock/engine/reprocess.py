@@ -28,7 +28,7 @@ MOST_AT_ONCE = 2000
 CHUNK = 5000
 
 
-class Overtaken(Exception):
+class JobCancelled(Exception):
     """The job was cancelled while its items were being reopened."""
 
 
@@ -63,7 +63,7 @@ class _Hold:
 
 
 @dataclass(slots=True)
-class _Judged:
+class _Reopened:
     """The items of a window that are reopened, and the change of the job's counters."""
 
     taken: list[int] = field(default_factory=list)
@@ -113,13 +113,13 @@ async def go_on(
     and a cancel, which removes the holder, is seen under the job's lock."""
     job = await store.look_at(conn, job_id)
     if job is None or job["reopening"] != holder:
-        raise Overtaken
+        raise JobCancelled
     window = await store.window(conn, job_id, selection, after_row, CHUNK, asked_at)
     judged = _judge(runtime, job, selection, window)
     await _reopen(conn, job_id, selection, judged)
     locked = await store.lock(conn, job_id)
     if locked["reopening"] != holder:
-        raise Overtaken
+        raise JobCancelled
     if locked["state"] in TERMINAL_JOB_STATES:
         # Workers of the previous version know no holders.
         await _renew(conn, job_id, JobMove(), selection, None, _Hold(holder, 0))
@@ -129,7 +129,7 @@ async def go_on(
     return Chunk(len(judged.taken), judged.left_out, window.next_row, job["lane"])
 
 
-async def let_go(conn: Connection, job_id: UUID, holder: UUID) -> None:
+async def stop_reopening(conn: Connection, job_id: UUID, holder: UUID) -> None:
     """Stop reopening. The items reopened so far are processed, then the job is complete."""
     if await store.end_reopening(conn, job_id, holder):
         await write_moves(conn, {job_id: JobMove()}, None)
@@ -156,7 +156,7 @@ def _refuse(job: Any, selection: Selection) -> None:
         )
 
 
-async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Judged) -> None:
+async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Reopened) -> None:
     await store.reopen_items(
         conn, job_id, judged.taken,
         from_start=meant.from_start, reset_attempts=meant.reset_attempts, accept=meant.accept,
@@ -184,8 +184,8 @@ async def _renew(
         await dead_letters.close_of_job(conn, job_id, user_id)
 
 
-def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -> _Judged:
-    judged, policies = _Judged(left_out=window.missing), _Policies(runtime, job)
+def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -> _Reopened:
+    judged, policies = _Reopened(left_out=window.missing), _Policies(runtime, job)
     for item in window.items:
         match meant.fate(item, policies.at):
             case ReprocessDecision.LEFT_OUT:

@@ -24,7 +24,7 @@ from penstock.model.pipeline import (
 from penstock.store.database import from_json
 
 # CPU work goes to the child in pieces, so that time limits and lost leases are noticed.
-_MOST_IN_CHILD = 256
+_MAX_IN_CHILD = 256
 _IN_CHILD_MS = 200.0
 # Yield to the event loop after this many items, so that other slices do not wait for long.
 YIELD_EVERY = 250
@@ -72,7 +72,7 @@ async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: f
             continue
         usual_ms = claimed.work.avg_ms
         await _run_batch(runtime, stage, indexes, batch, ctx, worked, usual_ms)
-        await _run_on(following, indexes, batch, ctx, worked)
+        await _run_following_stages(following, indexes, batch, ctx, worked)
     worked.work_ms = timer.ms
     return worked
 
@@ -111,7 +111,7 @@ async def _run_batch(
         worked.outcomes[index] = outcome
 
 
-async def _run_on(
+async def _run_following_stages(
     following: Sequence[Stage], indexes: list[int], batch: list[Item], ctx: StageContext,
     worked: Worked,
 ) -> None:  # fmt: skip
@@ -121,7 +121,7 @@ async def _run_on(
     for stage in following:
         if not stage.at_once and stage.skips_barrier is None:
             return
-        going = _going_on(stage, going, worked)
+        going = _advanced(stage, going, worked)
         if not going or ctx.time_is_up():
             return
         ends = await _run_stage(stage, [item for _, item in going], ctx)
@@ -132,7 +132,7 @@ async def _run_on(
         going = [one for one, then in zip(going, ends, strict=True) if isinstance(then, Advance)]
 
 
-def _going_on(
+def _advanced(
     stage: Stage, items: Sequence[tuple[int, Item]], worked: Worked
 ) -> list[tuple[int, Item]]:
     """The items that advanced from the previous stage, as this stage sees them."""
@@ -250,4 +250,4 @@ def child_piece(item_ms: float | None, left_ms: float) -> int:
     the duration of an item is unknown."""
     if item_ms is None:
         return 1
-    return max(1, min(_MOST_IN_CHILD, int(min(_IN_CHILD_MS, left_ms) / max(item_ms, 0.001))))
+    return max(1, min(_MAX_IN_CHILD, int(min(_IN_CHILD_MS, left_ms) / max(item_ms, 0.001))))

@@ -23,7 +23,7 @@ from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, 
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 
-MOST_SUBMIT_LOOKS = 8
+MAX_SUBMIT_LOOKS = 8
 # Parsed configs of recent jobs that a process keeps.
 MAX_CACHED_CONFIGS = 128
 
@@ -56,7 +56,7 @@ class Runtime:
     figures: Figures = field(default_factory=Figures)
     lookup_cache: LookupCache = field(default_factory=LookupCache)
     # Submits that may check the first rows of their file at once; others skip the check.
-    submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MOST_SUBMIT_LOOKS))
+    submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MAX_SUBMIT_LOOKS))
 
     def pipeline(self, name: str) -> Pipeline:
         try:

@@ -29,7 +29,7 @@ from penstock.store.jobs import claims, slices
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
 # Longer ones would not fit into the index that keeps them unique.
-_LONGEST_KEY = 500
+_MAX_KEY_LENGTH = 500
 # The server's fault alone: lost, full, stopped, out of memory, or two that blocked each other.
 TRANSIENT_DB_ERRORS = (
     *CONNECTION_ERRORS,
@@ -41,7 +41,7 @@ TRANSIENT_DB_ERRORS = (
     asyncpg.PostgresSystemError,
 )
 # A statement or a lock wait timed out.
-HELD_UP = (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError)
+LOCK_TIMEOUTS = (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError)
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ async def settle(
                 error, asyncpg.DataError
             )
             # Another transaction holds the job lock; retrying would only occupy a slot.
-            is_held_up = isinstance(error, HELD_UP)
+            is_held_up = isinstance(error, LOCK_TIMEOUTS)
             limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience
             if is_passing and timer.ms / 1000 <= limit:
                 if tries == 1:
@@ -93,10 +93,10 @@ async def settle(
                 continue
             if is_passing or not any(worked.outcomes):
                 raise
-            return await _settle_around(runtime, claimed, worked, worker, patience, last, error)
+            return await _settle_by_halves(runtime, claimed, worked, worker, patience, last, error)
 
 
-async def _settle_around(
+async def _settle_by_halves(
     runtime: Runtime, claimed: Claim, worked: Worked, worker: str, patience: float, last: bool,
     error: BaseException,
 ) -> Settled:  # fmt: skip
@@ -254,7 +254,7 @@ class _Writing:
             shows = to.result.cells if isinstance(to.result, AddedCells) else to.result
             result = None if shows is None else document_json(shows)
             shown = None if to.error is None else to_json(to.error.as_json())
-            born = self._born(row, to, stages)
+            born = self._children_of(row, to, stages)
             to.effects = [self._runtime.effects.check(effect) for effect in to.effects]
         except (ValueError, KeyError, TypeError, AttributeError, AssertionError) as error:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
@@ -274,7 +274,7 @@ class _Writing:
             self.children.setdefault(row["job_id"], []).extend(born)
         self._count(row, to)
 
-    def _born(self, row: Any, to: Transition, stages: Sequence[Stage]) -> list[NewChild]:
+    def _children_of(self, row: Any, to: Transition, stages: Sequence[Stage]) -> list[NewChild]:
         if not to.spawn:
             return []
         places = {stage.name: place for place, stage in enumerate(stages)}
@@ -282,10 +282,10 @@ class _Writing:
             raise ValueError("the pipeline has children but its traits do not say so")
         for child in to.spawn:
             to_json(child.input)
-            if not isinstance(child.key, str) or not 0 < len(child.key) <= _LONGEST_KEY:
-                raise ValueError(f"a child's key must be text of 1 to {_LONGEST_KEY} characters")
-            if len(child.group or "") > _LONGEST_KEY:
-                raise ValueError(f"a group's name has at most {_LONGEST_KEY} characters")
+            if not isinstance(child.key, str) or not 0 < len(child.key) <= _MAX_KEY_LENGTH:
+                raise ValueError(f"a child's key must be text of 1 to {_MAX_KEY_LENGTH} characters")
+            if len(child.group or "") > _MAX_KEY_LENGTH:
+                raise ValueError(f"a group's name has at most {_MAX_KEY_LENGTH} characters")
         return [
             NewChild(
                 row["row_no"],
@@ -392,7 +392,7 @@ async def release(
             return await _release_whole(runtime, claimed)
         except TRANSIENT_DB_ERRORS as error:
             tries += 1
-            held_up = isinstance(error, HELD_UP) and timer.ms > claimed.lease_ms
+            held_up = isinstance(error, LOCK_TIMEOUTS) and timer.ms > claimed.lease_ms
             if held_up or timer.ms / 1000 > patience:
                 raise
             await asyncio.sleep(min(0.2 * tries, 2.0))

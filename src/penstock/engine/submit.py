@@ -26,7 +26,7 @@ from penstock.store.database import Connection
 from penstock.store.jobs import jobs
 from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewStage
 
-CONFIG_BYTES = 64 * 1024
+MAX_CONFIG_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +210,12 @@ def valid_config(pipeline: Pipeline, order: Order) -> Any:
     if not 0 <= order.priority <= MAX_PRIORITY:
         raise BadInput("INVALID_PARAMETERS", f"priority must be from 0 to {MAX_PRIORITY}.")
     text = orjson.dumps(order.config)
-    if len(text) > CONFIG_BYTES:
+    if len(text) > MAX_CONFIG_BYTES:
         raise BadInput(
             "INVALID_CONFIG",
-            f"The config has {len(text):,} bytes; at most {CONFIG_BYTES:,} are taken. Keep a long"
-            " mapping as a profile, and name it.",
-            limit=CONFIG_BYTES,
+            f"The config has {len(text):,} bytes; at most {MAX_CONFIG_BYTES:,} are allowed. Keep a"
+            " long mapping as a profile, and name it.",
+            limit=MAX_CONFIG_BYTES,
         )
     try:
         return pipeline.Config.model_validate_json(text)

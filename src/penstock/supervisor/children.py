@@ -73,7 +73,7 @@ class Child:
     def poll(self) -> int | None:
         code = self._process.poll()
         if code is not None:
-            self._let_go()
+            self._stop_reopening()
         return code
 
     def terminate(self) -> None:
@@ -82,7 +82,7 @@ class Child:
     def kill(self) -> None:
         self._process.kill()
 
-    def _let_go(self) -> None:
+    def _stop_reopening(self) -> None:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1

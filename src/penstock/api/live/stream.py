@@ -23,11 +23,11 @@ from penstock.store.jobs import events
 from penstock.store.jobs.events import START, Place, place_of
 
 BEAT_S = 15.0
-_LOOK_AGAIN_S = 2.0
+_CHECK_AGAIN_S = 2.0
 # Of those who catch up each holds a page of its own.
 _PAGE = 50
 _REPLAYS_AT_ONCE = 4
-_MOST_REMEMBERED = 1000
+_MAX_ENTRIES = 1000
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Caller:
 class Doorman:
     """Who may go on listening. Each key is looked up every few seconds, however many use it."""
 
-    def __init__(self, every_s: float = _LOOK_AGAIN_S) -> None:
+    def __init__(self, every_s: float = _CHECK_AGAIN_S) -> None:
         self.every_s = every_s
         self._asked: dict[bytes, tuple[float, asyncio.Task[Scope | None]]] = {}
 
@@ -51,7 +51,7 @@ class Doorman:
         now = time.monotonic()
         asked = self._asked.get(caller.key)
         if asked is None or now - asked[0] > self.every_s:
-            if len(self._asked) > _MOST_REMEMBERED:
+            if len(self._asked) > _MAX_ENTRIES:
                 self._asked.clear()
             asked = now, asyncio.ensure_future(_scope_now(caller))
             self._asked[caller.key] = asked

@@ -22,7 +22,7 @@ from penstock.store.database import Database
 from penstock.store.jobs import jobs
 
 router = APIRouter(tags=["operations"])
-_FRESH_SECONDS = 1.0
+_CACHE_SECONDS = 1.0
 _PATIENCE_SECONDS = 3.0
 _ENDED_FRESH_SECONDS = 5.0
 _MOST_COUNTED = 100_000
@@ -49,7 +49,7 @@ class Pulse:
                     return await self._runtime.queue.look(conn)
             except Exception as error:  # whatever it is, it is not healthy, and not for strangers
                 self._runtime.log.warning("database is away", error=repr(error))
-                self._away_until = time.monotonic() + _FRESH_SECONDS
+                self._away_until = time.monotonic() + _CACHE_SECONDS
                 return None
 
     async def last_hour(self) -> Any:

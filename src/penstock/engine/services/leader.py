@@ -26,7 +26,7 @@ _NAME = "services"
 _BEAT_SECONDS = 1.0
 _STALE_SECONDS = 5.0
 # A leader stops by its own clock before a candidate may take over.
-_SURE_SECONDS = 4.0
+_CERTAIN_SECONDS = 4.0
 
 
 class Leader:
@@ -52,7 +52,7 @@ class Leader:
         """Until cancelled: check for a leader, and try to lead if there is none."""
         while not is_cancelled():
             try:
-                if not await self._somebody_leads():
+                if not await self._has_leader():
                     await self._try_to_lead()
             except TRANSIENT_DB_ERRORS as error:
                 self._runtime.log.debug("cannot see who leads", error=repr(error))
@@ -60,19 +60,19 @@ class Leader:
                 self._runtime.log.error("leading failed", error=repr(error), exc_info=True)
             await asyncio.sleep(_BEAT_SECONDS * (0.5 + self._runtime.chance.random()))
 
-    async def _somebody_leads(self) -> bool:
+    async def _has_leader(self) -> bool:
         """Uses the pool: a candidate needs no session of its own."""
         async with self._runtime.db.acquire() as conn:
             return await leaders.lives(conn, _NAME, _STALE_SECONDS * 1000)
 
     async def _try_to_lead(self) -> None:
-        connection = await self._runtime.db.connect(timeout=_SURE_SECONDS)
+        connection = await self._runtime.db.connect(timeout=_CERTAIN_SECONDS)
         try:
             for gone in await leaders.end_stale(connection, _NAME, _STALE_SECONDS * 1000):
                 self._runtime.log.warning("silent leader was cut off", worker=gone)
             asked = time.monotonic()
             if await leaders.take(connection, _NAME, self._who):
-                self._sure_until = asked + _SURE_SECONDS
+                self._sure_until = asked + _CERTAIN_SECONDS
                 self._runtime.log.info("leads the services", worker=self._who)
                 await self._lead(connection)
         finally:
@@ -118,7 +118,7 @@ class Leader:
             if not still:
                 self._runtime.log.warning("somebody else leads the services", worker=self._who)
                 return
-            self._sure_until = asked + _SURE_SECONDS
+            self._sure_until = asked + _CERTAIN_SECONDS
 
 
 async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from penstock.engine import ending
-from penstock.engine.reprocess import let_go
+from penstock.engine.reprocess import stop_reopening
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import ItemError
 from penstock.model.ticket import Ticket
@@ -18,7 +18,7 @@ from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.store.jobs import claims, reconcile
 
-_MOST_AT_ONCE = 50
+_MAX_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ReconcilerConfig:
 class Reconciled:
     overdue: tuple[UUID, ...] = ()
     mended: tuple[UUID, ...] = ()
-    let_go: tuple[UUID, ...] = ()
+    stop_reopening: tuple[UUID, ...] = ()
 
 
 class Reconciler:
@@ -50,19 +50,19 @@ class Reconciler:
 
     async def run_once(self) -> Reconciled:
         async with self._runtime.db.acquire() as conn:
-            late = await reconcile.overdue(conn, self._config.job_limit_ms, None, _MOST_AT_ONCE)
-            stuck = await reconcile.stuck(conn, self._config.stuck_ms, _MOST_AT_ONCE)
-            kept = await reconcile.abandoned(conn, _MOST_AT_ONCE)
-        failed = [job.job_id for job in late if await self._safely(self._end, job.job_id)]
-        mended = [job_id for job_id in stuck if await self._safely(self._mend, job_id)]
+            late = await reconcile.overdue(conn, self._config.job_limit_ms, None, _MAX_AT_ONCE)
+            stuck = await reconcile.stuck(conn, self._config.stuck_ms, _MAX_AT_ONCE)
+            kept = await reconcile.abandoned(conn, _MAX_AT_ONCE)
+        failed = [job.job_id for job in late if await self._logging_errors(self._end, job.job_id)]
+        mended = [job_id for job_id in stuck if await self._logging_errors(self._repair, job_id)]
         freed = [
             job_id
             for job_id, holder in kept.items()
-            if await self._safely(partial(self._let_go, holder), job_id)
+            if await self._logging_errors(partial(self._stop_reopening, holder), job_id)
         ]
         return Reconciled(tuple(failed), tuple(mended), tuple(freed))
 
-    async def _safely(self, step: Callable[[UUID], Awaitable[bool]], job_id: UUID) -> bool:
+    async def _logging_errors(self, step: Callable[[UUID], Awaitable[bool]], job_id: UUID) -> bool:
         """An error in one job must not keep the others from being checked."""
         try:
             return await step(job_id)
@@ -97,14 +97,14 @@ class Reconciler:
             await self._runtime.broker.send(Ticket(lane))
         return lane is not None
 
-    async def _let_go(self, holder: UUID, job_id: UUID) -> bool:
+    async def _stop_reopening(self, holder: UUID, job_id: UUID) -> bool:
         """Release a job whose bulk operation was aborted."""
         async with self._runtime.db.transaction() as conn:
-            await let_go(conn, job_id, holder)
+            await stop_reopening(conn, job_id, holder)
         self._runtime.log.warning("job was let go", job=str(job_id), operation=str(holder))
         return True
 
-    async def _mend(self, job_id: UUID) -> bool:
+    async def _repair(self, job_id: UUID) -> bool:
         async with self._runtime.db.transaction() as conn:
             await claims.lock_claims(conn)
             mended = await reconcile.mend(conn, job_id)

@@ -19,11 +19,11 @@ from penstock.store.jobs import claims, jobs, slices
 from penstock.store.jobs.transitions import JobMove, write_moves
 from penstock.store.workers import workers
 
-_MOST_AT_ONCE = 200
+_MAX_AT_ONCE = 200
 # The next run comes soon, and all claims wait during this one.
 _WAIT_FOR_JOB_MS = 500
 # Workers that an ingest or finish may crash before its job is failed.
-_MOST_CRASHES = 3
+_MAX_CRASHES = 3
 # A worker is lost after this many lease times without a heartbeat.
 _SILENT_LEASES = 2
 
@@ -63,7 +63,7 @@ class Sweeper:
             # First, since the steps below may wait for a lock that a frozen client holds.
             for client in await workers.end_frozen(conn, lease_ms):
                 self._runtime.log.warning("frozen client was cut off", client=client)
-            gone = await slices.expired(conn, lease_ms, _MOST_AT_ONCE)
+            gone = await slices.expired(conn, lease_ms, _MAX_AT_ONCE)
         if gone:
             self._runtime.failpoints.reach("in_sweep")
         await return_all(self._runtime, gone, holder_is_dead=False)
@@ -120,7 +120,7 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
 
 async def _return_whole(conn: Connection, lost: slices.Expired) -> set[str]:
     crashes = await slices.count_crash(conn, lost.job_id, lost.position)
-    if crashes >= _MOST_CRASHES:
+    if crashes >= _MAX_CRASHES:
         died = ItemError("WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}")
         failed = await ending.fail(conn, lost.job_id, died, lost.worker, runs=crashes)
         if failed is not None:

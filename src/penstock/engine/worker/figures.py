@@ -15,7 +15,7 @@ from penstock.model.network.governor import CallLimit
 
 _MINUTE = 60
 # Of many domains, show those with the lowest limits.
-_MOST_CALLS = 50
+_MAX_CALLS = 50
 
 
 class Rate:
@@ -194,5 +194,5 @@ def _calls_shape(calls: Mapping[tuple[str, str], CallLimit]) -> list[dict[str, A
             "limit": limit.most_at_once,
             "delayMs": round(limit.delay_ms, 1),
         }
-        for (provider, domain), limit in least[:_MOST_CALLS]
+        for (provider, domain), limit in least[:_MAX_CALLS]
     ]

@@ -23,9 +23,9 @@ _BEATS_PER_LEASE = 3
 # Stop this long before the lease ends by our own clock, before another worker may claim the items.
 _MARGIN = 0.5
 _FENCE_SECONDS = 0.1
-_PARTING_SECONDS = 2.0
+_CLOSE_SECONDS = 2.0
 _REPORT_SECONDS = 1.9
-_COMPLAINT_SECONDS = 60.0
+_WARNING_SECONDS = 60.0
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Heartbeat:
         if self._thread.is_alive():
             # A daemon: it may wait for a server that does not answer, and then ends with the
             # process.
-            self._thread.join(timeout=_PARTING_SECONDS)
+            self._thread.join(timeout=_CLOSE_SECONDS)
 
     def hold(
         self, ids: Sequence[UUID], lease_ms: float, hard_seconds: float, stop: StopSign
@@ -168,7 +168,7 @@ class Heartbeat:
             shown = report.as_json()
         self.overloaded = await workers.beat(connection, self._worker, shown)
         if report.busy >= report.slots and now >= self._next_complaint:
-            self._next_complaint = now + _COMPLAINT_SECONDS
+            self._next_complaint = now + _WARNING_SECONDS
             told = {"slots": report.slots, "busy": report.busy}
             await workers.tell(connection, "queue.backpressure", self._worker, told)
 

@@ -37,10 +37,10 @@ from penstock.store.workers import workers
 _BUSY_SLICES = 2
 _QUIET_SECONDS = 0.1
 _PIECE_MS = 500.0
-_LONGEST_PIECE_MS = 2_000.0
-_WORTH_A_SETTLE = 500
-_PARTING_SECONDS = 2.0
-_MOST_WAIT_SECONDS = 2.0
+_MAX_PIECE_MS = 2_000.0
+_MIN_SETTLE_ITEMS = 500
+_CLOSE_SECONDS = 2.0
+_MAX_WAIT_SECONDS = 2.0
 _TIDY_SECONDS = 60.0
 
 
@@ -127,7 +127,7 @@ class Worker:
             "uptimeMs": int((time.monotonic() - self._began) * 1000),
         }
         try:
-            async with asyncio.timeout(_PARTING_SECONDS), self._runtime.db.transaction() as conn:
+            async with asyncio.timeout(_CLOSE_SECONDS), self._runtime.db.transaction() as conn:
                 await workers.stop(conn, self.id)
                 await workers.tell(conn, "queue.shutdown", self.id, figures)
         except TRANSIENT_DB_ERRORS as error:
@@ -154,7 +154,7 @@ class Worker:
         """Work until stopped, or until ``until`` is true while nothing runs."""
         # Items are many and have no reference cycles: collect garbage less often.
         gc.set_threshold(50_000, 20, 50)
-        beside = self._beside()
+        beside = self._background_tasks()
         try:
             while not self._stopping.is_set():
                 self._tidy()
@@ -250,7 +250,7 @@ class Worker:
         self._misses += 1
         if self._misses == 1:
             self._runtime.log.warning("claim will be tried again", error=repr(error))
-        await asyncio.sleep(min(0.25 * self._misses, _MOST_WAIT_SECONDS))
+        await asyncio.sleep(min(0.25 * self._misses, _MAX_WAIT_SECONDS))
 
     def _start(self, claimed: Claim) -> asyncio.Task[None]:
         stop = StopSign()
@@ -423,10 +423,10 @@ class Worker:
         if settled.measured:
             item_ms = worked.work_ms / settled.measured
             self._runtime.figures.worked(piece.work.pipeline, piece.work.stage, item_ms)
-        await self._tell_others(settled)
+        await self._wake_others(settled)
         return True
 
-    async def _tell_others(self, settled: Settled) -> None:
+    async def _wake_others(self, settled: Settled) -> None:
         """Wake idle workers for the next stage or the finish, at most a few times a second."""
         now = time.monotonic()
         if settled.written.completed or (settled.opened and now > self._quiet_until):
@@ -434,7 +434,7 @@ class Worker:
             for lane in settled.written.lanes:
                 await self._runtime.broker.send(Ticket(lane))
 
-    def _beside(self) -> list[asyncio.Task[None]]:
+    def _background_tasks(self) -> list[asyncio.Task[None]]:
         """Background tasks: leader candidate and reaper."""
         if not self._sweeps:
             return []
@@ -455,7 +455,7 @@ def _piece_size(claimed: Claim) -> int:
     per_ms = whole / max(lease.expected_ms, 1.0)
     # A settle costs as much as some hundred quick items, so quick items are settled in larger
     # pieces.
-    soon = min(_WORTH_A_SETTLE, int(_LONGEST_PIECE_MS * per_ms))
+    soon = min(_MIN_SETTLE_ITEMS, int(_MAX_PIECE_MS * per_ms))
     return max(1, soon, int(_PIECE_MS * per_ms))
 
 
