@@ -33,8 +33,8 @@ from penstock.app.preview import prepare_preview, preview
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.result_cache import key_of, look_up
 from penstock.engine.submit import Order
-from penstock.formats.writing.text_formats import CsvPages
-from penstock.formats.writing.xlsx import XlsxPages
+from penstock.formats.writing.text_formats import CsvWriter
+from penstock.formats.writing.xlsx import XlsxWriter
 from penstock.store.jobs import claims, jobs
 
 ABOUT = """\
@@ -125,7 +125,7 @@ async def exports(lab: Lab, scale: Scale, rows: int) -> list[Line]:
         waits = await lookups(bench, job_id, scale.of(50, 10))
         async with bench.db.acquire() as conn:
             job = await jobs.get_job(conn, job_id)
-        for kind in (CsvPages, XlsxPages):
+        for kind in (CsvWriter, XlsxWriter):
             for _ in range(scale.of(scale.repetitions, 1)):
                 before = psutil.Process().memory_info().rss / MEGABYTE
                 async with watched([os.getpid()]) as peak, timed() as clock:

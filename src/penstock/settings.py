@@ -19,8 +19,8 @@ from pydantic_settings import (
 
 from penstock.model.backpressure import Levels
 from penstock.model.network.addresses import AllowedHost, parse_exempt
+from penstock.model.network.call_limits import CallBounds
 from penstock.model.network.fetching import FetchPurpose
-from penstock.model.network.governor import CallBounds
 from penstock.model.quota import Quota
 from penstock.settings_sources import PREFIX, Sources
 

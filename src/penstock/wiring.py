@@ -28,9 +28,9 @@ from penstock.engine.services.sweep import Sweeper
 from penstock.engine.services.tidy import Tidier
 from penstock.engine.worker.figures import Figures
 from penstock.guards import sandbox
+from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
-from penstock.guards.governor import Governor
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
@@ -151,7 +151,7 @@ async def open_runtime(
             preview_children=pools.previews,
             picture_children=pools.pictures,
             broker=broker,
-            calls=Governor(settings.call_bounds),
+            calls=CallLimiter(settings.call_bounds),
             fetchers=fetchers,
             sealer=sealer,
             log=log,

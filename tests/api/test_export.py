@@ -18,7 +18,7 @@ from tests.fixtures import Bench
 
 from penstock.app import exports
 from penstock.formats.writing.text_formats import safe_cell
-from penstock.formats.writing.xlsx import XlsxPages
+from penstock.formats.writing.xlsx import XlsxWriter
 from penstock.model.export import ExportRow, Mark
 
 
@@ -288,7 +288,7 @@ async def test_which_rows_are_exported(
 
 def test_a_cell_with_two_problems_has_one_comment() -> None:
     """A spreadsheet takes a second one on the same cell for a broken file."""
-    pages = XlsxPages(["a", "b"])
+    pages = XlsxWriter(["a", "b"])
     marks = (Mark("b", "odd", is_error=False), Mark("b", "bad"), Mark("b", "bad"), Mark("c", "x"))
     content = pages.head() + pages.page([ExportRow(["1", "2"], marks)]) + pages.end()
     with zipfile.ZipFile(io.BytesIO(content)) as book:

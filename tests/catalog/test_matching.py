@@ -7,7 +7,13 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog.products.matching import MAX_LINKS, Candidates, Names, maker_key, names_of
+from penstock.catalog.products.matching import (
+    MAX_LINKS,
+    Candidates,
+    Identifiers,
+    identifiers_of,
+    maker_key,
+)
 from penstock.catalog.values.gtin import check_digit
 from penstock.model.products import KnownProduct, LinkCandidate
 
@@ -37,7 +43,7 @@ def links_of(known: list[KnownProduct], makers: list[str | None]) -> list[LinkCa
 
 
 names = st.builds(
-    Names,
+    Identifiers,
     few((None, "1", "2", "9")), few((None, "1", "2", "A")), few((None, *GTINS)),
     few((None, *MAKERS)),
 )  # fmt: skip
@@ -46,7 +52,7 @@ keys = few((None, "sku", "gtin"))
 
 @given(few(SOURCES), products(), names, keys)
 def test_another_source_is_written_by_the_shared_key_alone(
-    source: str, known: list[KnownProduct], row: Names, key: str | None
+    source: str, known: list[KnownProduct], row: Identifiers, key: str | None
 ) -> None:
     match = Candidates(source, known, key).match(row)
     if match.product is not None and match.product.source != source:
@@ -57,7 +63,7 @@ def test_another_source_is_written_by_the_shared_key_alone(
 
 @given(few(SOURCES), products(), names, keys)
 def test_contradicting_gtins_never_match(
-    source: str, known: list[KnownProduct], row: Names, key: str | None
+    source: str, known: list[KnownProduct], row: Identifiers, key: str | None
 ) -> None:
     match = Candidates(source, known, key).match(row)
     if match.product is None or None in (row.gtin, match.product.gtin):
@@ -70,7 +76,7 @@ def test_contradicting_gtins_never_match(
 
 @given(few(SOURCES), products(), names, keys, st.randoms())
 def test_the_order_in_which_products_are_found_decides_nothing(
-    source: str, known: list[KnownProduct], row: Names, key: str | None, chance: object
+    source: str, known: list[KnownProduct], row: Identifiers, key: str | None, chance: object
 ) -> None:
     shuffled = list(known)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -80,7 +86,11 @@ def test_the_order_in_which_products_are_found_decides_nothing(
 
 @given(few(SOURCES), products(), names, keys, st.lists(few((None, *MAKERS)), min_size=8))
 def test_links_are_of_other_sources_and_never_contradict(
-    source: str, known: list[KnownProduct], row: Names, key: str | None, makers: list[str | None]
+    source: str,
+    known: list[KnownProduct],
+    row: Identifiers,
+    key: str | None,
+    makers: list[str | None],
 ) -> None:
     candidates = Candidates(source, known, key, links_of(known, makers))
     match = candidates.match(row)
@@ -99,7 +109,7 @@ def test_links_are_of_other_sources_and_never_contradict(
 
 @given(few(SOURCES), products(), names)
 def test_a_match_inside_the_source_is_not_missed(
-    source: str, known: list[KnownProduct], row: Names
+    source: str, known: list[KnownProduct], row: Identifiers
 ) -> None:
     """By hand: the first of source id, SKU and GTIN that a product of the source shares."""
     own = [one for one in known if one.source == source]
@@ -117,12 +127,12 @@ def test_numbers_that_each_shop_gives_out_itself_link_nothing() -> None:
     own_number = "0" + "212345000000" + check_digit("212345000000")
     other = LinkCandidate(UUID(int=1), "bolt", "1", None, own_number, None, None)
     candidates = Candidates("acme", [], None, [other])
-    assert candidates.links(Names(gtin=own_number), candidates.match(Names())) == []
+    assert candidates.links(Identifiers(gtin=own_number), candidates.match(Identifiers())) == []
 
 
 def test_makers_are_compared_without_the_case_of_letters() -> None:
-    one = names_of({"brand": "BOSCH", "identifiers": {"mpn": "ab-1"}})
-    other = names_of({"brand": "Bosch", "identifiers": {"mpn": "AB-1"}})
+    one = identifiers_of({"brand": "BOSCH", "identifiers": {"mpn": "ab-1"}})
+    other = identifiers_of({"brand": "Bosch", "identifiers": {"mpn": "AB-1"}})
     assert one.maker is not None
     assert one.maker == other.maker
-    assert names_of({"brand": "Bosch", "identifiers": {}}).maker is None
+    assert identifiers_of({"brand": "Bosch", "identifiers": {}}).maker is None

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from penstock.formats.writing.text_formats import CsvPages, safe_cell
+from penstock.formats.writing.text_formats import CsvWriter, safe_cell
 from penstock.model.export import ExportRow
 
 
@@ -47,7 +47,7 @@ def test_values_that_are_no_text() -> None:
 
 
 def test_pages_make_one_file() -> None:
-    pages = CsvPages(["a", "=b"])
+    pages = CsvWriter(["a", "=b"])
     text = pages.head() + pages.page([ExportRow(['x,"y"\nz', None])])
     text += pages.page([ExportRow([None, "2"])]) + pages.end()
     rows = list(csv.reader(io.StringIO(text.decode(), newline="")))

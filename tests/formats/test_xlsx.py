@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.formats.writing import xlsx
-from penstock.formats.writing.xlsx import XlsxPages, column_name
+from penstock.formats.writing.xlsx import XlsxWriter, column_name
 from penstock.model.errors import BadInput
 from penstock.model.export import ExportRow, Mark
 
 
 def written(columns: Sequence[str], *pages: Sequence[ExportRow]) -> bytes:
-    book = XlsxPages(columns)
+    book = XlsxWriter(columns)
     return book.head() + b"".join(book.page(page) for page in pages) + book.end()
 
 
@@ -98,7 +98,7 @@ def test_more_rows_than_a_sheet_has_go_into_the_next(monkeypatch: pytest.MonkeyP
 
 def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match="Export as CSV"):
-        XlsxPages([f"c{n}" for n in range(16_385)])
+        XlsxWriter([f"c{n}" for n in range(16_385)])
     monkeypatch.setattr(xlsx, "MAX_COMMENTS", 2)
     rows = [ExportRow([n], [Mark("n", "no")]) for n in range(4)]
     sheet = opened(written(["n"], rows)).active

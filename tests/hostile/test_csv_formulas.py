@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from penstock.formats.writing.text_formats import CsvPages, safe_cell
+from penstock.formats.writing.text_formats import CsvWriter, safe_cell
 from penstock.model.export import ExportRow
 
 COMMAND = "=cmd|' /C calc'!A0"
@@ -15,7 +15,7 @@ STARTS = ("=", "@", "+", "-", "＝")
 
 
 def exported(*cells: str) -> str:
-    return CsvPages(["a"] * len(cells)).page([ExportRow(list(cells))]).decode()
+    return CsvWriter(["a"] * len(cells)).page([ExportRow(list(cells))]).decode()
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "\n", "\r\n", ';"', ";''"])
@@ -49,6 +49,6 @@ def test_numbers_and_prose_stay_as_they_are(text: str) -> None:
 
 def test_lines_are_as_csv_writes_them() -> None:
     rows = [["a;b", ""], ["", ""], ["plain", 'q"q'], ["x\ny", "z"]]
-    pages = CsvPages(["a", "b"]).page(list(map(ExportRow, rows))).decode()
+    pages = CsvWriter(["a", "b"]).page(list(map(ExportRow, rows))).decode()
     assert list(csv.reader(io.StringIO(pages, newline=""))) == rows
-    assert CsvPages(["a;"]).head() == b'"a;"\r\n'
+    assert CsvWriter(["a;"]).head() == b'"a;"\r\n'

@@ -107,7 +107,7 @@ def test_of_a_few_items_nothing_is_said() -> None:
 def test_wide_rows_bound_the_batch() -> None:
     sizer = IngestSizer(most_bytes=100_000)
     for _ in range(10):
-        sizer.calm(1, sizer.rows, 0, sizer.rows * 500)
+        sizer.batch_written(1, sizer.rows, 0, sizer.rows * 500)
     assert sizer.rows == 200
 
 
@@ -124,35 +124,35 @@ def test_ingest_doubles_while_all_is_calm() -> None:
     sizer = IngestSizer()
     sizes = [sizer.rows]
     for _ in range(8):
-        sizes.append(sizer.calm(5, sizer.rows))
+        sizes.append(sizer.batch_written(5, sizer.rows))
     assert sizes == [64, 128, 256, 512, 1024, 2048, 4096, 5000, 5000]
 
 
 def test_a_short_last_batch_does_not_grow_it() -> None:
     sizer = IngestSizer()
-    assert sizer.calm(1, 3) == 64
+    assert sizer.batch_written(1, 3) == 64
 
 
 def test_ingest_shrinks_when_the_database_labours() -> None:
     sizer = IngestSizer(rows=1000)
-    assert sizer.calm(400, 1000) == 500
+    assert sizer.batch_written(400, 1000) == 500
 
 
 def test_ingest_stays_as_it_is_between_its_two_targets() -> None:
     sizer = IngestSizer(rows=1000)
-    assert sizer.calm(50, 1000) == 1000
+    assert sizer.batch_written(50, 1000) == 1000
 
 
 def test_where_commits_are_slow_small_batches_still_grow() -> None:
     sizer = IngestSizer()
     for _ in range(30):
-        sizer.calm(40 + sizer.rows * 0.01, sizer.rows)
+        sizer.batch_written(40 + sizer.rows * 0.01, sizer.rows)
     assert sizer.rows == 1000
 
 
 def test_a_pool_wait_shrinks_it_a_little() -> None:
     sizer = IngestSizer(rows=1000)
-    assert sizer.calm(10, 1000, pool_wait_ms=50) == 750
+    assert sizer.batch_written(10, 1000, pool_wait_ms=50) == 750
 
 
 def test_an_error_shrinks_it_hard_and_waits_longer_each_time() -> None:
@@ -169,7 +169,7 @@ def test_ingest_batches_never_leave_their_bounds(
     sizer = IngestSizer()
     for step in story:
         if isinstance(step, tuple):
-            sizer.calm(*step)
+            sizer.batch_written(*step)
         else:
             sizer.error(step)
         assert sizer.least <= sizer.rows <= sizer.most
@@ -182,11 +182,11 @@ def test_whatever_happened_calm_brings_the_largest_batch_back(
     sizer = IngestSizer()
     for step in story:
         if isinstance(step, tuple):
-            sizer.calm(*step)
+            sizer.batch_written(*step)
         else:
             sizer.error(step)
     for _ in range(100):
-        sizer.calm(1, sizer.rows)
+        sizer.batch_written(1, sizer.rows)
     assert sizer.rows == sizer.most
 
 

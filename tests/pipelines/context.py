@@ -14,10 +14,10 @@ from uuid import UUID, uuid4
 import structlog
 
 from penstock.blobs.local import LocalBlobs
-from penstock.catalog.products.matching import names_of
+from penstock.catalog.products.matching import identifiers_of
+from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
-from penstock.guards.governor import Governor
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.webhooks import Receiver
 from penstock.model.outcomes import Outcome
@@ -79,7 +79,7 @@ class TrialCatalog:
     async def link_candidates(
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
     ) -> Sequence[LinkCandidate]:
-        known = [(one, names_of(one.data).maker) for one in self.products]
+        known = [(one, identifiers_of(one.data).maker) for one in self.products]
         return [
             LinkCandidate(
                 one.id, one.source, one.source_id, one.sku, one.gtin, maker, one.data.get("title")
@@ -151,7 +151,7 @@ class TrialContext:
     item_timeout_ms: int = 5000
     limits: Mapping[str, int] = field(default_factory=lambda: dict(LIMITS))
 
-    governor: Calls = field(default_factory=Governor)
+    call_limits: Calls = field(default_factory=CallLimiter)
     fetchers: Fetchers = field(
         default_factory=lambda: {purpose: Fetcher() for purpose in FetchPurpose}
     )
@@ -165,7 +165,9 @@ class TrialContext:
         return False
 
     def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
-        return self.governor.call(provider, domain, until=float("inf"), time_is_up=self.time_is_up)
+        return self.call_limits.call(
+            provider, domain, until=float("inf"), time_is_up=self.time_is_up
+        )
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.catalog.products.comparison import completeness
-from penstock.catalog.products.matching import names_of
+from penstock.catalog.products.matching import identifiers_of
 from penstock.catalog.profiles.checks import Key, Winner
 from penstock.model.effects import NameRow
 from penstock.pipelines.extraction.matcher import duplicate_keys, find_duplicates, rows_to_keep
@@ -35,7 +35,7 @@ ROWS = [
 def lost(rows: Rows, key: Key = "sku", winner: Winner = "first") -> list[tuple[int, int]]:
     """Each duplicate with the row that is kept instead."""
     products = dict(rows)
-    keys = duplicate_keys({row: names_of(one) for row, one in products.items()}, key)
+    keys = duplicate_keys({row: identifiers_of(one) for row, one in products.items()}, key)
     named = {row: NameRow([one], completeness(products[row])) for row, one in keys.items()}
     found = find_duplicates(keys, rows_to_keep(named, winner))
     return sorted((row, duplicate.kept) for row, duplicate in found.items())
@@ -64,11 +64,11 @@ def test_gtins_of_different_length_are_the_same_article() -> None:
         (2, {"identifiers": {"gtin": "0036000291452"}}),
     ]
     assert lost(rows, "gtin") == [(2, 1)]
-    keys = duplicate_keys({row: names_of(one) for row, one in rows}, "gtin")
+    keys = duplicate_keys({row: identifiers_of(one) for row, one in rows}, "gtin")
     assert set(keys.values()) == {"gtin:00036000291452"}
 
 
 def test_source_ids_and_rows_without_a_key() -> None:
-    assert duplicate_keys({1: names_of({"sourceId": "X"})}, "sourceId") == {1: "sourceId:x"}
-    assert duplicate_keys({1: names_of({})}, "sku") == {}
+    assert duplicate_keys({1: identifiers_of({"sourceId": "X"})}, "sourceId") == {1: "sourceId:x"}
+    assert duplicate_keys({1: identifiers_of({})}, "sku") == {}
     assert lost([(1, {}), (2, {})], "gtin") == []

@@ -17,7 +17,7 @@ from penstock.model.export import (
     REASON,
     REPORT_COLUMNS,
     ExportRow,
-    Pages,
+    RowWriter,
     Which,
     marks_of,
     problems_of,
@@ -50,11 +50,11 @@ class Wanted:
 
 
 async def export_pieces(
-    runtime: Runtime, opened: OpenConnection, job: Any, wanted: Wanted, kind: type[Pages]
+    runtime: Runtime, opened: OpenConnection, job: Any, wanted: Wanted, kind: type[RowWriter]
 ) -> AsyncGenerator[bytes, None]:
     """A job's rows as a file, piece by piece. In a thread: a page of a workbook takes longer than
     others should wait."""
-    writer: Pages | None = None
+    writer: RowWriter | None = None
     columns: Sequence[str] = ()
     rows = result_pages(opened, job["id"], job["total"], wanted, marks=kind.marks)
     async with aclosing(_one_ahead(rows)) as pages:
@@ -102,7 +102,7 @@ async def _one_ahead(pages: AsyncGenerator[list[Any], None]) -> AsyncGenerator[l
             await asyncio.gather(coming, return_exceptions=True)
 
 
-def _page(writer: Pages, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
+def _page(writer: RowWriter, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
     return writer.page(export_rows(wanted, columns, page))
 
 

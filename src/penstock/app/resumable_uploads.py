@@ -12,7 +12,7 @@ from penstock.accounts.users import Asker
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import NotThere, PermanentError
-from penstock.model.ports import Partial
+from penstock.model.ports import PartialUpload
 from penstock.store import uploads
 from penstock.store.database import Connection
 
@@ -86,7 +86,7 @@ async def _finish(
     transaction: Transaction,
     asker: Asker,
     row: Any,
-    partial: Partial,
+    partial: PartialUpload,
     judge: Judge,
 ) -> None:
     """The blob, then the row that keeps it, then the upload's own bytes go: dying in between

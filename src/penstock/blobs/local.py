@@ -21,7 +21,7 @@ from penstock.blobs.disk import (
     remove_old,
     sync_folder,
 )
-from penstock.blobs.partial import LocalPartials
+from penstock.blobs.partial import LocalPartialUploads
 from penstock.blobs.pictures import LocalPictures
 from penstock.model.errors import NotThere, file_too_large
 
@@ -34,7 +34,7 @@ class LocalBlobs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._temporary = folder / "tmp"
-        self.partials = LocalPartials(folder / "partial", folder)
+        self.partials = LocalPartialUploads(folder / "partial", folder)
         self.pictures = LocalPictures(folder / "pictures")
 
     async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:

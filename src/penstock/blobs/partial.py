@@ -29,7 +29,7 @@ from penstock.model.errors import BadInput, NotThere, PermanentError, TransientE
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 
-class LocalPartials:
+class LocalPartialUploads:
     """One file per upload. The writing process holds its lock, which the kernel releases when the
     process ends."""
 
@@ -46,11 +46,11 @@ class LocalPartials:
                 return 0
 
     @asynccontextmanager
-    async def hold(self, key: str) -> AsyncIterator[LocalPartial]:
+    async def hold(self, key: str) -> AsyncIterator[LocalPartialUpload]:
         """Lock the upload for one writer among all processes."""
         path = self._path(key)
         with self._locked(path) as number:
-            yield LocalPartial(path, number, self._blobs)
+            yield LocalPartialUpload(path, number, self._blobs)
 
     @contextlib.contextmanager
     def _locked(self, path: Path) -> Iterator[int]:
@@ -86,7 +86,7 @@ class LocalPartials:
         return self._folder / key
 
 
-class LocalPartial:
+class LocalPartialUpload:
     """An upload that this process has locked."""
 
     def __init__(self, path: Path, number: int, blobs: Path) -> None:

@@ -42,7 +42,7 @@ class StageContext:
     limits: Mapping[str, int]
     stop: StopSign
     deadline: float
-    governor: Calls
+    call_limits: Calls
     batch_rows: int = 64
 
     def port(self, kind: type[P]) -> P:
@@ -56,7 +56,9 @@ class StageContext:
         return self.stop.reason is not None or time.monotonic() >= self.deadline
 
     def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
-        return self.governor.call(provider, domain, until=self.deadline, time_is_up=self.time_is_up)
+        return self.call_limits.call(
+            provider, domain, until=self.deadline, time_is_up=self.time_is_up
+        )
 
 
 @dataclass(slots=True)
@@ -90,6 +92,6 @@ def stage_context(runtime: Runtime, stop: StopSign, seconds: float, log: Log) ->
         },
         stop=stop,
         deadline=time.monotonic() + seconds,
-        governor=runtime.calls,
+        call_limits=runtime.calls,
         batch_rows=settings.ingest_min_rows,
     )

@@ -180,7 +180,7 @@ class Ingest:
                 # Time that this process spent computing says nothing about the database.
                 rows = len(batch.rows)
                 size = sum(map(len, inputs))
-                self._sizer.calm(timer.waited_ms - pool_wait, rows, pool_wait, size)
+                self._sizer.batch_written(timer.waited_ms - pool_wait, rows, pool_wait, size)
                 self._runtime.figures.ingested(
                     rows, self._sizer.rows, self._sizer.latency_ms or 0.0, pool_wait
                 )

@@ -123,7 +123,7 @@ class IngestSizer:
     def __post_init__(self) -> None:
         self.rows = self.rows or self.least
 
-    def calm(
+    def batch_written(
         self, batch_ms: float, batch_rows: int, pool_wait_ms: float = 0, batch_bytes: int = 0
     ) -> int:
         """A batch was written. Latency is measured per 1,000 rows, so that larger batches do not

@@ -12,7 +12,7 @@ REASON = "Reason"
 MISSING_COLUMNS = ("Source id", "SKU", "GTIN", "Title", "Unpublished")
 
 
-class Pages(Protocol):
+class RowWriter(Protocol):
     """Writes a file in pieces: head, pages of rows, end."""
 
     media_type: str

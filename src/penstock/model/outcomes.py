@@ -35,7 +35,7 @@ class Child:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Carries:
+class _OutcomeBase:
     effects: Sequence[Effect] = ()
     spawn: Sequence[Child] = ()
     # Further stages that the item passed in the same slice.
@@ -44,7 +44,7 @@ class _Carries:
 
 @transferable
 @dataclass(frozen=True, slots=True)
-class Done(_Carries):
+class Done(_OutcomeBase):
     """The item is finished. ``result`` is what the grid shows and the export writes."""
 
     result: Shown
@@ -52,7 +52,7 @@ class Done(_Carries):
 
 
 @dataclass(frozen=True, slots=True)
-class Advance(_Carries):
+class Advance(_OutcomeBase):
     """The item goes to the next stage, which starts from the checkpoint ``normalized``. ``pass_on``
     is given to a next stage that runs in the same slice, and is not stored."""
 
@@ -77,7 +77,7 @@ register(
 
 @transferable
 @dataclass(frozen=True, slots=True)
-class Retry(_Carries):
+class Retry(_OutcomeBase):
     """Try again later. ``counted=False`` means waiting (for a limit, a circuit) without using up
     an attempt."""
 
@@ -88,7 +88,7 @@ class Retry(_Carries):
 
 @transferable
 @dataclass(frozen=True, slots=True)
-class NotFound(_Carries):
+class NotFound(_OutcomeBase):
     """The item was looked up and not found; tried again later with the next variant."""
 
     error: ItemError = field(default_factory=lambda: ItemError("NOT_FOUND", "No match was found"))
@@ -96,7 +96,7 @@ class NotFound(_Carries):
 
 @transferable
 @dataclass(frozen=True, slots=True)
-class Skip(_Carries):
+class Skip(_OutcomeBase):
     """Nothing to do for this item. ``column`` and ``details`` are for rows that a person must
     decide about."""
 
@@ -110,7 +110,7 @@ class Skip(_Carries):
 
 @transferable
 @dataclass(frozen=True, slots=True)
-class Fail(_Carries):
+class Fail(_OutcomeBase):
     """The item failed permanently. ``result`` shows what is known about it."""
 
     error: ItemError

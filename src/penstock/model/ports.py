@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
+from penstock.model.network.call_limits import CallLimit
 from penstock.model.network.fetching import (
     FetchPurpose,
     FetchRequest,
     FetchResponse,
     StreamedResponse,
 )
-from penstock.model.network.governor import CallLimit
 from penstock.model.network.webhooks import Receiver
 from penstock.model.products import FoundProducts, LinkCandidate
 from penstock.model.ticket import Ticket
@@ -54,7 +54,7 @@ class Blobs(Protocol):
     async def keys(self, after: str, most: int) -> Sequence[str]: ...
     async def belong_to(self, installation: str) -> bool: ...
     @property
-    def partials(self) -> Partials: ...
+    def partials(self) -> PartialUploads: ...
     @property
     def pictures(self) -> Pictures: ...
 
@@ -66,15 +66,15 @@ class Pictures(Protocol):
     async def put(self, name: str, content: bytes) -> None: ...
 
 
-class Partials(Protocol):
+class PartialUploads(Protocol):
     """Uploads in several requests, until they are complete."""
 
     async def offset(self, key: str) -> int: ...
-    def hold(self, key: str) -> AbstractAsyncContextManager[Partial]: ...
+    def hold(self, key: str) -> AbstractAsyncContextManager[PartialUpload]: ...
     async def remove(self, key: str) -> None: ...
 
 
-class Partial(Protocol):
+class PartialUpload(Protocol):
     """An upload that is locked for one writer."""
 
     @property

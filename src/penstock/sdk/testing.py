@@ -23,9 +23,9 @@ import orjson
 import structlog
 
 from penstock.blobs.local import LocalBlobs
+from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
-from penstock.guards.governor import Governor
 from penstock.model.effects import Effect
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import AddedCells, Advance, Outcome
@@ -50,7 +50,7 @@ class TestContext:
     batch_rows: int = 64
     item_timeout_ms: int = 30_000
     limits: Mapping[str, int] = field(default_factory=dict)
-    governor: Calls = field(default_factory=Governor)
+    call_limits: Calls = field(default_factory=CallLimiter)
     fetchers: Fetchers = field(
         default_factory=lambda: {purpose: Fetcher() for purpose in FetchPurpose}
     )
@@ -66,7 +66,9 @@ class TestContext:
         return False
 
     def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
-        return self.governor.call(provider, domain, until=float("inf"), time_is_up=self.time_is_up)
+        return self.call_limits.call(
+            provider, domain, until=float("inf"), time_is_up=self.time_is_up
+        )
 
 
 @dataclass

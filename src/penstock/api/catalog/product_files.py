@@ -8,7 +8,7 @@ from uuid import UUID
 
 from penstock.app.exports import OpenConnection, in_export_thread
 from penstock.catalog.products.grid import ALL_COLUMNS, SECTIONS, flatten
-from penstock.model.export import ExportRow, Pages
+from penstock.model.export import ExportRow, RowWriter
 from penstock.store.catalog import catalog
 from penstock.store.database import from_json
 
@@ -19,7 +19,7 @@ _DOCUMENTS = frozenset({"json", "ndjson"})
 
 
 async def catalog_pieces(
-    opened: OpenConnection, wanted: catalog.Wanted, kind: type[Pages]
+    opened: OpenConnection, wanted: catalog.Wanted, kind: type[RowWriter]
 ) -> AsyncGenerator[bytes, None]:
     """In short transactions, page by page; what changes meanwhile is there once, as it is then."""
     nested = kind.extension in _DOCUMENTS
@@ -40,7 +40,7 @@ async def catalog_pieces(
     yield await in_export_thread(writer.end)
 
 
-def _page(writer: Pages, columns: Sequence[str], nested: bool, rows: Iterable[Any]) -> bytes:
+def _page(writer: RowWriter, columns: Sequence[str], nested: bool, rows: Iterable[Any]) -> bytes:
     return writer.page(_line(row, columns, nested) for row in rows)
 
 

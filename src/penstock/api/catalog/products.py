@@ -27,7 +27,7 @@ from penstock.api.http.access import ApiParts, Reader, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.export import EXPORTED, FileStream, attachment, pages_as
-from penstock.catalog.products.matching import Candidates, Link, Match, names_of
+from penstock.catalog.products.matching import Candidates, Link, Match, identifiers_of
 from penstock.catalog.values.gtin import match_key
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.store.accounts import accounts
@@ -135,7 +135,7 @@ async def show_product(api: ApiParts, who: Reader, product_id: ProductId) -> Res
 
 async def _links_of(conn: Connection, row: Any) -> list[Link]:
     """As they are today, not as they were when a job last looked."""
-    names = names_of(from_json(row["data"]))._replace(gtin=row["gtin"])
+    names = identifiers_of(from_json(row["data"]))._replace(gtin=row["gtin"])
     gtins = [names.gtin] if names.gtin else []
     makers = [names.maker] if names.maker else []
     if not gtins and not makers:

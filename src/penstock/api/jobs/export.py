@@ -17,7 +17,7 @@ from penstock.api.jobs.shapes import load_job
 from penstock.app.exports import Wanted, export_pieces
 from penstock.formats.writing.registry import FORMATS
 from penstock.model.errors import BadInput
-from penstock.model.export import Pages
+from penstock.model.export import RowWriter
 
 router = APIRouter(tags=["items"])
 _PIECE_BYTES = 64 * 1024
@@ -72,7 +72,7 @@ class FileStream(StreamingResponse):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def pages_as(format_name: str) -> type[Pages]:
+def pages_as(format_name: str) -> type[RowWriter]:
     pages = FORMATS.get(format_name)
     if pages is None:
         raise BadInput(

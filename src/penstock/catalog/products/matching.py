@@ -25,7 +25,7 @@ _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 @transferable
-class Names(NamedTuple):
+class Identifiers(NamedTuple):
     """The identifiers of a product, normalised for comparison."""
 
     id: str | None = None
@@ -42,10 +42,10 @@ class Names(NamedTuple):
         return found
 
 
-def names_of(product: Mapping[str, Any]) -> Names:
+def identifiers_of(product: Mapping[str, Any]) -> Identifiers:
     names = product.get("identifiers", {})
     gtin = names.get("gtin")
-    return Names(
+    return Identifiers(
         product.get("sourceId"),
         names.get("sku"),
         None if gtin is None else match_key(gtin),
@@ -105,7 +105,7 @@ class Candidates:
         self._links_by_gtin = _grouped(others, lambda one: one.gtin)
         self._links_by_maker = _grouped(others, lambda one: one.maker)
 
-    def match(self, names: Names) -> Match:
+    def match(self, names: Identifiers) -> Match:
         own = None if names.id is None else self._by_id.get(names.id)
         if own is not None:
             return Match(own, "sourceId", contradict(names.gtin, own.gtin))
@@ -116,7 +116,7 @@ class Candidates:
         return Match() if found is None else Match(found, "gtin")
 
     def _first(
-        self, known: Mapping[str, Sequence[KnownProduct]], name: str | None, names: Names, *,
+        self, known: Mapping[str, Sequence[KnownProduct]], name: str | None, names: Identifiers, *,
         shared: bool,
     ) -> KnownProduct | None:  # fmt: skip
         for one in known.get(name, ()) if name is not None else ():
@@ -126,7 +126,7 @@ class Candidates:
                 return one
         return None
 
-    def links(self, names: Names, match: Match) -> list[Link]:
+    def links(self, names: Identifiers, match: Match) -> list[Link]:
         """At most `MAX_LINKS`, those with the same GTIN first."""
         written = None if match.product is None else match.product.id
         found: dict[Any, Link] = {}

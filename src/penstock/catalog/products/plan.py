@@ -33,7 +33,7 @@ _DIRECT = words(
 )
 
 
-class Memory(dict[str, NormalisedValue]):
+class CellCache(dict[str, NormalisedValue]):
     """A bounded cache of cells that were read; when full, new cells are read each time."""
 
     def __init__(self, read: Reader) -> None:
@@ -58,7 +58,7 @@ class Step(NamedTuple):
     read: Reader
 
 
-class Custom(NamedTuple):
+class CustomColumn(NamedTuple):
     column: int
     name: str
 
@@ -67,8 +67,8 @@ class Custom(NamedTuple):
 class Plan:
     header: tuple[str, ...]
     steps: tuple[Step, ...]
-    custom: tuple[Custom, ...]
-    unknown: tuple[Custom, ...]
+    custom: tuple[CustomColumn, ...]
+    unknown: tuple[CustomColumn, ...]
     profile: Profile
     rates: Rates
     currency: str | None
@@ -90,8 +90,8 @@ def compile_plan(
 ) -> Plan:
     """Raises BadInput for a file that the profile's contract does not allow."""
     steps: list[Step] = []
-    custom: list[Custom] = []
-    unknown: list[Custom] = []
+    custom: list[CustomColumn] = []
+    unknown: list[CustomColumn] = []
     names = _custom_names(header)
     notes: list[str] = []
     used: set[str] = set()
@@ -100,10 +100,10 @@ def compile_plan(
         used.add(column)
         if rule is None:
             (custom if profile.contract == "evolve" else unknown).append(
-                Custom(index, names[index])
+                CustomColumn(index, names[index])
             )
         elif rule.target is None:
-            custom.append(Custom(index, names[index]))
+            custom.append(CustomColumn(index, names[index]))
         elif rule.target != IGNORED:
             decision = decisions[index] if index < len(decisions) else UNDECIDED
             steps.append(_step(index, column, rule.target, _style(profile, rule, decision, column)))
@@ -150,7 +150,7 @@ def _step(index: int, header: str, target: str, style: Style) -> Step:
         section = section or None
     read = reader(kind, style)
     if kind in REPEATING:
-        read = Memory(read).__getitem__
+        read = CellCache(read).__getitem__
     return Step(index, header, target, section, name, read)
 
 

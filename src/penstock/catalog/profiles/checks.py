@@ -42,11 +42,11 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}")
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 
-class _Strict(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class ColumnRuleInput(_Strict):
+class ColumnRuleInput(_StrictModel):
     """The rule of one column of the file."""
 
     target: Text | None = Field(
@@ -59,7 +59,7 @@ class ColumnRuleInput(_Strict):
     tax_included: bool | None = None
 
 
-class ProfileInput(_Strict):
+class ProfileInput(_StrictModel):
     """A profile; its name is part of the URL, and its version is assigned."""
 
     name: Text = Field("", max_length=MAX_TEXT_LENGTH)

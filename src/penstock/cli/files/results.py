@@ -15,8 +15,8 @@ from penstock.app.exports import Wanted, columns_of, export_pieces, export_rows,
 from penstock.cli.errors import USAGE, CliError
 from penstock.engine.runtime import Runtime
 from penstock.formats.writing.registry import FORMATS
-from penstock.formats.writing.text_formats import CsvPages
-from penstock.model.export import Pages
+from penstock.formats.writing.text_formats import CsvWriter
+from penstock.model.export import RowWriter
 from penstock.model.states import ItemStatus
 from penstock.store.database import from_json
 from penstock.store.jobs import jobs
@@ -48,7 +48,7 @@ async def write_results(runtime: Runtime, job_id: UUID, output: Path | None) -> 
     shown. What has no name, stdout or a pipe, gets CSV."""
     written = Written("-" if output is None else str(output))
     named = output is not None and (not output.exists() or output.is_file())
-    kind = pages_for(output) if output is not None and named else CsvPages
+    kind = pages_for(output) if output is not None and named else CsvWriter
     with output_file(output) as write:
         await _write(runtime, job_id, written, write, kind)
     return written
@@ -81,11 +81,11 @@ async def _write(
     job_id: UUID,
     written: Written,
     write: Callable[[bytes], object],
-    kind: type[Pages],
+    kind: type[RowWriter],
 ) -> None:
     async with runtime.db.acquire() as conn:
         job = await jobs.get_job(conn, job_id)
-    writer: Pages | None = None
+    writer: RowWriter | None = None
     columns: Sequence[str] = ()
     async for page in result_pages(runtime.db.acquire, job_id, job["total"]):
         if writer is None:
@@ -115,7 +115,7 @@ async def write_problems(runtime: Runtime, job_id: UUID, output: Path) -> None:
             write(piece)
 
 
-def pages_for(output: Path, kind: str | None = None) -> type[Pages]:
+def pages_for(output: Path, kind: str | None = None) -> type[RowWriter]:
     """The format asked for, else the one that the name of the file ends in."""
     found = FORMATS.get(kind or output.suffix.removeprefix(".").casefold())
     if found is None:

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 
 from penstock.model.adaptive import BUSY_CPU, ErrorSpike, ewma, load_factor
-from penstock.model.network.governor import CallLimit
+from penstock.model.network.call_limits import CallLimit
 
 _MINUTE = 60
 # Of many domains, show those with the lowest limits.

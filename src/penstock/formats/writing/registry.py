@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from penstock.formats.writing.text_formats import CsvPages, JsonPages, NdjsonPages
-from penstock.formats.writing.xlsx import XlsxPages
-from penstock.model.export import Pages
+from penstock.formats.writing.text_formats import CsvWriter, JsonWriter, NdjsonWriter
+from penstock.formats.writing.xlsx import XlsxWriter
+from penstock.model.export import RowWriter
 
-FORMATS: dict[str, type[Pages]] = {
-    one.extension: one for one in (CsvPages, XlsxPages, JsonPages, NdjsonPages)
+FORMATS: dict[str, type[RowWriter]] = {
+    one.extension: one for one in (CsvWriter, XlsxWriter, JsonWriter, NdjsonWriter)
 }

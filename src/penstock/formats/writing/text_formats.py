@@ -47,7 +47,7 @@ def _safe_cells(cells: Sequence[Any]) -> list[str]:
     ]
 
 
-class CsvPages:
+class CsvWriter:
     media_type = "text/csv; charset=utf-8"
     extension = "csv"
     marks = False
@@ -84,7 +84,7 @@ def _quoted_line(cells: Sequence[str]) -> str:
     return (",".join(quoted) or ('""' if cells else "")) + "\r\n"
 
 
-class NdjsonPages:
+class NdjsonWriter:
     """One object per line; values unchanged, since spreadsheets do not open this."""
 
     media_type = "application/x-ndjson"
@@ -109,7 +109,7 @@ class NdjsonPages:
         return b""
 
 
-class JsonPages(NdjsonPages):
+class JsonWriter(NdjsonWriter):
     """One array of objects."""
 
     media_type = "application/json"

@@ -99,7 +99,7 @@ class _Sink:
         return b"".join(pieces)
 
 
-class XlsxPages:
+class XlsxWriter:
     """A workbook in pieces: head, pages, end. After a sheet's last row another sheet starts."""
 
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from penstock.catalog.products.grid import MATCH, flatten
-from penstock.catalog.products.matching import Candidates, Names, names_of
+from penstock.catalog.products.matching import Candidates, Identifiers, identifiers_of
 from penstock.model.effects import UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import AddedCells, Advance, Done, Fail, Outcome, Skip
@@ -93,7 +93,7 @@ class MatchResult(NamedTuple):
 
 
 async def match_rows(
-    job: Job, names: Mapping[int, Names], repeatable: Collection[int], documents: Documents,
+    job: Job, names: Mapping[int, Identifiers], repeatable: Collection[int], documents: Documents,
     rows: FileRows, catalog: Products,
 ) -> dict[int, Duplicate | RowMatch]:  # fmt: skip
     """Match rows that are a product each. Only ``repeatable`` ones can have duplicates."""
@@ -117,7 +117,7 @@ async def match_groups(
     # Rows of the same group can be in other slices: their documents are read, not changed.
     siblings = await rows.documents(job.id, sorted(listed - set(documents)))
     products, parts = group_rows(documents, siblings, listed)
-    names = {row: names_of(product) for row, product in products.items()}
+    names = {row: identifiers_of(product) for row, product in products.items()}
     read = Documents(job.id, rows)
     read.read = {row: {**documents[row], "product": one} for row, one in products.items()}
     matched = await match_rows(job, names, names, read, rows, catalog)
@@ -130,7 +130,7 @@ async def match_groups(
 
 
 async def _compare_with_catalog(
-    job: Job, names: Mapping[int, Names], documents: Documents, catalog: Products
+    job: Job, names: Mapping[int, Identifiers], documents: Documents, catalog: Products
 ) -> dict[int, RowMatch]:
     """Compare rows with the catalog as it is now. Only rows that are not new need documents."""
     found = find_known(names, await _find_candidates(job, list(names.values()), catalog))
@@ -138,7 +138,7 @@ async def _compare_with_catalog(
     return compare_rows(names, found, documents.read, match_settings(job))
 
 
-async def _find_candidates(job: Job, names: Sequence[Names], catalog: Products) -> Candidates:
+async def _find_candidates(job: Job, names: Sequence[Identifiers], catalog: Products) -> Candidates:
     """Two queries for a batch: products that rows can match, and products they can be linked to."""
     source = source_of(job)
     ids = [one.id for one in names if one.id is not None]
@@ -204,7 +204,7 @@ async def _match_grouped_items(job: Job, items: Sequence[Item], ctx: Context) ->
     return outcomes
 
 
-async def _names(items: Sequence[Item], documents: Documents) -> dict[int, Names]:
+async def _names(items: Sequence[Item], documents: Documents) -> dict[int, Identifiers]:
     """The identifiers of each row: passed on, in its brief, or in its document."""
     await documents.need([i.row_no for i in items if i.passed_on is None and i.normalized is None])
     names = {}
@@ -212,9 +212,9 @@ async def _names(items: Sequence[Item], documents: Documents) -> dict[int, Names
         if item.passed_on is not None:
             names[item.row_no] = item.passed_on
         elif item.normalized is None:
-            names[item.row_no] = names_of(documents.read[item.row_no]["product"])
+            names[item.row_no] = identifiers_of(documents.read[item.row_no]["product"])
         else:
-            names[item.row_no] = Names(**item.normalized)
+            names[item.row_no] = Identifiers(**item.normalized)
     return names
 
 
@@ -286,7 +286,7 @@ def _upsert(job: Job, source: str, row: RowMatch) -> UpsertProduct:
     data: Mapping[str, Any] = document["product"]
     if existing is not None:
         data = written_over(existing, data, job.config.intent)
-    names = names_of(data)
+    names = identifiers_of(data)
     return UpsertProduct(
         source=existing.source if existing else data["source"],
         source_id=existing.source_id if existing else data["sourceId"],

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from penstock.catalog.products.comparison import Change, diff, same_key
 from penstock.catalog.products.grid import LINKS, MATCH, merged
-from penstock.catalog.products.matching import Candidates, Link, Match, Names
+from penstock.catalog.products.matching import Candidates, Identifiers, Link, Match
 from penstock.catalog.products.price_guard import suspicious_change
 from penstock.catalog.products.variants import VariantRow, group
 from penstock.catalog.profiles.checks import Key, Winner
@@ -74,7 +74,7 @@ class RowMatch(NamedTuple):
     """How a row's product compares with the catalog. ``document`` is None if the stored checkpoint
     stays as it is: the product is new and has no links."""
 
-    names: Names
+    names: Identifiers
     state: str = "new"
     changes: Sequence[Mapping[str, Any]] = ()
     match: Match = Match()
@@ -161,7 +161,7 @@ def group_rows(
     return grouped
 
 
-def duplicate_keys(names: Mapping[int, Names], key: Key) -> dict[int, str]:
+def duplicate_keys(names: Mapping[int, Identifiers], key: Key) -> dict[int, str]:
     """The name (`NameRow`) that a row shares with its duplicates; rows without a key have none."""
     keys = {row: same_key(one.by(key), key) for row, one in names.items()}
     return {row: f"{key}:{one}"[:MAX_NAME_LENGTH] for row, one in keys.items() if one}
@@ -194,7 +194,7 @@ class KnownMatch(NamedTuple):
         return self.match.product is None and not self.links
 
 
-def find_known(names: Mapping[int, Names], known: Candidates) -> dict[int, KnownMatch]:
+def find_known(names: Mapping[int, Identifiers], known: Candidates) -> dict[int, KnownMatch]:
     found = {}
     for row, one in names.items():
         match = known.match(one)
@@ -203,9 +203,11 @@ def find_known(names: Mapping[int, Names], known: Candidates) -> dict[int, Known
 
 
 def compare_rows(
-    names: Mapping[int, Names], found: Mapping[int, KnownMatch], documents: Mapping[int, Document],
+    names: Mapping[int, Identifiers],
+    found: Mapping[int, KnownMatch],
+    documents: Mapping[int, Document],
     settings: MatchSettings,
-) -> dict[int, RowMatch]:  # fmt: skip
+) -> dict[int, RowMatch]:
     """How each row compares with its known product. ``documents`` may lack rows that are new."""
     return {
         row: RowMatch(one)
@@ -216,7 +218,7 @@ def compare_rows(
 
 
 def compare_row(
-    names: Names, found: KnownMatch, document: Document, settings: MatchSettings
+    names: Identifiers, found: KnownMatch, document: Document, settings: MatchSettings
 ) -> RowMatch:
     existing = found.match.product
     state, changes = _compare(document["product"], existing, settings)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.products.grid import flatten
-from penstock.catalog.products.matching import names_of
+from penstock.catalog.products.matching import identifiers_of
 from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.effects import NameRow
@@ -213,7 +213,7 @@ async def _match(job: Job, sample: _SampledRows, ctx: Context) -> MatchResult:
     if has_groups(job):
         return await match_groups(job, list(sample.kept), sample, ctx.port(Products))
     products = {row: one["product"] for row, one in sample.kept.items()}
-    names = {row: names_of(product) for row, product in products.items()}
+    names = {row: identifiers_of(product) for row, product in products.items()}
     documents = Documents(job.id, sample)
     verdicts = await match_rows(job, names, names, documents, sample, ctx.port(Products))
     return MatchResult({**verdicts}, products)

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.catalog.products.comparison import completeness, same_key
 from penstock.catalog.products.grid import flatten, shown_name
-from penstock.catalog.products.matching import Names, names_of
+from penstock.catalog.products.matching import Identifiers, identifiers_of
 from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow, RowProblem
@@ -53,7 +53,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
-    names = names_of(product)
+    names = identifiers_of(product)
     seen = _seen(names, row) if item.job.config.missing else []
     if verdict == "valid":
         kept[BRIEF] = names.brief()
@@ -105,7 +105,7 @@ def _unreported(
     return [dict(one) for one in noticed if one["code"] not in said]
 
 
-def _seen(names: Names, row: NormalisedRow) -> list[str]:
+def _seen(names: Identifiers, row: NormalisedRow) -> list[str]:
     """Names that show that a catalog product is in the file, even if the row is invalid."""
     known = (("id", names.id), ("sku", names.sku), ("gtin", names.gtin))
     keys = [f"seen:{kind}:{name}"[:MAX_NAME_LENGTH] for kind, name in known if name]
@@ -114,7 +114,7 @@ def _seen(names: Names, row: NormalisedRow) -> list[str]:
     return keys
 
 
-def _named(row: NormalisedRow, names: Names, plan: Plan, seen: Sequence[str]) -> NameRow:
+def _named(row: NormalisedRow, names: Identifiers, plan: Plan, seen: Sequence[str]) -> NameRow:
     """Names by which other rows find this one: as a duplicate, a variant or a parent."""
     profile = plan.profile
     keys = []

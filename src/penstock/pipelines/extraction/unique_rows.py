@@ -12,7 +12,7 @@ from string import ascii_letters, digits
 from typing import Any
 
 from penstock.catalog.products.comparison import same_key
-from penstock.catalog.products.matching import Names
+from penstock.catalog.products.matching import Identifiers
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.profiles.profile import Profile
 from penstock.model.pipeline import AS_READ, Item, Job
@@ -68,7 +68,7 @@ def _of_job(job: Job) -> tuple[int, frozenset[int], Profile] | None:
 
 
 def _has_unique_key(item: Item, column: int, alike: frozenset[int], profile: Profile) -> bool:
-    names: Names = item.passed_on
+    names: Identifiers = item.passed_on
     key = same_key(names.by(profile.key), profile.key)
     if key is None or item.row_no in alike or column >= len(item.input):
         return False

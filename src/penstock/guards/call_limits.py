@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from penstock.model.errors import PenstockError, RateLimited, TransientError, Waiting
-from penstock.model.network.governor import CallBounds, CallLimit
+from penstock.model.network.call_limits import CallBounds, CallLimit
 
 # Idle domains above this number are forgotten, the oldest first.
 _MAX_KNOWN = 2000
@@ -57,19 +57,19 @@ class Call:
 
 
 @dataclass(eq=False, slots=True)
-class _Turn:
+class _Waiter:
     """One waiting call."""
 
     woken: asyncio.Future[None] | None = None
 
 
 @dataclass(slots=True)
-class _Line:
+class _CallQueue:
     """Running and waiting calls of one provider and domain, in order of arrival."""
 
     limit: CallLimit
     running: int = 0
-    waiting: deque[_Turn] = field(default_factory=deque)
+    waiting: deque[_Waiter] = field(default_factory=deque)
 
     @property
     def idle(self) -> bool:
@@ -81,12 +81,12 @@ class _Line:
             first.set_result(None)
 
 
-class Governor:
+class CallLimiter:
     """One per process. Implements `model.ports.Calls`."""
 
     def __init__(self, bounds: CallBounds | None = None) -> None:
         self._bounds = bounds or CallBounds()
-        self._lines: OrderedDict[tuple[str, str], _Line] = OrderedDict()
+        self._lines: OrderedDict[tuple[str, str], _CallQueue] = OrderedDict()
 
     @asynccontextmanager
     async def call(
@@ -116,12 +116,12 @@ class Governor:
         """The current limits by provider and domain."""
         return {key: line.limit for key, line in list(self._lines.items())}
 
-    def _line(self, provider: str, domain: str) -> _Line:
+    def _line(self, provider: str, domain: str) -> _CallQueue:
         key = (provider, domain)
         line = self._lines.get(key)
         if line is None:
             self._forget_idle()
-            line = self._lines[key] = _Line(CallLimit(self._bounds))
+            line = self._lines[key] = _CallQueue(CallLimit(self._bounds))
         self._lines.move_to_end(key)
         return line
 
@@ -133,9 +133,9 @@ class Governor:
             del self._lines[key]
 
 
-async def _enter(line: _Line, name: str, until: float, time_is_up: Callable[[], bool]) -> None:
+async def _enter(line: _CallQueue, name: str, until: float, time_is_up: Callable[[], bool]) -> None:
     """Wait in order of arrival until the call may start."""
-    turn = _Turn()
+    turn = _Waiter()
     line.waiting.append(turn)
     try:
         while True:
@@ -160,7 +160,7 @@ async def _enter(line: _Line, name: str, until: float, time_is_up: Callable[[], 
         line.wake_first()
 
 
-def _later(line: _Line, name: str) -> Waiting:
+def _later(line: _CallQueue, name: str) -> Waiting:
     wait = max(0.0, line.limit.not_before - _now_ms())
     return Waiting(
         "API_RATE_LIMIT",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model.network.governor import CallBounds, CallLimit
+from penstock.model.network.call_limits import CallBounds, CallLimit
 
 MS = st.floats(0, 1e6, allow_nan=False)
 STEPS = st.lists(
