@@ -12,6 +12,7 @@ import orjson
 import pytest
 from fastapi import FastAPI
 from tests.api.conftest import Caller, submit_noop
+from tests.checker.polling import until
 from tests.fixtures import Bench
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -67,6 +68,12 @@ async def test_a_job_and_all_jobs_in_one_connection(
     bench: Bench, client: httpx2.AsyncClient, talk: Talk
 ) -> None:
     job = await submit_noop(client)
+
+    async def is_told() -> bool:
+        return bool((await client.get("/api/events")).json()["items"])
+
+    # A transaction of another test on this server may be open since before, and holds it back.
+    await until(is_told, "the first event to be told to all")
     async with talk(client) as socket:
         await say(socket, subscribe="all")
         everywhere = await hear(socket, "subscribed")
