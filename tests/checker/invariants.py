@@ -267,11 +267,14 @@ async def no_two_leases(case: Case) -> list[str]:
                        lag(till) OVER (PARTITION BY job_id, kind ORDER BY since) AS till_before
                 FROM ({lives}) AS l WHERE kind <> 'items') AS o
             WHERE since < till_before"""),
+        # Groups are an org's own: two orgs may use the same name at once.
         *await found(case, "two leases over a group", f"""
             SELECT * FROM (
-                SELECT id, job_id, group_key, since, lag(till) OVER (
-                    PARTITION BY pipeline, stage, group_key ORDER BY since) AS till_before
-                FROM ({lives}) AS l WHERE group_key IS NOT NULL) AS o
+                SELECT l.id, l.job_id, l.group_key, l.since, lag(l.till) OVER (
+                    PARTITION BY j.org_id, l.pipeline, l.stage, l.group_key ORDER BY l.since
+                ) AS till_before
+                FROM ({lives}) AS l JOIN jobs j ON j.id = l.job_id
+                WHERE l.group_key IS NOT NULL) AS o
             WHERE since < till_before"""),
     ]  # fmt: skip
 

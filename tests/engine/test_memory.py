@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from pathlib import Path
 
 import pytest
 from tests.checker.polling import until
 from tests.fixtures import Bench
 
 from penstock.engine.worker import loop as module
+from penstock.engine.worker.memory import _trim, give_memory_back
 
 
 class Circle:
@@ -31,3 +33,21 @@ async def test_circles_are_looked_for(bench: Bench, monkeypatch: pytest.MonkeyPa
         await until(gone, "it to be given back", timeout=20)
         worker.stop()
         await running
+
+
+def _held_mb() -> float:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("RssAnon:")[2].split()[0]) / 1000
+
+
+@pytest.mark.skipif(_trim() is None, reason="the C library cannot")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    large = [bytes(100_000) for _ in range(1000)]
+    small = [bytes(2000) for _ in range(50_000)]
+    # What is left between them keeps the rest from being returned.
+    left = small[::1000]
+    held = _held_mb()
+    del large, small
+    give_memory_back()
+    assert _held_mb() < held - 150
+    assert len(left) == 50

@@ -24,6 +24,7 @@ from penstock.engine.services.service import run_service
 from penstock.engine.settle import TRANSIENT_DB_ERRORS, Settled, release, settle
 from penstock.engine.worker.heartbeat import Heartbeat, Report
 from penstock.engine.worker.liveness import Liveness
+from penstock.engine.worker.memory import give_memory_back
 from penstock.engine.worker.reaper import LocalWorkerReaper
 from penstock.engine.worker.slots import Slots
 from penstock.model.adaptive import ClaimBounds
@@ -181,6 +182,7 @@ class Worker:
         now = time.monotonic()
         if now - self._tidied_at > _TIDY_SECONDS:
             gc.collect()
+            give_memory_back()
             self._tidied_at = now
 
     async def run_ticket(self, ticket: Ticket) -> bool:
