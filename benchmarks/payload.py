@@ -21,7 +21,7 @@ from penstock.model.pipeline import (
     Stage,
 )
 from penstock.model.ports import Context
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 
 SEED = 20240607
 _WORDS = (

@@ -37,7 +37,7 @@ from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
 from penstock.model.ports import JobRows, Products, Profiles, Receivers, Service
 from penstock.model.text.redaction import register_secret
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.bootstrap import bootstrap
 from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles

@@ -25,7 +25,7 @@ from penstock.engine.runtime import Runtime
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
 from penstock.model.ports import Context
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.accounts import accounts, sessions
 from penstock.store.database import Database

@@ -28,7 +28,7 @@ from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits, each
 from penstock.model.ports import Context
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.store.jobs import jobs

@@ -11,7 +11,7 @@ from tests.chaos.journal import noop_of_this_process
 from penstock.cli.operate.process import SECONDS_TO_CLOSE, on_stop, watch_loop
 from penstock.engine.worker.loop import Worker
 from penstock.logs import configure_logging
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.jobs.claims import Served
 from penstock.wiring import open_runtime

@@ -23,7 +23,7 @@ from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import Settled, settle
 from penstock.engine.worker.loop import Worker
 from penstock.model.pipeline import Pipeline
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.wiring import open_runtime

@@ -30,7 +30,7 @@ from tests.pipelines.context import (
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
 from penstock.model.pipeline import MAX_INLINE_ROWS, Item, Job, Pipeline, Row
 from penstock.model.text.json_text import JsonText
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"
 
@@ -83,7 +83,7 @@ def test_other_packages_add_pipelines_by_entry_point(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from penstock.pipelines import PIPELINES; print(PIPELINES[-1].name)",
+            "from penstock.pipelines.registry import PIPELINES; print(PIPELINES[-1].name)",
         ],
         env={**os.environ, "PYTHONPATH": ":".join([str(tmp_path), *sys.path])},
         capture_output=True,

@@ -1,19 +1,4 @@
-"""All pipelines. A new one is a module here or an entry point of another package."""
+"""One module or folder per pipeline; `registry` lists them all.
 
-from __future__ import annotations
-
-from importlib.metadata import entry_points
-
-from penstock.model.pipeline import Pipeline
-from penstock.pipelines.extraction.pipeline import Extraction
-from penstock.pipelines.noop import Noop
-from penstock.pipelines.webhooks import Webhooks
-
-ENTRY_POINTS = "penstock.pipelines"
-
-PIPELINES: tuple[Pipeline, ...] = (
-    Extraction(),
-    Noop(),
-    Webhooks(),
-    *(found.load()() for found in entry_points(group=ENTRY_POINTS)),
-)
+Nothing is imported here: every child process that reads a file pays for what this package imports.
+"""

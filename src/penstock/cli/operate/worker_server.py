@@ -16,7 +16,7 @@ from penstock.cli.operate.process import (
 )
 from penstock.engine.worker.loop import Worker
 from penstock.model.fairness import SHARED_LANES, lane_pattern
-from penstock.pipelines import PIPELINES
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.jobs.claims import Served
 

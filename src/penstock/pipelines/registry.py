@@ -1,0 +1,19 @@
+"""All pipelines. A new one is a module here or an entry point of another package."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from penstock.model.pipeline import Pipeline
+from penstock.pipelines.extraction.pipeline import Extraction
+from penstock.pipelines.noop import Noop
+from penstock.pipelines.webhooks import Webhooks
+
+ENTRY_POINTS = "penstock.pipelines"
+
+PIPELINES: tuple[Pipeline, ...] = (
+    Extraction(),
+    Noop(),
+    Webhooks(),
+    *(found.load()() for found in entry_points(group=ENTRY_POINTS)),
+)
