@@ -8,13 +8,12 @@ from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("blob_refs")
-# Of a blob: its key, the kind of the reference, and the owner.
+# Blob key, kind of the reference, owner.
 Reference = tuple[str, str, str]
 
 
 async def add(conn: Connection, org_id: int, references: Sequence[Reference]) -> None:
-    """From here to the end of the transaction the blobs are safe from the tidier; after it the
-    references keep them."""
+    """Add references. The tidier cannot delete the blobs during this transaction, nor after it."""
     keys, kinds, owners = zip(*sorted(set(references)), strict=True)
     await conn.execute(_sql.hold_blobs, sorted(set(keys)))
     await conn.execute(_sql.add_references, org_id, keys, kinds, owners)

@@ -1,4 +1,4 @@
-"""The first admin and its key, kept in a file only its owner can read."""
+"""The first admin, whose key is kept in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def bootstrap(conn: Connection, key_file: Path) -> str | None:
         org = await ensure_org(conn, FIRST_ORG)
         user = await local_user(conn, org["id"])
         if user["role"] != "admin" or user["disabled_at"] is not None:
-            # Somebody wants no admin of that name: then there is no key of theirs either.
+            # The first admin was disabled on purpose: then it gets no key.
             return None
         key = await create_key(conn, org["id"], user["id"], "first admin key")
         write_private(key_file, key)
@@ -38,17 +38,17 @@ async def bootstrap(conn: Connection, key_file: Path) -> str | None:
 
 
 async def local_user(conn: Connection, org_id: int) -> Any:
-    """In whose name commands on this machine act."""
+    """The user that commands on this machine act as."""
     return await find_user(conn, FIRST_ADMIN) or await add_user(conn, org_id, FIRST_ADMIN, "admin")
 
 
 async def one_at_a_time(conn: Connection) -> None:
-    """Whoever else makes the first admin right now is waited for."""
+    """Wait for another process that is creating the first admin."""
     await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('penstock.bootstrap', 0))")
 
 
 def write_private(path: Path, text: str) -> None:
-    """Whole and with its mode from the start, or not at all."""
+    """Write the file atomically, with its mode from the start."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

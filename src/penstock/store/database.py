@@ -29,17 +29,17 @@ else:
 
 
 class DatabaseAway(Exception):
-    """No connection to be had: nobody listens, or all are in use for too long. Apart from OSError,
-    so that a file or a provider that is away is not taken for the database."""
+    """No connection: the server does not answer, or all connections are in use for too long. Not an
+    OSError, so that errors of files or providers are not mistaken for it."""
 
 
-# What a lost or starting server raises. Everything else is a bug and must be seen.
+# Errors of a lost or starting server. Other errors are bugs and must surface.
 CONNECTION_ERRORS = (
     DatabaseAway,
     OSError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    # What asyncpg says of a connection that was terminated while nobody used it.
+    # asyncpg's error for a connection that was terminated while idle.
     asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
@@ -47,15 +47,15 @@ CONNECTION_ERRORS = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.TooManyConnectionsError,
 )
-# For a connection, whether it must be made or others have them all.
+# Time to wait for a connection, new or from the pool.
 _PATIENCE_S = 10.0
 _SILENT_LINE_S = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose rows a transaction of the API may see. An admin sees all orgs. ``user_id`` is who asks:
-    of keys, passwords and sessions everyone has their own."""
+    """The rows that a transaction of the API may see. Admins see all orgs. ``user_id`` limits keys,
+    passwords and sessions to those of the caller."""
 
     org_id: int
     owner_id: int | None = None
@@ -64,8 +64,8 @@ class Scope:
 
 
 def _notice_a_cut_line(connection: Any) -> None:
-    """On a network that swallows everything, a query would wait for a quarter of an hour. The
-    driver has no setting for that, but a socket."""
+    """Set a TCP timeout on the socket, since the driver has none: on a network that drops packets a
+    query would wait for a quarter of an hour."""
     line: socket.socket = connection._transport.get_extra_info("socket")
     if line.family == socket.AF_UNIX or not hasattr(socket, "TCP_USER_TIMEOUT"):
         return
@@ -80,27 +80,27 @@ def _notice_a_cut_line(connection: Any) -> None:
 
 
 async def _as_it_is(_: Any) -> None:
-    """Nothing of ours outlives its transaction, or it is known to (`_Reader`), so that a connection
-    needs no cleaning, which would cost a round trip each time."""
+    """Skip asyncpg's reset of connections, which costs a round trip: session state never outlives a
+    transaction, except where `_Reader` tracks it."""
 
 
 class _Reader(asyncpg.Connection):
-    """A session that only reads, and goes on wearing the scope it was given last: of a short
-    request each round trip is a good part, and the next one is often by the same caller."""
+    """A read-only session that keeps the scope it was given last, which saves round trips when the
+    next request is by the same caller."""
 
     wears: Scope | None = None
 
     async def wear(self, scope: Scope) -> None:
         if self.wears == scope:
             return
-        # Until the server has said yes, nobody knows whose it is.
+        # The scope is unknown until the server has confirmed it.
         self.wears = None
         await self.execute(_as_scope(scope, lasting=True))
         self.wears = scope
 
 
 class _Reading:
-    """Statements that see what a scope may see, each for itself: none of them can write."""
+    """Read-only statements under a scope, each its own transaction."""
 
     __slots__ = ("_connection", "_pool", "_scope")
 
@@ -122,13 +122,13 @@ class _Reading:
 
     async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         await self._pool.release(self._connection)
-        # An error of a lost connection would hide that one is to end.
+        # An error of a lost connection would hide a cancellation.
         if isinstance(error, (*CONNECTION_ERRORS, asyncpg.PostgresError)) and is_cancelled():
             raise asyncio.CancelledError from error
 
 
 class _PooledReading:
-    """The same through a pooler: nothing is kept in a session."""
+    """The same through a pooler: no state is kept in a session."""
 
     __slots__ = ("_connection", "_pool", "_prelude")
 
@@ -149,11 +149,9 @@ class _PooledReading:
 
 
 class Database:
-    """A pool with our settings. ``role`` is taken on for good by every connection;
-    ``on_statement`` hears how long each statement took. What reads under a scope has sessions of
-    its own: the others never see anything without one. ``pooled``: a pooler in between shares
-    sessions with others, so that role, settings and scope are set for each transaction anew, and
-    all that is asked is asked in one."""
+    """A connection pool. Every connection acts as ``role``; ``on_statement`` is called with the
+    duration of each statement. Scoped reads use sessions of their own. ``pooled``: a pooler shares
+    sessions between clients, so that role, settings and scope are set in every transaction."""
 
     def __init__(
         self,
@@ -185,15 +183,15 @@ class Database:
             "search_path": self._schema,
             "application_name": self._name,
             "jit": "off",
-            # Pages walk an index in its order. Before a table's first ANALYZE the planner takes a
-            # job for a few rows, and would rather collect and sort all million of them.
+            # Pages walk an index in order. Before the first ANALYZE the planner expects few rows
+            # per job, and would collect and sort a million of them.
             "enable_bitmapscan": "off",
             # A stopped process must not hold the claim lock for longer than a moment.
             "idle_in_transaction_session_timeout": "5s",
-            # Nor may a sweeper wait for it without end: it is the one who ends the stopped process.
+            # Nor may the sweeper wait for it forever, since it terminates the stopped process.
             "statement_timeout": "10s",
             "timezone": "UTC",
-            # A machine that vanished holds its locks no longer than this.
+            # A machine that disappeared holds its locks no longer than this.
             "tcp_keepalives_idle": "5",
             "tcp_keepalives_interval": "5",
             "tcp_keepalives_count": "3",
@@ -202,14 +200,14 @@ class Database:
 
     @property
     def _prelude(self) -> str:
-        """What a connection is given when it is made, for one transaction through a pooler."""
+        """The settings of a connection, for one transaction through a pooler."""
         settings = self._settings()
         own = {name: settings[name] for name in settings if not name.startswith(("tcp_", "app"))}
         role = "" if self._role is None else f'SET LOCAL ROLE "{self._role}"; '
         return role + local_settings(own)
 
     async def connect(self, timeout: float = 10) -> asyncpg.Connection[asyncpg.Record]:
-        """A connection of its own, outside the pool, with a session of its own."""
+        """A connection outside the pool, with a session of its own."""
         if self._pooled:
             raise RuntimeError("a pooler gives no session of one's own")
         connection = await asyncpg.connect(
@@ -229,11 +227,11 @@ class Database:
         """Open the pool, waiting while the server starts or recovers."""
         deadline = time.monotonic() + patience
         self._pool = await self._new_pool(asyncpg.Connection, {})
-        # Connects on demand: who never reads under a scope has none.
+        # Connects on demand, at the first scoped read.
         self._readers = await self._new_pool(_Reader, {"default_transaction_read_only": "on"})
         while True:
             try:
-                # A pool without a floor connects on demand: ask, to know that someone answers.
+                # The pool connects on demand: run a query to check that the server answers.
                 await self._pool.fetchval("SELECT 1", timeout=10)
                 return self
             except CONNECTION_ERRORS as error:
@@ -292,7 +290,7 @@ class Database:
             finally:
                 await pool.release(connection)
         except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:
-            # Rolling back on a lost connection fails, and would hide that one is to end.
+            # A rollback on a lost connection fails, and would hide a cancellation.
             if is_cancelled():
                 raise asyncio.CancelledError from error
             raise
@@ -307,7 +305,7 @@ class Database:
     def scoped(
         self, scope: Scope, *, readonly: bool = False
     ) -> AbstractAsyncContextManager[Connection]:
-        """A transaction that sees what ``scope`` may see; ``readonly``: statements that do."""
+        """A transaction under ``scope``; ``readonly``: single statements."""
         if not readonly:
             return self._writing(scope)
         if self._readers is None:
@@ -336,7 +334,7 @@ async def _lent_by(
 
 
 def _as_scope(scope: Scope, *, lasting: bool) -> str:
-    """For the session or the transaction. Numbers only: there is nothing to quote."""
+    """SQL that sets the scope. It contains only numbers, so nothing needs quoting."""
     local = "" if lasting else "LOCAL "
     role = f"SET {local}ROLE {'penstock_admin' if scope.admin else 'penstock_api'}; "
     ids = {"org": scope.org_id, "owner": scope.owner_id, "user": scope.user_id}

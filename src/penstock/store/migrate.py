@@ -1,4 +1,4 @@
-"""Numbered, forward-only migrations under one advisory lock, and what the server must promise."""
+"""Numbered, forward-only migrations under one advisory lock, and checks of the server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def migrations() -> list[Migration]:
 
 
 async def check_server(conn: Connection) -> None:
-    """Refuse a server that may lose what it has acknowledged, or is too old."""
+    """Refuse a server that may lose committed data, or is too old."""
     version = int(await conn.fetchval("SHOW server_version_num"))
     if version < OLDEST_SERVER:
         raise PermanentError(
@@ -99,10 +99,11 @@ async def migrate(conn: Connection, schema: str, tables: Sequence[str] = ()) -> 
 
 
 async def _make_roles(conn: Connection) -> None:
-    """Roles belong to the whole cluster: another database may be making them right now."""
+    """Create the roles. They belong to the whole cluster, so another process may create them
+    too."""
     for role in _API_ROLES:
         if not await conn.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
-            # Without NOINHERIT the API would see every org as soon as it may become an admin.
+            # Without NOINHERIT the API's role would see every org.
             await _tolerating_others(conn, f"CREATE ROLE {role} NOLOGIN NOINHERIT")
     for role, member in (
         ("penstock_api", "CURRENT_USER"),

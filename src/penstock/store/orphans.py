@@ -1,4 +1,4 @@
-"""Uploads that no job uses, and blobs that no upload names."""
+"""Unused uploads and unreferenced blobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _sql = load("orphans")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far the files have been looked through."""
+    """A cursor over the files."""
 
     created_at: datetime
     id: UUID
@@ -27,7 +27,7 @@ START = Place(datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 async def unused_files(
     conn: Connection, after: Place, hours: float, most: int
 ) -> tuple[list[UUID], Place | None]:
-    """Files without a job among the next ``most``; and where to go on, None at the end."""
+    """Files without a job among the next ``most``; and where to continue, None at the end."""
     rows = await conn.fetch(_sql.files_after, after.created_at, after.id, hours, most)
     unused = [row["id"] for row in rows if not row["used"]]
     if len(rows) < most:
@@ -36,8 +36,8 @@ async def unused_files(
 
 
 async def drop_files(conn: Connection, ids: Sequence[UUID]) -> list[str]:
-    """Forget the files that are still unused; answers their blobs. Locked in a statement of its
-    own: what a submit has committed meanwhile must be seen."""
+    """Delete the files that are still unused; answers their blobs. A separate statement locks them,
+    so that the delete sees what a submit has committed meanwhile."""
     locked = [row["id"] for row in await conn.fetch(_sql.lock_files, list(ids))]
     return [row["blob_key"] for row in await conn.fetch(_sql.drop_files, locked)]
 
@@ -52,6 +52,6 @@ async def installation_id(conn: Connection) -> UUID:
 
 
 async def signing_key(conn: Connection) -> bytes:
-    """What places in lists are signed with."""
+    """The key that signs page cursors."""
     found: bytes = await conn.fetchval(_sql.signing_key)
     return found

@@ -1,4 +1,4 @@
-"""From events to deliveries: the place in the stream of events, and the jobs that deliver."""
+"""Webhook deliveries from events, and the standing jobs that carry them out."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class NewDelivery:
 
     @property
     def maker(self) -> Maker:
-        """Whose endpoint it is: the org and the user."""
+        """Org and user of the endpoint."""
         return self.org_id, self.user_id
 
 
 async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[Any]:
-    """Of these events those that an endpoint wants, once for each endpoint."""
+    """The events of this range that endpoints subscribe to, once for each endpoint."""
     if not await conn.fetchval(_sql.anyone_told):
         return ()
     return await conn.fetch(_sql.to_tell, *events.start, *events.end, most, CHATTY, PIPELINE)
@@ -58,7 +58,7 @@ async def add_stream(conn: Connection, job_id: UUID, maker: Maker) -> None:
 
 
 async def org_of(conn: Connection, org_id: int) -> tuple[str, str]:
-    """Name and plan."""
+    """Name and plan of the org."""
     row = await conn.fetchrow(_sql.org_of_stream, org_id)
     assert row is not None
     return row["name"], row["plan"]
@@ -67,7 +67,7 @@ async def org_of(conn: Connection, org_id: int) -> tuple[str, str]:
 async def add_deliveries(
     conn: Connection, job_id: UUID, maker: Maker, new: Sequence[NewDelivery]
 ) -> None:
-    """The log's rows of deliveries whose items are written."""
+    """Add deliveries to the log, for items that are written."""
     await conn.execute(
         _sql.add_deliveries, job_id, *maker, [one.id for one in new],
         [one.endpoint_id for one in new], [one.event_id for one in new],

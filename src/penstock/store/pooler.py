@@ -1,4 +1,4 @@
-"""Poolers between us and PostgreSQL, such as PgBouncer.
+"""Connection poolers in front of PostgreSQL, such as PgBouncer.
 
 A pooler in transaction mode gives each transaction to any of its server sessions, so that what one
 client sets for its session holds for the next client's transactions. A tenant's scope set that way
@@ -26,7 +26,7 @@ _PATIENCE_S = 5.0
 _CONNECT_S = 10
 _WHO = "SELECT pg_backend_pid(), current_setting('penstock.probe', true)"
 _WHERE = "SELECT current_database(), pg_postmaster_start_time()"
-# What a pooler says to a parameter that it cannot pass on, and to a transaction it does not allow.
+# Errors of a pooler for parameters it cannot pass on and for transactions it does not allow.
 _REFUSALS = ("unsupported startup parameter", "transaction blocks not allowed")
 
 
@@ -90,7 +90,7 @@ async def require_sessions(dsn: str, setting: str) -> None:
 
 
 async def _connect(dsn: str, mark: str, stack: AsyncExitStack) -> Connection:
-    """Waits while the server starts."""
+    """Connect, waiting while the server starts."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -110,8 +110,8 @@ async def _connect(dsn: str, mark: str, stack: AsyncExitStack) -> Connection:
 
 
 async def _share_sessions(first: Connection, second: Connection) -> bool:
-    """Two open connections never have the same session, and one never changes it, unless a pooler
-    hands sessions round. Asked in turn and at once: which sessions a pooler has is up to it."""
+    """Whether a pooler shares sessions: then two open connections may have the same session, or one
+    may change it. Tested one after the other and concurrently."""
     seen: dict[int, set[int]] = {0: set(), 1: set()}
     for turn in range(_ROUNDS):
         if turn % 2:
@@ -124,8 +124,8 @@ async def _share_sessions(first: Connection, second: Connection) -> bool:
 
 
 async def _backend(connection: Connection) -> tuple[int, str | None]:
-    """The session, and whether it has the setting its connection was made with. Asked in a
-    transaction: outside of one even the parts of a statement may go to two sessions."""
+    """The session's id, and whether it has the setting of its connection. In a transaction, since
+    outside of one two statements may reach two sessions."""
     async with connection.transaction():
         row = await connection.fetchrow(_WHO)
         assert row is not None

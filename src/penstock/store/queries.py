@@ -12,7 +12,7 @@ _names: dict[str, str] = {}
 
 
 class Queries:
-    """The statements of one file as attributes; an unknown name fails loudly."""
+    """The statements of one file as attributes; an unknown name raises."""
 
     def __init__(self, family: str, statements: dict[str, str]) -> None:
         self._family = family
@@ -29,7 +29,7 @@ class Queries:
 
 
 def name_of(statement: str) -> str:
-    """What a statement is called; those of the driver and of transactions have no name."""
+    """The name of a statement; those of the driver and of transactions have none."""
     return _names.get(statement, "unnamed")
 
 

@@ -1,4 +1,4 @@
-"""Statements that take too long are told of by name, never with their values."""
+"""Logs slow statements by name, never with their values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from penstock.model.cpu.meter import charge_outside
 from penstock.model.ports import Log
 from penstock.store.queries import name_of
 
-# Most of a shorter statement is the way there and back.
+# Shorter statements are mostly network round trip.
 _ROUND_TRIP_S = 0.003
 
 
 class SlowLog:
-    """The driver calls it after each statement, in the context of who asked: what is bound there
-    (the request, where a page began) is on the line, too."""
+    """Called by the driver after each statement, in the caller's context, so that the log line has
+    the request's fields."""
 
     def __init__(self, log: Log, most_ms: float) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""Files on their way in several requests."""
+"""Resumable uploads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def add(
     conn: Connection, upload_id: UUID, org_id: int, user_id: int, *, name: str, media_type: str,
     length: int, metadata: str, hours: float,
 ) -> datetime:  # fmt: skip
-    """Answers when it runs out."""
+    """Answers when the upload expires."""
     expires_at: datetime = await conn.fetchval(
         _sql.add_upload, upload_id, org_id, user_id, name, media_type, length, metadata, hours
     )

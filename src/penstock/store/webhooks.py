@@ -1,4 +1,4 @@
-"""Endpoints of webhooks, and the log of what was delivered to them."""
+"""Webhook endpoints, and the log of their deliveries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def change_endpoint(
     conn: Connection, endpoint_id: UUID, *, url: str | None, description: str | None,
     events: Sequence[str] | None, enabled: bool | None,
 ) -> bool:  # fmt: skip
-    """False where it is not there, or not to be changed by who asks."""
+    """False if there is no such endpoint in this scope."""
     chosen = None if events is None else list(events)
     return bool(
         await conn.fetch(_sql.change_endpoint, endpoint_id, url, description, chosen, enabled)
@@ -77,7 +77,8 @@ async def delete_endpoint(conn: Connection, endpoint_id: UUID) -> bool:
 
 
 async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[int, UUID | None]:
-    """Seal the next secrets with the newest key; answers how many were not, and where to go on."""
+    """Seal the next secrets with the newest key; answers how many were resealed, and where to
+    continue."""
     rows = await conn.fetch(_sql.sealed_secrets, after, _RESEALED_AT_ONCE)
     changed = 0
     for row in rows:
@@ -94,7 +95,7 @@ async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[
 
 
 async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
-    """Try to open the secret that was stored last; False where there is none."""
+    """Try to open the newest stored secret; False if there is none."""
     row = await conn.fetchrow(_sql.newest_secret)
     if row is None:
         return False
@@ -103,7 +104,7 @@ async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
 
 
 def owner_of_secret(endpoint_id: UUID) -> str:
-    """What a secret is sealed together with."""
+    """The owner that a secret is sealed with."""
     return f"webhook:{endpoint_id}"
 
 
@@ -131,7 +132,7 @@ class StoredReceivers:
         try:
             return Receiver(row["url"], [self._sealer.open(one, owner) for one in sealed])
         except PenstockError as error:
-            # This one waits; those whose secrets open do not wait for it.
+            # This delivery waits; those with readable secrets do not.
             return Receiver(row["url"], locked=error)
 
 
@@ -164,8 +165,8 @@ async def reopen_delivery(conn: Connection, delivery_id: UUID) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of the item that carries out a delivery. ``error`` is why it did not go well,
-    ``runs`` how often it was tried in this generation."""
+    """The result of a delivery attempt. ``error`` is the failure, ``runs`` the number of attempts
+    in this generation."""
 
     row_no: int
     note: NoteDelivery
@@ -176,8 +177,8 @@ class Tried:
 async def note_tries(
     conn: Connection, job_id: UUID, tried: Sequence[Tried], worker: str | None
 ) -> None:
-    """Write the log, under the lock of the job. What failed for good becomes a dead letter; what
-    went well after all closes the one it had."""
+    """Write attempts to the log, under the lock of the job. A final failure becomes a dead letter;
+    a success closes an earlier one."""
     notes = [one.note for one in tried]
     rows = await conn.fetch(
         _sql.note_tries, [note.delivery_id for note in notes], [note.state for note in notes],
@@ -197,7 +198,7 @@ async def note_tries(
 
 
 def _attempt(one: Tried) -> str | None:
-    """None where nothing was sent."""
+    """None if nothing was sent."""
     note = one.note
     if note.ms is None:
         return None

@@ -29,8 +29,8 @@ SCOPES = ("read", "write", "admin")
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks, and what the key or session they come with lets them do. ``role`` is never more
-    than that: an admin's key without the scope `admin` acts as a member."""
+    """An authenticated caller. ``role`` is limited by the key's scopes: an admin's key without the
+    scope `admin` acts as a member."""
 
     user_id: int
     org_id: int
@@ -55,7 +55,7 @@ _OF_USER = ("user_id", "org_id", "email", "role", "org", "plan", "shared_jobs")
 
 
 def principal_from(row: Any, **more: Any) -> Principal:
-    """As which the user of that row acts with all rights of its role."""
+    """The principal of a user's row, with all rights of the role."""
     of_user = {name: row[name] for name in _OF_USER}
     return Principal(**of_user, **({"writes": row["role"] != "viewer"} | more))
 
@@ -65,7 +65,7 @@ def hash_key(key: str) -> bytes:
 
 
 async def principal_of(conn: Connection, key: str) -> Principal | None:
-    """Whose key this is; that it is in use is noted once a minute."""
+    """The principal of a key. The time of last use is updated once a minute."""
     hashed = hash_key(key)
     row = await conn.fetchrow(_sql.principal, hashed)
     if row is None:
@@ -78,7 +78,7 @@ async def principal_of(conn: Connection, key: str) -> Principal | None:
 
 
 async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> Any:
-    """The org of that name, made where it is missing."""
+    """The org with that name, created if it is missing."""
     row = await conn.fetchrow(_sql.find_org, name)
     if row is not None:
         return row
@@ -103,7 +103,7 @@ async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> An
 
 
 async def find_user(conn: Connection, email: str) -> Any:
-    """The user of that address, however it is spelled; None for nobody."""
+    """The user with that e-mail address, in any spelling; None if there is none."""
     return await conn.fetchrow(_sql.find_user, fold_email(email))
 
 
@@ -112,7 +112,7 @@ async def add_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
 
 
 async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
-    """The user of that e-mail; one of another org or role is refused."""
+    """The user with that e-mail address, created if missing; refused if the org or role differs."""
     row = await find_user(conn, email)
     if row is None:
         return await add_user(conn, org_id, email, role)
@@ -144,7 +144,7 @@ async def set_org(
     shared_jobs: bool | None, catalog_key: str | None = None, *, by_user: int,
     ip: str | None = None,
 ) -> Any:  # fmt: skip
-    """Change what is given; 0 slices take the cap away."""
+    """Change the given fields; 0 slices remove the limit."""
     before = await find_org(conn, name)
     weight = None if plan is None else PLAN_WEIGHTS[plan]
     after = await conn.fetchrow(
@@ -167,7 +167,7 @@ async def add_key(
     scopes: Sequence[str] = SCOPES, expires_at: datetime | None = None,
     by_user: int | None = None, ip: str | None = None,
 ) -> tuple[int, str]:  # fmt: skip
-    """A new key of 256 random bits, and its id; only its hash is kept."""
+    """Create a key of 256 random bits; answers it with its id. Only its hash is stored."""
     key = KEY_PREFIX + secrets.token_urlsafe(32)
     key_id: int = await conn.fetchval(
         _keys.add_api_key, org_id, user_id, hash_key(key), key[:8], name, expires_at, list(scopes)
@@ -180,7 +180,7 @@ async def add_key(
 
 
 async def create_key(conn: Connection, org_id: int, user_id: int, name: str = "") -> str:
-    """A key with all that its user may do."""
+    """Create a key with all rights of its user."""
     _, key = await add_key(conn, org_id, user_id, name)
     return key
 

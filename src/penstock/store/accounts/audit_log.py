@@ -1,4 +1,4 @@
-"""Reading who changed what. Writing it: `accounts.audit`, with each change."""
+"""Reading and deleting audit entries. `accounts.audit` writes one with each change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEWEST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """None: any."""
+    """Filter of audit entries; None matches any value."""
 
     org_id: int | None = None
     user_id: int | None = None
@@ -23,7 +23,7 @@ class AuditFilter:
 
 
 async def listed(conn: Connection, wanted: AuditFilter, before: int, limit: int) -> list[Any]:
-    """By the index of what tells most; the rest is filtered."""
+    """Uses the most selective index, and filters the rest."""
     if wanted.target is not None:
         statement = _sql.of_target
     elif wanted.user_id is not None:
@@ -40,6 +40,6 @@ async def listed(conn: Connection, wanted: AuditFilter, before: int, limit: int)
 
 
 async def drop_old(conn: Connection, days: float, chunk: int) -> int:
-    """Answers how many went."""
+    """Answers the number of deleted entries."""
     done = await conn.execute(_sql.drop_old, days, chunk)
     return int(done.rpartition(" ")[2])

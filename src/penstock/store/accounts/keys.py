@@ -1,4 +1,4 @@
-"""API keys, once they are made: listed and revoked. Making one, and whose it is: `accounts`."""
+"""List and revoke API keys. `accounts` creates and resolves them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def listed(conn: Connection, before: int, user_id: int | None, limit: int)
 
 
 async def revoke(conn: Connection, key: Any, by_user: int, ip: str | None) -> bool:
-    """False if it was revoked before."""
+    """False if the key was revoked before."""
     if await conn.fetchval(_sql.revoke_key, key["id"]) is None:
         return False
     told = {"user": key["user_id"], "name": key["name"]}

@@ -1,4 +1,4 @@
-"""Sessions of people in a browser, their passwords, and how often somebody has tried."""
+"""Browser sessions, passwords, and failed sign-in attempts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Lifetime:
 
 
 async def holder_of(conn: Connection, token: str, idle_seconds: float | None) -> Principal | None:
-    """Whose session this is. Used, it lives on for another ``idle_seconds``, which is noted once a
-    minute; without, this is no use of it."""
+    """The principal of a session. ``idle_seconds`` extends the session, which is written once a
+    minute; without it the session is not extended."""
     hashed = hash_key(token)
     row = await conn.fetchrow(_sql.holder, hashed)
     if row is None:
@@ -44,7 +44,7 @@ async def holder_of(conn: Connection, token: str, idle_seconds: float | None) ->
 async def add_session(
     conn: Connection, who: Principal, lifetime: Lifetime, *, ip: str | None, agent: str
 ) -> str:
-    """A new session's token of 256 random bits; only its hash is kept."""
+    """Create a session; answers its token of 256 random bits. Only its hash is stored."""
     token = secrets.token_urlsafe(32)
     await conn.execute(
         _sql.add_session, new_id(), who.org_id, who.user_id, hash_key(token), ip,
@@ -60,7 +60,7 @@ async def listed(
 
 
 async def end_session(conn: Connection, session_id: UUID) -> Any:
-    """Whose it was; None if there is none that may be seen."""
+    """Answers the user of the ended session; None if there is none in this scope."""
     return await conn.fetchrow(_sql.drop_session, session_id)
 
 
@@ -83,7 +83,7 @@ async def some_admin_can_sign_in(conn: Connection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TrySubject:
-    """Which account is tried, and from which network; both as hashes."""
+    """The account and the network of a sign-in attempt, both as hashes."""
 
     account: bytes
     network: bytes
@@ -91,8 +91,8 @@ class TrySubject:
 
 @dataclass(frozen=True, slots=True)
 class TryLimits:
-    """Failures in an hour: of a network on an account, on an account in all, of a network in all.
-    None is no limit."""
+    """Allowed failures per hour: of a network on one account, on an account in total, of a network
+    in total. None is no limit."""
 
     pair: int
     account: int | None
@@ -100,8 +100,8 @@ class TryLimits:
 
 
 async def begin_try(conn: Connection, tried: TrySubject, limits: TryLimits) -> int:
-    """Count a try, and return 0; or how many milliseconds to wait until one is allowed. A network
-    that has signed in to the account before is not bound by the account's total."""
+    """Count an attempt and return 0, or return the milliseconds until the next one is allowed. The
+    account's total does not apply to a network that has signed in to the account before."""
     for subject in sorted({tried.account, tried.network}):
         await conn.execute(_sql.lock_tries, subject)
     waits = [await conn.fetchval(_sql.wait_for_pair, tried.account, tried.network, limits.pair - 1)]
@@ -117,19 +117,19 @@ async def begin_try(conn: Connection, tried: TrySubject, limits: TryLimits) -> i
 
 
 async def forgive(conn: Connection, tried: TrySubject) -> None:
-    """It was the right password: this try and those before it from the same network do not count.
-    Those of other networks do; they may be an attacker's."""
+    """The password was right: forget this and earlier attempts from the same network. Attempts from
+    other networks still count, since they may be an attacker's."""
     await conn.execute(_sql.forgive_pair, tried.account, tried.network)
     await conn.execute(_sql.know_network, tried.account, tried.network)
 
 
 async def forgive_account(conn: Connection, account: bytes) -> None:
-    """No try on this account counts any more."""
+    """Forget all attempts on this account."""
     await conn.execute(_sql.forgive_account, account)
 
 
 async def forget_ended(conn: Connection) -> None:
-    """What has ended, tries too old to count, and networks not seen for long."""
+    """Delete ended sessions, old attempts, and networks not seen for a long time."""
     await conn.execute(_sql.forget_sessions)
     await conn.execute(_sql.forget_tries)
     await conn.execute(_sql.forget_networks)

@@ -1,4 +1,4 @@
-"""What each org keeps, in bytes and rows, and the bounds of it. Kept, not counted."""
+"""Storage usage of each org in bytes and rows, as counters, and its quota."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ async def get(conn: Connection, org_id: int) -> Usage:
 
 
 async def add_file(conn: Connection, org_id: int, size: int, quota: Quota) -> None:
-    """Count a file with its org; STORAGE_QUOTA_EXCEEDED where it has no room for it."""
+    """Add a file to the org's usage, or raise STORAGE_QUOTA_EXCEEDED."""
     fits = quota.file_bytes is None or size <= quota.file_bytes
     if not fits or await conn.fetchval(_sql.add_file_bytes, org_id, size, quota.file_bytes) is None:
         raise _files_exceeded(quota)
 
 
 async def require_room(conn: Connection, org_id: int, length: int, quota: Quota) -> None:
-    """Refuse to begin an upload that could not be kept, or one more than an org may have open."""
+    """Refuse an upload that would exceed the quota or the number of open uploads."""
     row = await conn.fetchrow(_sql.open_uploads, org_id, MOST_OPEN_UPLOADS)
     assert row is not None
     if row["uploads"] >= MOST_OPEN_UPLOADS:
@@ -40,7 +40,7 @@ async def require_room(conn: Connection, org_id: int, length: int, quota: Quota)
 
 
 async def add_rows(conn: Connection, org_id: int, rows: int, size: int, quota: Quota) -> None:
-    """Count rows with their org; STORAGE_QUOTA_EXCEEDED where it has no room for them."""
+    """Add rows to the org's usage, or raise STORAGE_QUOTA_EXCEEDED."""
     found = await conn.fetchrow(_sql.add_rows, org_id, rows, size, quota.rows, quota.row_bytes)
     if found is None or _exceeds(found["rows"], quota.rows):
         raise PermanentError(

@@ -1,4 +1,4 @@
-"""Users: who there is, and what they may do."""
+"""Users and their roles."""
 
 from __future__ import annotations
 

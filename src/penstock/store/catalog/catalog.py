@@ -1,8 +1,8 @@
-"""The catalog as people look through it: keyset pages, never a count, never a long look.
+"""Lists of products: keyset pages, without counts and with bounded time.
 
 A page walks one index, window by window, and keeps what passes the filters. It ends when it is full
-or its time is up, and says where to go on: a filter that hardly anything passes costs many short
-pages, not one that nobody waits for.
+or its time is up, and returns a cursor: a filter that matches little costs many short pages, not
+one slow one.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from uuid import UUID
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
-# Documents read at once for an export; the product that goes beyond it is the last one.
+# Bytes of documents read at once for an export; the product that exceeds them is the last one.
 EXPORT_BYTES = 16 * 1024 * 1024
 _CHANGES_AT_ONCE = 7
 _sql = load("catalog")
 _PATIENCE_S = 0.05
 _FIRST_WINDOW, _WIDEST_WINDOW = 200, 2000
-# So many that begin with what is looked for come first, before those that only contain it.
+# Matches by prefix, listed before matches anywhere in the text.
 MOST_BY_NAME = 100
 _LAST_CHARACTER = "\U0010ffff"
-# A GTIN is kept with 14 digits; people know it with 8, 12 or 13.
+# GTINs are stored with 14 digits, but written with 8, 12 or 13.
 _LEADING_ZEROS = (0, 1, 2, 6)
 FIRST_ID, LAST_ID = UUID(int=0), UUID(int=2**128 - 1)
 LONG_AGO, FAR_AHEAD = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ LONG_AGO, FAR_AHEAD = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzi
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Products that match all that is given."""
+    """A filter: products must match all given fields."""
 
     org_id: int
     q: str = ""
@@ -50,7 +50,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a list goes on: after how many found by name, after which product of the walk."""
+    """A cursor: the number of matches by name so far, and the last product of the walk."""
 
     named: int = 0
     moment: datetime = FAR_AHEAD
@@ -64,7 +64,7 @@ class Page:
 
 
 async def page(conn: Connection, wanted: Wanted, place: Place, size: int) -> Page:
-    """Up to ``size`` products, fewer if that takes too long; ``next`` None at the end."""
+    """Up to ``size`` products, fewer if the time is up; ``next`` is None at the end."""
     deadline = time.monotonic() + _PATIENCE_S
     rows: list[Any] = []
     named = await _by_name(conn, wanted) if wanted.q else []
@@ -91,7 +91,7 @@ async def page(conn: Connection, wanted: Wanted, place: Place, size: int) -> Pag
 
 
 async def _by_name(conn: Connection, wanted: Wanted) -> list[UUID]:
-    """Products whose SKU or GTIN begins with what is looked for, as far as an index finds them."""
+    """Products whose SKU or GTIN begins with the text, found by index."""
     q = wanted.q
     starts = [(_sql.products_by_sku, text) for text in dict.fromkeys((q, q.upper(), q.lower()))]
     if q.isascii() and q.isdigit():
@@ -106,7 +106,7 @@ async def _by_name(conn: Connection, wanted: Wanted) -> list[UUID]:
 
 
 async def _walk(conn: Connection, wanted: Wanted, place: Place, most: int) -> list[Any]:
-    """The next products in the order of the index that leads to the fewest."""
+    """The next products in the order of the most selective index."""
     after = place.id
     for name, statement in (
         (wanted.sku, _sql.products_by_sku),
@@ -117,7 +117,7 @@ async def _walk(conn: Connection, wanted: Wanted, place: Place, most: int) -> li
     if wanted.job_id is not None:
         return await conn.fetch(_sql.products_of_job, wanted.job_id, after or FIRST_ID, most)
     moment = min(place.moment, wanted.updated_before or FAR_AHEAD)
-    # Up to a moment, without it: no id comes before the first.
+    # Exclusive: no id sorts before the first.
     before = after or FIRST_ID
     return await conn.fetch(
         _sql.newest_products, wanted.org_id, moment, before, wanted.updated_after or LONG_AGO, most
@@ -134,7 +134,7 @@ async def _listed(
 ) -> list[Any]:  # fmt: skip
     if leave_out:
         known = set(leave_out)
-        # The first id stands for those left out: places must stay as they are, and nobody has it.
+        # Placeholder for products that do not match, so that positions stay the same.
         ids = [FIRST_ID if one in known else one for one in ids]
     words = [f"%{_plain(word)}%" for word in wanted.q.split()]
     return await conn.fetch(
@@ -144,7 +144,7 @@ async def _listed(
 
 
 def _plain(word: str) -> str:
-    """For LIKE, in which some characters mean others."""
+    """Escape the text for LIKE."""
     return word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
 
@@ -155,8 +155,8 @@ async def get(conn: Connection, product_id: UUID) -> Any:
 async def history(
     conn: Connection, product_id: UUID, before: tuple[datetime, UUID] | None, most: int
 ) -> tuple[list[Any], bool]:
-    """What jobs did to a product, the latest first, also to one that is no longer there; and
-    whether there may be more. Fewer than ``most`` where their documents are large."""
+    """Changes of a product by jobs, newest first, also of a deleted product; and whether there may
+    be more. Fewer than ``most`` if the documents are large."""
     place, size = before or (FAR_AHEAD, FIRST_ID), 0
     found: list[Any] = []
     while size < EXPORT_BYTES:
@@ -173,8 +173,8 @@ async def history(
 async def next_ids(
     conn: Connection, wanted: Wanted, after: Any, most: int
 ) -> tuple[list[UUID], Any | None]:
-    """The next products that are wanted, out of ``most``, and where to go on (first: None).
-    In an order that changes do not disturb: an export takes long, and must miss nothing."""
+    """The matching products among the next ``most``, and where to continue (first: None). The order
+    does not change when products change, so that a long export misses nothing."""
     if wanted.sku is None and wanted.gtin is None and wanted.job_id is None:
         source, source_id = (wanted.source or "", "") if after is None else after
         looked = await conn.fetch(
@@ -191,8 +191,9 @@ async def next_ids(
 
 
 async def whole(conn: Connection, ids: Sequence[UUID]) -> tuple[list[Any], Sequence[UUID]]:
-    """The first of these products, whole, as many as fit into `EXPORT_BYTES`, and the others."""
+    """The documents of the first products, as many as fit into `EXPORT_BYTES`, and the other
+    ids."""
     rows = await conn.fetch(_sql.whole_products, list(ids), EXPORT_BYTES)
-    # Products that were removed since are in neither.
+    # Products deleted meanwhile are in neither.
     last = ids.index(rows[-1]["id"]) + 1 if rows else len(ids)
     return rows, ids[last:]

@@ -1,5 +1,5 @@
-"""Products that a file lacks: found by what its rows call themselves, listed with the job, and
-taken off the shelf where that is asked for."""
+"""Products of a source that a file does not contain, found by the names of its rows: listed with
+the job, and unpublished on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _sql = load("missing")
 _products = load("products")
 AT_ONCE = 1000
 _ROWS_AT_ONCE = 20_000
-# A change that no row made.
+# Row number of a change that no row made.
 _NO_ROW = 0
 
 
@@ -26,7 +26,7 @@ async def forget(conn: Connection, job_id: UUID) -> None:
 async def look_at_some(
     conn: Connection, org_id: int, job_id: UUID, source: str, after: str, *, unpublish: bool
 ) -> str | None:
-    """The next products of the source; answers where to go on, None at the end."""
+    """Check the next products of the source; answers where to continue, None at the end."""
     page = await conn.fetch(
         _sql.page_of_source, job_id, org_id, source, after, AT_ONCE, MAX_NAME_LENGTH
     )
@@ -53,7 +53,7 @@ async def _take_off(
 
 
 async def counts(conn: Connection, job_id: UUID) -> tuple[int, int]:
-    """How many are missing, and how many of them are off the shelf."""
+    """The number of missing products, and of those that are unpublished."""
     row = await conn.fetchrow(_sql.count_missing, job_id)
     assert row is not None
     return row["missing"], row["unpublished"]

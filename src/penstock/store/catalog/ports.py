@@ -1,4 +1,4 @@
-"""Reads for stages, in short statements of their own: products, other rows of a job, profiles."""
+"""What stages may read, in short statements: products, other rows of their job, profiles."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class StoredJobRows:
                 bound = min(most, int(total * share))
                 rows = await conn.fetch(_sql.rows_alike, job_id, column, bound + 1)
         except asyncpg.QueryCanceledError:
-            # It only saves time, and here it would not.
+            # Only an optimisation, which would be too slow here.
             return None
         if len(rows) > bound or any(row["unsure"] for row in rows):
             return None

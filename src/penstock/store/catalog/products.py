@@ -12,14 +12,14 @@ from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("products")
-# More products that share a name than are shown: one of them may be the row's own.
+# More than are shown, since one of them may be the row's own product.
 _LINKS_OF_EACH = 8
 
 
 async def rows_beside(
     conn: Connection, job_id: UUID, row_no: int, names: Sequence[str], most: int
 ) -> set[int]:
-    """Rows that share a name with this one, or would if it had ``names``; so many of each."""
+    """Rows that share a name with this row or with ``names``, at most ``most`` of each."""
     own = [row["key"] for row in await conn.fetch(_sql.names_of_row, job_id, row_no)]
     keys = list(dict.fromkeys([*own, *names]))
     rows = await conn.fetch(_sql.rows_by_key, job_id, keys, most) if keys else []
@@ -38,7 +38,7 @@ async def find_links(
 
 @dataclass(slots=True)
 class Undone:
-    """What an undo did. ``refused`` products were changed by someone else since."""
+    """The result of an undo. ``refused`` products were changed again since."""
 
     restored: int = 0
     deleted: int = 0
@@ -53,8 +53,8 @@ class Undone:
 async def undo_some(
     conn: Connection, job_id: UUID, after: UUID, most: int, *, dry_run: bool = False
 ) -> Undone:
-    """Put back the next products of a job that nobody has changed since. ``dry_run``: only say what
-    would be put back."""
+    """Restore the next products of a job that were not changed since. ``dry_run``: only report what
+    would be restored."""
     if not dry_run:
         await conn.execute(_sql.lock_undo, str(job_id))
     changes = await conn.fetch(_sql.changes_to_undo, job_id, after, most)
@@ -86,7 +86,7 @@ async def undo_some(
     return undone
 
 
-# Of a product that is now as another job left it, between two runs of this one.
+# For a product that another job changed between two runs of this one.
 _EARLIER = (
     "Its last change was taken back. An earlier run of this job changed it, too, and another job "
     "since: undo that one, then this one again."

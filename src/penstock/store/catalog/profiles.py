@@ -21,7 +21,7 @@ MOST_HISTORY_BYTES = 4 * 1024 * 1024
 async def save(
     conn: Connection, org_id: int, user_id: int, name: str, body: Mapping[str, Any]
 ) -> int:
-    """A new version under this name; answers its number. The oldest versions are dropped."""
+    """Save a new version; answers its number. The oldest versions are deleted."""
     await conn.execute(_sql.lock_profile, f"{org_id}:{name}")
     version = int(await conn.fetchval(_sql.latest_version, org_id, name)) + 1
     kept = {**body, "name": name, "version": version}
@@ -46,12 +46,12 @@ async def find(conn: Connection, org_id: int, fingerprint: str) -> dict[str, Any
 async def listed(
     conn: Connection, org_id: int, after: str = "", most: int | None = None
 ) -> list[Any]:
-    """By name; ``most`` of them, or all."""
+    """Ordered by name; at most ``most``, or all."""
     return await conn.fetch(_sql.list_profiles, org_id, after, most)
 
 
 async def delete(conn: Connection, org_id: int, name: str) -> bool:
-    """No file finds it any more. One row stays, so that version numbers never repeat."""
+    """Delete a profile. Its rows stay, so that version numbers never repeat."""
     if not await conn.fetch(_sql.delete_profile, org_id, name):
         return False
     await conn.execute(_sql.prune_versions, org_id, name, 1, 0)

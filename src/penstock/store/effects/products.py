@@ -1,5 +1,4 @@
-"""Products under the fence, with before-images: what a row makes of them, if they still are as its
-stage saw them."""
+"""Writes products with before-images, if they still have the version that the stage saw."""
 
 from __future__ import annotations
 
@@ -47,16 +46,16 @@ class Products(EffectWriter):
 async def write_products(
     conn: Connection, org_id: int, job_id: UUID, asked: Sequence[Asked]
 ) -> set[int]:
-    """Write what is still as the stage saw it, with before-images; answers the rows whose product
-    is not, of which nothing was written."""
+    """Write products that still have the version their stage saw; answers the rows of the others,
+    which are not written."""
     by_name: dict[tuple[str, str], Asked] = {}
     late: set[int] = set()
     for one in asked:
-        # The second row of one name in a settle has not seen what the first one writes.
+        # The second row of one product in a settle has not seen the first one's change.
         name = (one.effect.source, one.effect.source_id)
         if by_name.setdefault(name, one) is not one:
             late.add(one.row_no)
-    # One that was not there is added, unless it is there by then: only known ones are looked at.
+    # New products are inserted unless they exist by then; only known ones are locked.
     new = [one for one in by_name.values() if one.effect.seen_version is None]
     seen = [name for name, one in by_name.items() if one.effect.seen_version is not None]
     known = {}
@@ -125,5 +124,5 @@ def _columns(effects: Sequence[UpsertProduct]) -> tuple[Sequence[Any], ...]:
 
 
 def _or_nothing(column: Sequence[str | None]) -> Sequence[str | None]:
-    """`unnest` fills up what is shorter with NULLs, and the driver looks at every member."""
+    """An empty array if all members are NULL: `unnest` pads it, and the driver encodes less."""
     return column if any(column) else ()

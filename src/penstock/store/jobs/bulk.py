@@ -1,4 +1,4 @@
-"""Operations over many jobs: their rows, and the jobs they walk over."""
+"""Bulk operations, and the jobs they iterate over."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ERRORS = 10
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Whose jobs an operation may touch: None is every org's, every user's."""
+    """The jobs an operation may change: None means all orgs, all users."""
 
     org_id: int | None
     owner_id: int | None
@@ -44,7 +44,7 @@ class NewOperation:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation as whoever goes on with it sees it, under its lock."""
+    """An operation, read under its lock."""
 
     id: UUID
     org_id: int
@@ -108,7 +108,7 @@ async def lock(conn: Connection, operation_id: UUID) -> Operation | None:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """Jobs that match, of those looked at; ``last`` is how far that was, None at the end."""
+    """Matching jobs among those checked; ``last`` is the last checked one, None at the end."""
 
     ids: tuple[UUID, ...]
     last: UUID | None
@@ -128,7 +128,7 @@ async def walk(
 
 
 async def count_more(conn: Connection, operation_id: UUID, matched: int, last: UUID | None) -> None:
-    """Jobs found to match, up to ``last``; None: these were all, and it begins."""
+    """Count matching jobs up to ``last``; None: all are counted, and the operation begins."""
     if last is None:
         await conn.execute(_sql.end_counting, operation_id, matched)
     else:
@@ -144,7 +144,7 @@ async def note(
     left_out: bool = False, error: Mapping[str, Any] | None = None, items: int = 0,
     items_left_out: int = 0,
 ) -> None:  # fmt: skip
-    """A job is behind the operation: changed, left out, or failed with ``error``."""
+    """Record that a job was changed, skipped, or failed with ``error``."""
     await conn.execute(
         _sql.note_target, operation_id, job_id, int(changed), int(left_out),
         int(error is not None), items, items_left_out,
@@ -161,7 +161,7 @@ async def begin_target(
 
 
 def frozen(selection: Selection, asked_at: datetime) -> dict[str, Any]:
-    """A selection with its time, as it is kept with an operation."""
+    """A selection with its time, as stored with an operation."""
     return selection.as_json() | {"askedAt": asked_at.isoformat()}
 
 

@@ -1,4 +1,4 @@
-"""Choosing and marking work, and the leases over it."""
+"""Choose work, open leases over it, and extend them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Served:
 
     @property
     def pool(self) -> str:
-        """Workers that serve the same share their time among orgs; '' are those that serve all."""
+        """Workers that serve the same work form a pool with its own virtual time; '' serves all."""
         parts = (("lanes", self.lanes), ("pipelines", self.pipelines), ("stages", self.stages))
         return " ".join(
             f"{what}={','.join(sorted(set(names)))}" for what, names in parts if names is not None
@@ -43,13 +43,13 @@ class Turn:
     weight: int
     vstart: float
     pool: str = ""
-    # Orgs that wait for the same workers, itself among them.
+    # Number of orgs that wait for the same workers, including this one.
     waiting: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A stage of a job with something to claim."""
+    """A stage of a job with claimable work."""
 
     job_id: UUID
     pipeline: str
@@ -77,7 +77,7 @@ class Lease:
     floor: int
     expected_ms: float
     group: str | None = None
-    # It saw two crashes: its worker does nothing else meanwhile, so that a third one tells.
+    # The item crashed twice: its worker runs nothing else, so that a third crash is conclusive.
     suspect: bool = False
 
 
@@ -92,13 +92,13 @@ async def lock_claims(conn: Connection) -> None:
 
 
 async def lock_claims_briefly(conn: Connection, wait_ms: int) -> None:
-    """The same, for a transaction that would rather fail than hold up all claims for longer than
-    this, because of a job that somebody else keeps locked."""
+    """The same with a lock timeout: the transaction fails rather than delay all claims because of a
+    locked job."""
     await conn.execute(_sql.lock_claims_briefly, f"{wait_ms}ms")
 
 
 async def locked_jobs(conn: Connection, job_ids: Collection[UUID]) -> set[UUID]:
-    """Those that somebody keeps locked; the others are, too, until the transaction ends."""
+    """The jobs that another transaction has locked. Locks the others until this one ends."""
     return {row["id"] for row in await conn.fetch(_sql.locked_jobs, list(job_ids))}
 
 
@@ -132,7 +132,7 @@ async def choose_stage(
     no_ingest: bool = False,
     not_these: Collection[UUID] = (),
 ) -> Work | None:
-    """``known`` pipelines only: a newer version may have submitted others."""
+    """Only of ``known`` pipelines: a newer version may have submitted others."""
     pipelines = [name for name in known if served.pipelines is None or name in served.pipelines]
     row = await conn.fetchrow(
         _sql.choose_stage, org_id, served.lanes, pipelines, served.stages, no_ingest,
@@ -230,8 +230,8 @@ async def open_leases(
     *,
     in_turn: bool = True,
 ) -> None:
-    """Write the leases of a claim: items marked, slices opened, stages and jobs told. A claim out
-    of turn, by a worker that serves one job only, leaves virtual time where it is."""
+    """Write the leases of a claim: mark items, open slices, update stages and jobs. A claim out of
+    turn, by a worker that serves one job only, does not advance virtual time."""
     marked = await conn.fetchval(
         _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
         lease_ms, turn.vstart, *_columns(leases), [lease.group for lease in leases],
@@ -252,9 +252,9 @@ async def open_leases(
 
 
 async def rest_stage(conn: Connection, work: Work) -> None:
-    """Nothing was there: do not look again before something is due.
+    """Nothing was claimable: set the stage's ready time to its next due item.
 
-    The job is locked first, as a settle does; so this must be all a transaction changes."""
+    The job is locked first, as in a settle, so this must be the transaction's only change."""
     await conn.fetch(_settle.lock_jobs, [work.job_id])
     await conn.execute(_sql.rest_stage, work.job_id, work.position)
     await conn.execute(_sql.refresh_ready, [work.job_id])
@@ -285,8 +285,8 @@ async def next_ready_ms(conn: Connection) -> float | None:
 
 
 async def extend(conn: Connection, slice_ids: Sequence[UUID], lease_ms: float) -> dict[UUID, bool]:
-    """Slices that are still held, and whether they could be extended; the others were lost. One
-    that is being written is waited for, but not so long that the others run out."""
+    """Slices that are still held, and whether they were extended; the others were lost. Waits for
+    a slice that is being written, but not so long that the others expire."""
     asked = (list(slice_ids), lease_ms)
     try:
         rows = await conn.fetch(_sql.extend_slices, *asked)

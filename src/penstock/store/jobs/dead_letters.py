@@ -1,4 +1,4 @@
-"""Dead letters: writing one, reading them, closing them, and letting old ones go."""
+"""Write, read, close and delete dead letters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[datetime, UUID]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Which letters; what is unset does not matter. ``since`` counts, ``until`` does not."""
+    """A filter; unset fields match all. ``since`` is inclusive, ``until`` exclusive."""
 
     signature: str | None = None
     code: str | None = None
@@ -46,9 +46,8 @@ async def add_letter(
     conn: Connection, job_id: UUID, pipeline: str, error: ItemError, *, runs: int,
     trace: str | None, worker: str | None, item: LetterItem | None = None,
 ) -> UUID:  # fmt: skip
-    """The letter of a job that begins to fail, or of one ``item`` of it, in the transaction and
-    under the lock of that. ``runs``: how many runs came to nothing since the last that was
-    counted."""
+    """Write the letter of a failing job, or of one ``item`` of it, in the transaction and under the
+    lock of the failure. ``runs``: failed runs since the last one that was counted."""
     letter_id, shown = new_id(), error.as_json()
     details = error.details | {key: shown[key] for key in ("column", "value") if key in shown}
     alike = signature(pipeline, error.code, error.message, details)
@@ -82,8 +81,8 @@ async def list_letters(
 
 
 async def list_groups(conn: Connection, after: str | None, limit: int) -> list[Any]:
-    """Signatures with open letters, in their own order. Costs what the groups of the page cost,
-    however many letters they stand for."""
+    """Groups of open letters with the same signature. The cost depends on the number of groups on
+    the page, not on the number of letters."""
     return await conn.fetch(_sql.list_groups, after, limit)
 
 
@@ -92,14 +91,13 @@ async def get_letter(conn: Connection, letter_id: UUID) -> Any:
 
 
 async def trace_of(conn: Connection, letter_id: UUID) -> str | None:
-    """The API's role may not ask for it; an admin's and the owner's may."""
+    """Readable by admins and by the owner of the database, not by the API's role."""
     trace: str | None = await conn.fetchval(_sql.get_trace, letter_id)
     return trace
 
 
 async def hold_letter(conn: Connection, letter_id: UUID) -> Any:
-    """The letter, which nobody else can close before this transaction ends; None if there is none
-    that ``conn`` may see."""
+    """Lock a letter until this transaction ends; None if there is none in the scope of ``conn``."""
     await conn.fetchval(_sql.lock_letter, letter_id)
     return await get_letter(conn, letter_id)
 
@@ -107,7 +105,7 @@ async def hold_letter(conn: Connection, letter_id: UUID) -> Any:
 async def pick_open(
     conn: Connection, which: Matching, after: Place | None, limit: int
 ) -> list[Any]:
-    """Open letters for a bulk action, oldest first and held until this transaction ends."""
+    """Lock open letters for a bulk action, oldest first."""
     at, last = after or (None, None)
     return await conn.fetch(
         _sql.pick_open, at, last, which.code, which.pipeline, which.since, which.until,
@@ -116,7 +114,7 @@ async def pick_open(
 
 
 async def count_open(conn: Connection, which: Matching, most: int) -> int:
-    """How many match, or ``most`` if they are more."""
+    """The number of matching letters, at most ``most``."""
     return int(
         await conn.fetchval(
             _sql.count_open, which.code, which.pipeline, which.since, which.until,
@@ -128,7 +126,7 @@ async def count_open(conn: Connection, which: Matching, most: int) -> int:
 async def close_reprocessed(
     conn: Connection, new_jobs: Sequence[tuple[UUID, UUID]], user_id: int
 ) -> None:
-    """Open letters, each with the job that was made from it."""
+    """Close letters, each with the job that was created from it."""
     letters, jobs = zip(*new_jobs, strict=True)
     await _close(conn, letters, "reprocessed", jobs, None, user_id)
 
@@ -140,7 +138,7 @@ async def close_discarded(
 
 
 async def close_of_job(conn: Connection, job_id: UUID, user_id: int | None) -> None:
-    """A failed job is taken up again itself, so that its letter must not be run again besides."""
+    """Close the letter of a failed job that is reprocessed itself."""
     closed = await conn.fetch(_sql.close_letters_of_job, job_id, user_id)
     await _leave_groups(conn, Counter(tuple(row) for row in closed))
 
@@ -148,7 +146,7 @@ async def close_of_job(conn: Connection, job_id: UUID, user_id: int | None) -> N
 async def close_of_items(
     conn: Connection, job_id: UUID, rows: Sequence[int], user_id: int | None
 ) -> None:
-    """Items of a standing job go out again or have gone well: nobody needs their letters."""
+    """Close letters of items that are retried or have succeeded."""
     closed = await conn.fetch(_sql.close_letters_of_items, job_id, list(rows), user_id)
     await _leave_groups(conn, Counter(tuple(row) for row in closed))
 
@@ -170,7 +168,7 @@ async def _leave_groups(conn: Connection, fewer: Counter[tuple[Any, ...]]) -> No
 
 
 async def drop_old(conn: Connection, days: float, most: int) -> int:
-    """Delete letters older than that, up to ``most``; answers how many."""
+    """Delete up to ``most`` letters older than this; answers the number."""
     rows = await conn.fetch(_sql.drop_old_letters, days, most)
     await _leave_groups(
         conn,

@@ -1,4 +1,4 @@
-"""Events as they are read: of one job by number, of all in the order they were committed."""
+"""Read events: of one job by number, of all jobs in the order of commits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from penstock.store.queries import load
 
 _sql = load("events")
 _LOOKED_AT_ONCE = 1000
-# Where most of an org's events are other people's, a page is what was found in this time.
+# A page ends after this time, even if most events were filtered out.
 _PATIENCE_S = 0.25
 
 
 class Place(NamedTuple):
-    """Where one is in the stream over all jobs: the transaction, then the event."""
+    """A position in the stream over all jobs: transaction, then event."""
 
     xid: int
     id: int
@@ -38,8 +38,8 @@ async def events_of(conn: Connection, job_id: UUID, after: int, limit: int) -> l
 
 
 async def all_events(conn: Connection, after: Place, limit: int) -> tuple[list[Any], Place]:
-    """What this scope may hear, and the place to go on from. That moves also past what others
-    alone may hear, so an empty page is the end only if it did not move."""
+    """Events visible in this scope, and the position to continue from. It also moves past invisible
+    events, so an empty page is the end only if the position did not move."""
     shown: list[Any] = []
     until = time.monotonic() + _PATIENCE_S
     while len(shown) < limit:

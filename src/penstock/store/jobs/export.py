@@ -1,4 +1,4 @@
-"""Items as exports read them: in row order, in windows, so that no statement takes long."""
+"""Read items for exports: in row order and in windows, so that no statement takes long."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
 
 _sql = load("export")
-# Documents on one page of an export; the row that goes beyond it is the last one.
+# Bytes of documents on one page; the row that exceeds them is the last one.
 PAGE_BYTES = 16 * 1024 * 1024
 _PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Which rows of a job. No statuses: all of them, without their input; ``bare``: of those the
-    cells alone."""
+    """A filter of a job's rows. Without statuses: all rows, without their input; ``bare``: only
+    their cells."""
 
     job_id: UUID
     statuses: Sequence[str] = ()
@@ -32,8 +32,8 @@ class Rows:
 async def window(
     conn: Connection, rows: Rows, after: int, last: int, most: int
 ) -> tuple[list[Any], bool]:
-    """Of the rows after one and up to another, the first so many that are wanted and that have
-    `PAGE_BYTES` together; and whether there are more of them."""
+    """The first matching rows of a range, limited by number and `PAGE_BYTES`; and whether there are
+    more."""
     found = await _window(conn, rows, after, last, most)
     return found, bool(found) and found[-1]["following"] is not None
 
@@ -44,7 +44,7 @@ async def _window(conn: Connection, rows: Rows, after: int, last: int, most: int
         return await conn.fetch(statement, rows.job_id, after, last, most, PAGE_BYTES)
     rare = set(rows.statuses) <= _PROBLEMS
     statement = _sql.problems_to_export if rare else _sql.rows_to_export
-    # As JSON writes it, as the grid seeks it.
+    # Escaped as in JSON, as the grid searches for it.
     words = to_json(rows.q.lower())[1:-1] or None
     return await conn.fetch(
         statement, rows.job_id, after, last, most, PAGE_BYTES, list(rows.statuses), rows.code, words
@@ -52,6 +52,6 @@ async def _window(conn: Connection, rows: Rows, after: int, last: int, most: int
 
 
 async def widest(conn: Connection, job_id: UUID, after: int, last: int) -> int:
-    """How many cells the longest of the rows after one and up to another has."""
+    """The largest number of cells of a row in the range."""
     found: int = await conn.fetchval(_sql.widest, job_id, after, last)
     return found

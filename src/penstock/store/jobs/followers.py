@@ -1,5 +1,5 @@
-"""Followers of the events: each reads them in the order they were committed, from a cursor of its
-own that moves in the transaction of what it did with them."""
+"""Followers of the event stream: each reads events in the order of commits, from a cursor of its
+own that is moved in the transaction that handles them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def hold_cursor(conn: Connection, name: str) -> Place:
 
 
 async def next_range(conn: Connection, start: Place, most: int) -> EventRange | None:
-    """The next events, of which no open transaction can add more; None: there are none."""
+    """The next events that no open transaction can precede; None if there are none."""
     end = await conn.fetchrow(_sql.page_end, *start, most)
     assert end is not None
     if not end["events"]:

@@ -1,4 +1,4 @@
-"""Rows into items: COPY, counters and cursor in one transaction per batch."""
+"""Store rows as items: COPY, counters and cursor in one transaction per batch."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def save_move(
     bytes_read: int, bytes_total: int, header: Sequence[str] | None, worker: str,
     grouped: bool = False,
 ) -> Written:  # fmt: skip
-    """The same for rows that came in any other way."""
+    """The same for rows that were stored in another way."""
     shown = None if header is None else to_json(list(header))
     await conn.execute(
         _sql.ingest_batch, job_id, to_json(dict(cursor)), bytes_read, bytes_total, shown, grouped
@@ -78,14 +78,14 @@ async def end_ingest(
     conn: Connection, job_id: UUID, context: Mapping[str, Any], labels: Mapping[str, int],
     worker: str,
 ) -> Written:  # fmt: skip
-    """All rows are in; a job without rows is complete by this."""
+    """All rows are stored; a job without rows is complete."""
     await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)), to_json(dict(labels)))
     await conn.execute(_sql.open_first_stage, job_id)
     return await write_moves(conn, {job_id: JobMove()}, worker)
 
 
 async def saved_cursor(conn: Connection, job_id: UUID) -> tuple[Any, int]:
-    """Where the ingest stands, and how many rows that are."""
+    """The saved cursor, and the number of stored rows."""
     row = await conn.fetchrow(_sql.saved_cursor, job_id)
     assert row is not None
     return from_json(row["ingest_cursor"]), row["total"]

@@ -1,8 +1,8 @@
-"""Items as the grid reads them: keyset pages, never a count.
+"""Pages of items for the grid: keyset pages, without counts.
 
 A page is found by walking an index for the numbers of rows and then reading those rows. What no
-index knows (an error code, a text) is looked for among the rows walked, for a while: then the page
-ends where it got to, perhaps with nothing on it, and the next one goes on from there.
+index knows (an error code, a text) is searched for among these rows for a limited time: then the
+page ends, perhaps empty, and the next one continues from there.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ PROBLEMS = frozenset({ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 FAR_AHEAD = datetime(9000, 1, 1, tzinfo=UTC)
 LAST_ROW = 2**31 - 1
-# A text is sought for this long, and in so many rows at once; a status can be seen more quickly.
+# Time and rows per step for a text search; a status is found faster.
 _TEXT_S, _STATUS_S = 0.05, 0.25
 _ROWS_READ, _ROWS_SEEN = 500, 20_000
 _MOST_RUNNING = 50_000
-# Documents on one page; the row that goes beyond it is the last one.
+# Bytes of documents on one page; the row that exceeds them is the last one.
 PAGE_BYTES = 8 * 1024 * 1024
 
 
 class Key(NamedTuple):
-    """Where an item is in the order of changes, or in that of rows."""
+    """The position of an item, by time of change or by row number."""
 
     updated_at: datetime
     row_no: int
@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which items, in which order. No statuses: all of them."""
+    """A filter and an order. No statuses: all items."""
 
     statuses: frozenset[ItemStatus] = frozenset()
     code: str | None = None
@@ -53,7 +53,7 @@ class Wanted:
 
     @property
     def finer(self) -> bool:
-        """Whether rows must be read to know if they fit."""
+        """Whether rows must be read to apply the filter."""
         return (self.code, self.text, self.since, self.until) != (None, None, None, None)
 
     @property
@@ -69,7 +69,7 @@ class Page:
 
 @dataclass(frozen=True)
 class _Step:
-    """Keys in order, and where the walk stands; None: at its end."""
+    """Keys in order, and the position of the walk; None at the end."""
 
     keys: list[Key]
     place: Key | None
@@ -94,12 +94,12 @@ async def page(
             wanted.text, wanted.since, wanted.until, max(room, 1), bytes_left,
         )  # fmt: skip
         if read and not room:
-            # The page is full; this row only shows that there is another one.
+            # The page is full; this row only shows that there are more.
             return Page(found, last)
         found += read
         if read:
             bytes_left -= read[-1]["bytes"]
-            # Where it was when it was walked: it may have changed since.
+            # The position found during the walk; the row may have changed since.
             row_no = found[-1]["row_no"]
             last = next(key for key in step.keys if key.row_no == row_no)
         if _has_more(read):
@@ -128,7 +128,7 @@ async def _walk(
 async def _stretch(
     conn: Connection, job_id: UUID, rows: int, wanted: Wanted, place: Key, ask: int
 ) -> _Step:
-    """The next rows by number; rare ones are looked for in no more than a stretch at once."""
+    """The next rows by number; a rare status is searched for in one stretch at a time."""
     seen = _ROWS_SEEN if wanted.statuses else ask
     statuses = sorted(wanted.statuses) or None
     if wanted.down:
@@ -147,7 +147,7 @@ async def _stretch(
 
 
 async def _aged(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, ask: int) -> _Step:
-    """By when they changed: what is open, and what ended with a problem."""
+    """By time of change: open items, and items that ended with a problem."""
     walks = (
         (_sql.open_newest if wanted.down else _sql.open_oldest, wanted.statuses & OPEN),
         (_sql.problems_newest if wanted.down else _sql.problems_oldest, wanted.statuses & PROBLEMS),

@@ -1,4 +1,4 @@
-"""Jobs: submitting, showing, ending. Files and idempotency keys belong to submitting."""
+"""Jobs: add, list, control and end them; files and idempotency keys of submits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NEWEST, _OLDEST = UUID(int=2**128 - 1), UUID(int=0)
 _CLOCKS = timedelta(days=1)
 _LOOKED_AT = 2000
 _PATIENCE_S = 0.25
-# Jobs read by one statement, and what their documents may have before a page ends early.
+# Jobs read by one statement, and bytes of their documents after which a page ends early.
 _JOBS_AT_ONCE = 50
 _PAGE_BYTES = 8 * 1024 * 1024
 
@@ -71,7 +71,7 @@ class NewJob:
 
 
 async def add_job(conn: Connection, job: NewJob) -> None:
-    """The job, its stages, the rows it brings and its first event."""
+    """Write the job with its stages, its inline rows and its first event."""
     rows = job.rows or ()
     stages = [
         (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
@@ -91,7 +91,7 @@ async def add_job(conn: Connection, job: NewJob) -> None:
     except asyncpg.ForeignKeyViolationError as error:
         if error.constraint_name not in ("jobs_file_id_fkey", "job_files_file_id_fkey"):
             raise
-        # Nobody had used it for so long that it was swept away this moment.
+        # The file was unused for so long that the tidier deleted it just now.
         raise NotThere("FILE_NOT_FOUND", "A file of this job was deleted meanwhile.") from error
 
 
@@ -101,7 +101,7 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Which jobs; states as people see them, so ``paused`` and ``delayed`` too."""
+    """A filter; states as shown to people, including ``paused`` and ``delayed``."""
 
     states: Sequence[str] | None = None
     not_states: Sequence[str] | None = None
@@ -115,11 +115,10 @@ class Listed:
 async def list_jobs(
     conn: Connection, wanted: Listed, after: UUID | None, size: int
 ) -> tuple[list[Any], UUID | None]:
-    """Newest first, and where to go on. What few jobs fit is looked for a while: then the page ends
-    where it got to."""
+    """Jobs, newest first, and where to continue. A page ends early if few jobs match."""
     place, oldest = after or _NEWEST, _OLDEST
     if wanted.until is not None:
-        # Ids sort by when they were made, by the clock of whoever made them.
+        # Ids sort by creation time, by the clock of the process that made them.
         place = min(place, first_id_of(wanted.until + _CLOCKS))
     if wanted.since is not None:
         oldest = first_id_of(wanted.since - _CLOCKS)
@@ -146,7 +145,7 @@ async def list_jobs(
 async def _whole(
     conn: Connection, ids: Sequence[UUID], following: UUID | None
 ) -> tuple[list[Any], UUID | None]:
-    """The jobs of a page; it ends early where their configs and summaries are large."""
+    """The jobs of a page, which ends early if their configs and summaries are large."""
     rows: list[Any] = []
     size = 0
     for first in range(0, len(ids), _JOBS_AT_ONCE):
@@ -159,12 +158,12 @@ async def _whole(
 
 
 async def table_of(conn: Connection, job_id: UUID) -> Any:
-    """What the job's items are shown by; None if there is no such job."""
+    """Pipeline, config and header of a job; None if there is no such job."""
     return await conn.fetchrow(_sql.table_of_job, job_id)
 
 
 async def queue_state(conn: Connection, most: int = _COUNTABLE) -> Any:
-    """Depth and capacity; counts no further than ``most``."""
+    """Depth and capacity of the queue; counts up to ``most``."""
     return await conn.fetchrow(_sql.queue_state, most)
 
 
@@ -182,7 +181,7 @@ async def add_file(
     conn: Connection, *, file_id: UUID, org_id: int, user_id: int, name: str, media_type: str,
     sha256: str, size: int, blob_key: str,
 ) -> datetime:  # fmt: skip
-    """Answers when; the blob is safe from `take_blob` until the caller's transaction ends."""
+    """Add a file; answers its creation time. Its blob cannot be deleted during this transaction."""
     await conn.execute(_sql.hold_blob, blob_key)
     created_at: datetime = await conn.fetchval(
         _sql.add_file, file_id, org_id, user_id, name, media_type, sha256, size, blob_key
@@ -191,7 +190,7 @@ async def add_file(
 
 
 async def take_blob(conn: Connection, blob_key: str) -> bool:
-    """Whether the blob may be removed in this transaction: no upload is kept in it. Asks over all
+    """Whether the blob may be deleted in this transaction, because nothing refers to it. Checks all
     orgs, so ``conn`` must be the owner's."""
     await conn.execute(_sql.take_blob, blob_key)
     return not await conn.fetchval(_sql.names_blob, blob_key)
@@ -225,7 +224,7 @@ async def add_key(
 
 
 async def pause(conn: Connection, job_id: UUID) -> str | None:
-    """Pause; answers the lane, None if there was nothing to pause."""
+    """Pause; answers the lane, or None if nothing changed."""
     return await _flag(conn, _control.pause_job, job_id, "job.paused")
 
 
@@ -255,7 +254,7 @@ async def _flag(conn: Connection, statement: str, job_id: UUID, event: str) -> s
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A job that begins to end."""
+    """A job that has begun to end."""
 
     lane: str
     pipeline: str
@@ -265,8 +264,8 @@ class Begun:
 async def begin_ending(
     conn: Connection, job_id: UUID, ending: str, error: Mapping[str, Any] | None
 ) -> Begun | None:
-    """Cancel or fail: when this commits, nothing of the job starts any more. Leases go first: a
-    settle under way is waited for, a later one is lost."""
+    """Begin to cancel or fail a job: after the commit none of its items starts. Deletes the leases
+    first: waits for a settle in progress, and fences later ones off."""
     await conn.execute(_claims.lock_claims)
     await conn.fetch(_control.drop_slices, job_id)
     row = await conn.fetchrow(
@@ -297,7 +296,7 @@ async def skip_open_items(
 
 
 async def end_ending(conn: Connection, job_id: UUID, worker: str | None) -> bool:
-    """The job is cancelled or failed, once no item is open."""
+    """End the job as cancelled or failed, once no item is open."""
     row = await conn.fetchrow(_control.end_ending, job_id)
     if row is None:
         return False
@@ -312,7 +311,7 @@ async def end_ending(conn: Connection, job_id: UUID, worker: str | None) -> bool
 async def tell(
     conn: Connection, job_id: UUID, event: str, data: Mapping[str, Any], worker: str | None
 ) -> None:
-    """One event of a job, numbered under its lock."""
+    """Write one event of a job, numbered under its lock."""
     row = await conn.fetchrow(_settle.next_seq, job_id, 1)
     if row is not None:
         await write_events(

@@ -1,4 +1,4 @@
-"""Open rows of many jobs in one list: keyset pages, small answers, counts that jobs keep."""
+"""Open rows of many jobs in one list: keyset pages, and counts from the jobs' counters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_OLDEST = 10
 
 
 class Place(NamedTuple):
-    """Where a row is in the list."""
+    """The position of a row in the list."""
 
     updated_at: datetime
     job_id: UUID
@@ -32,7 +32,7 @@ START = Place(LONG_AGO, _FIRST_JOB, 0)
 
 @dataclass(frozen=True)
 class Wanted:
-    """Whose rows, of which jobs and in which state. None: of everybody this scope may see."""
+    """A filter by user, job and status. None: all rows in this scope."""
 
     user_id: int | None = None
     statuses: frozenset[ItemStatus] = OPEN
@@ -49,7 +49,7 @@ class Wanted:
 async def page(
     conn: Connection, wanted: Wanted, after: Place, size: int
 ) -> tuple[list[Any], Place | None]:
-    """Longest untouched first; and where to go on."""
+    """Rows by time of change, oldest first; and where to continue."""
     if wanted.since is not None and wanted.since > after.updated_at:
         after = Place(wanted.since, _FIRST_JOB, 0)
     until, statuses = wanted.until or FAR_AHEAD, sorted(wanted.statuses)
@@ -70,7 +70,7 @@ async def _shown(conn: Connection, places: Sequence[Place], statuses: Sequence[s
 
 
 async def waiting_jobs(conn: Connection, wanted: Wanted, most: int) -> list[UUID]:
-    """Jobs with rows that wait for a time to come."""
+    """Jobs with rows that wait for their due time."""
     since, until = wanted.since or LONG_AGO, wanted.until or FAR_AHEAD
     rows = await conn.fetch(_sql.waiting_jobs, *wanted.jobs, since, until, most)
     return [row["id"] for row in rows]
@@ -83,7 +83,7 @@ async def waiting_rows(conn: Connection, job_id: UUID, wanted: Wanted, most: int
 
 
 async def wait_no_longer(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, int]:
-    """How many in which stage."""
+    """Make the rows due now; answers the number per stage."""
     found = await conn.fetch(_sql.wait_no_longer, job_id, list(rows))
     return {row["stage"]: row["rows"] for row in found}
 

@@ -1,4 +1,4 @@
-"""Jobs whose rows contradict each other or stand still: finding them, and the truth about them."""
+"""Find jobs that are inconsistent or stuck, and recompute their counters from their items."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Overdue:
 async def overdue(
     conn: Connection, limit_ms: float, job_id: UUID | None, most: int
 ) -> list[Overdue]:
-    """Jobs beyond the limit, or the one asked for if it is."""
+    """Jobs beyond their time limit; with ``job_id`` only that one."""
     rows = await conn.fetch(_sql.overdue_jobs, limit_ms, job_id, most)
     return [Overdue(row["id"], row["worker"], row["stage"]) for row in rows]
 
@@ -36,15 +36,14 @@ async def stuck(conn: Connection, after_ms: float, most: int) -> list[UUID]:
 
 
 async def abandoned(conn: Connection, most: int) -> dict[UUID, UUID]:
-    """Jobs that an operation, which has ended, keeps from ending; and that operation."""
+    """Jobs that are still held by a bulk operation that has ended, with that operation."""
     rows = await conn.fetch(_sql.abandoned_jobs, most)
     return {row["id"]: row["reopening"] for row in rows}
 
 
 async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | None:
-    """Recompute what a job says of itself from its items; answers what was wrong. None if somebody
-    holds it or it has ended: then there is nothing to mend. ``conn`` holds the claim lock, so that
-    no lease comes up meanwhile."""
+    """Recompute a job's counters from its items; answers what was wrong, or None if the job is
+    leased or has ended. ``conn`` holds the claim lock, so that no lease is opened meanwhile."""
     if await conn.fetchval(_sql.is_held, job_id):
         return None
     freed = int((await conn.execute(_sql.free_items, job_id)).removeprefix("UPDATE "))
@@ -55,7 +54,7 @@ async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | No
     move = JobMove()
     stages = await conn.fetch(_sql.stage_counts, job_id)
     waiting = {row["stage"]: row for row in await conn.fetch(_sql.open_counts, job_id)}
-    # The items of an ending job are only skipped; those of one still read are opened by its ingest.
+    # Items of an ending job are only skipped; those of a job being read are opened by its ingest.
     opens = job["ingest_done"] and job["state"] != "cancelling"
     wrong += _stage_moves(move, stages, waiting, opens=opens)
     wrong += await _counter_moves(conn, move, job, sum(row["pending"] for row in waiting.values()))
@@ -90,7 +89,7 @@ def _stage_moves(
 
 
 async def _counter_moves(conn: Connection, move: JobMove, job: Any, pending: int) -> list[str]:
-    """All items are counted only where the few that wait do not add up."""
+    """Count all items only if the open ones do not add up."""
     if (job["pending"], job["processing"]) == (pending, 0):
         return []
     truth = dict.fromkeys(_ENDED, 0) | {"pending": pending, "processing": 0}

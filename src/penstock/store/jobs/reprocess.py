@@ -1,4 +1,4 @@
-"""Ended items and jobs that begin anew."""
+"""Reopen ended items and their jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBLEMS = {ItemStatus.ERROR, ItemStatus.NOT_FOUND, ItemStatus.SKIPPED}
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Items, and the row to go on after; None at the end. ``missing`` were named in vain."""
+    """Items, and the row to continue after; None at the end. ``missing`` rows do not exist."""
 
     items: list[Any]
     next_row: int | None
@@ -44,7 +44,7 @@ async def window(
     most: int,
     asked_at: datetime,
 ) -> Window:
-    """The next ended items after a row, most of which the selection means."""
+    """The next ended items after a row, of which the selection matches most."""
     if selection.rows:
         named = [row for row in selection.rows if row > after_row][:most]
         found = await conn.fetch(_sql.named_window, job_id, named, asked_at)
@@ -69,7 +69,7 @@ async def reopen_items(
     listed = ",".join(map(str, rows))
     done = await conn.execute(_sql.reopen_items, job_id, listed, from_start, reset_attempts, accept)
     if done != f"UPDATE {len(rows)}":
-        # Whoever reopens holds the claim lock or the job, so nobody else can have.
+        # The caller holds the claim lock or the job, so the items cannot have changed.
         raise RuntimeError(f"reopening {len(rows)} items of job {job_id}: {done}")
 
 
@@ -84,8 +84,8 @@ async def lock(conn: Connection, job_id: UUID) -> Any:
 async def begin_again(
     conn: Connection, job_id: UUID, *, ended: bool, holder: UUID | None, most: int
 ) -> int | None:
-    """The job, locked before, is a new generation, which is answered. ``holder`` keeps it from
-    being complete until it calls `end_reopening`, with up to ``most`` items."""
+    """Start a new generation of a locked job; answers it. The job cannot complete until ``holder``
+    calls `end_reopening`, with up to ``most`` items."""
     if ended:
         generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most, AS_READ)
         await conn.execute(_sql.renew_stages, job_id)
@@ -96,7 +96,7 @@ async def begin_again(
 
 
 async def end_reopening(conn: Connection, job_id: UUID, holder: UUID) -> bool:
-    """False if the job was not held by it."""
+    """False if the job had another holder, or none."""
     return bool(await conn.execute(_sql.end_reopening, job_id, holder) == "UPDATE 1")
 
 
@@ -118,7 +118,7 @@ async def set_input(conn: Connection, job_id: UUID, row_no: int, given: Any) -> 
 
 
 async def set_config(conn: Connection, job: Any, config: str, stages: Sequence[NewStage]) -> None:
-    """Another configuration for a job that has ended."""
+    """Set another configuration for an ended job."""
     await lock(conn, job["id"])
     barrier = any(stage.barrier for stage in stages)
     await conn.execute(_sql.set_config, job["id"], config, barrier)

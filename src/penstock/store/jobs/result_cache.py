@@ -1,4 +1,4 @@
-"""Results of a file that was worked through before: where they are, and copies of them."""
+"""Find and copy the results of an earlier job with the same file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.store.jobs.transitions import COUNTER_OF, JobMove
 from penstock.store.queries import load
 
 _sql = load("result_cache")
-# Failures of ours, not of the file: they may go well the next time.
+# Errors that do not depend on the file: results with these are not reused.
 OURS = (
     "INTERNAL_ERROR", "WORKER_CRASHED", "API_TIMEOUT", "TOO_SLOW", "TOO_LARGE_FOR_MEMORY",
 )  # fmt: skip
@@ -21,7 +21,7 @@ OURS = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A job whose first stage can be used again, and what it learnt of its file."""
+    """A job whose first-stage results can be reused, with its cursor and context."""
 
     job_id: UUID
     header: list[str]
@@ -31,7 +31,7 @@ class Source:
 
 
 async def remember(conn: Connection, job_id: UUID, key: str) -> None:
-    """In the transaction that ends the job, after it has ended."""
+    """Add the job to the cache, in the transaction that ends it."""
     await conn.execute(_sql.remember, job_id, key, list(OURS))
 
 
@@ -48,8 +48,8 @@ async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: floa
 async def copy_some(
     conn: Connection, source: UUID, job: Any, after: int, last: int, without: Sequence[str]
 ) -> tuple[JobMove, float]:
-    """Rows of the other job become rows of this one, ``without`` what later stages added to their
-    documents; answers the move, and their mean size."""
+    """Copy rows of the other job, ``without`` members that later stages added to their documents;
+    answers the counter changes and the mean size of a row."""
     copied = await conn.fetch(
         _sql.copy_items, job["id"], source, job["user_id"], after, last, list(without)
     )

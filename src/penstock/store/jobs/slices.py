@@ -1,4 +1,4 @@
-"""Leases: fenced writes by whoever holds them, and taking them from the dead."""
+"""Leases: fenced writes by their holder, and recovery from dead holders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ingest = load("ingest")
 
 
 class LeaseBroken(Exception):
-    """Items under a live lease were not as the lease says, and nothing may be written."""
+    """Items under a live lease did not match it; nothing may be written."""
 
     def __init__(self, expected: int, changed: int) -> None:
         super().__init__(f"expected to change {expected} items, changed {changed}")
@@ -25,16 +25,16 @@ class LeaseBroken(Exception):
 
 
 async def take(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
-    """End the leases; answers those that were still held. What is not in it may not be written."""
+    """End the leases; answers those that were still held. Only their items may be written."""
     return {row["id"] for row in await conn.fetch(_settle.take_slices, list(slice_ids))}
 
 
 async def hold(conn: Connection, slice_ids: Sequence[UUID]) -> set[UUID]:
-    """The leases that are held; those cannot be taken away before this transaction ends."""
+    """Lock the leases that are still held, until this transaction ends."""
     return {row["id"] for row in await conn.fetch(_settle.hold_slices, list(slice_ids))}
 
 
-# Columns of ids and numbers in a row of `settle_items`; the documents after them go as they are.
+# Columns of ids and numbers in a row of `settle_items`; the documents follow them.
 _PLAIN_COLUMNS = 9
 
 
@@ -54,7 +54,7 @@ async def settle_items(
 
 
 def _joined(column: Sequence[Any]) -> str:
-    """Often all the same, as jobs and leases are, and then it is spelled out once."""
+    """Join values as text. Fast path for equal values, which are common for jobs and leases."""
     if column.count(column[0]) == len(column):
         return ",".join([str(column[0])] * len(column))
     return ",".join(map(str, column))
@@ -75,7 +75,7 @@ def _expect(status: str, rows: int) -> None:
 async def return_items(
     conn: Connection, job_id: UUID, slice_id: UUID, rows: Sequence[int], error: str
 ) -> list[str]:
-    """Items of a crash go back; answers the status each one has now."""
+    """Return the items of a crash; answers the new status of each."""
     changed = await conn.fetch(_sweep.return_items, job_id, slice_id, list(rows), error)
     return [row["status"] for row in changed]
 
@@ -128,8 +128,8 @@ async def yield_whole(
     attempts: int,
     error: Any = None,
 ) -> None:
-    """Ingest or finish goes on later; ``error`` says why, where it failed. The job is locked in a
-    statement of its own: one that waited for it would judge the stages as they were before."""
+    """Release an ingest or finish to continue later; ``error`` is its failure, if any. The job is
+    locked in a separate statement, so that the next one sees the stages as of now."""
     await conn.fetch(_settle.lock_jobs, [job_id])
     await conn.execute(_ingest.yield_stage, job_id, position, after_ms)
     shown = None if error is None else to_json(error)
@@ -137,5 +137,5 @@ async def yield_whole(
 
 
 async def count_crash(conn: Connection, job_id: UUID, position: int) -> int:
-    """A worker died over a job's ingest or finish; answers how many so far."""
+    """Count a crash during a job's ingest or finish; answers the number so far."""
     return int(await conn.fetchval(_sweep.crash_stage, job_id, position) or 0)

@@ -1,4 +1,4 @@
-"""What a transaction changes of its jobs: stages, counters, completion, events."""
+"""Changes of jobs in a transaction: stages, counters, completion, events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.store.queries import load
 
 _sql = load("settle")
 _COUNTERS = ("total", "pending", "processing", "done", "error", "not_found", "skipped")
-# As the API calls them.
+# Names of the counters in the API.
 _SHOWN = {name: "notFound" if name == "not_found" else name for name in _COUNTERS}
 COUNTER_OF = {
     ItemStatus.PENDING: "pending",
@@ -28,7 +28,8 @@ COUNTER_OF = {
 
 @dataclass(slots=True)
 class StageMove:
-    """Change of one stage's items. ``delay_ms``: when the soonest is due, None if none is."""
+    """Change of one stage's counters. ``delay_ms``: until the first item is due, None if none
+    is."""
 
     pending: int = 0
     open: int = 0
@@ -36,7 +37,7 @@ class StageMove:
     item_ms: float | None = None
 
     def enter(self, count: int, delay_ms: float | None) -> None:
-        """Items begin to wait here; ``delay_ms=None`` leaves the stage as shut as it is."""
+        """Items enter the stage; ``delay_ms=None`` does not make it ready."""
         self.pending += count
         self.open += count
         self.wait(delay_ms)
@@ -48,7 +49,7 @@ class StageMove:
 
 @dataclass(slots=True)
 class JobMove:
-    """Change of one job's counters, its stages, and the events that tell of it."""
+    """Change of one job's counters and stages, with its events."""
 
     counters: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTERS, 0))
     stages: dict[int, StageMove] = field(default_factory=dict)
@@ -72,7 +73,7 @@ class JobMove:
 class NewChild:
     """A child item, ready to be written."""
 
-    # None: it came from outside, as deliveries of a standing job do.
+    # None: added from outside, as deliveries of a standing job are.
     parent_row: int | None
     key: str
     stage: int
@@ -82,7 +83,7 @@ class NewChild:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Jobs that became complete, and lanes in which something became claimable."""
+    """Completed jobs, and lanes with newly claimable work."""
 
     completed: tuple[UUID, ...] = ()
     lanes: frozenset[str] = frozenset()
@@ -94,7 +95,7 @@ async def write_moves(
     worker: str | None,
     children: Mapping[UUID, Sequence[NewChild]] | None = None,
 ) -> Written:
-    """Apply the moves. Locks the jobs, in order, so items must be written before."""
+    """Apply the changes. Locks the jobs in order, so items must be written before."""
     ids = sorted(moves)
     grouped = False
     if children:
@@ -154,7 +155,7 @@ async def _add_children(
 async def end_jobs(
     conn: Connection, ids: Iterable[UUID], summary: str | None = None
 ) -> list[tuple[int, UUID, int, str, str]]:
-    """Jobs are done; answers the events to write."""
+    """End the jobs as done; answers the events to write."""
     rows = await conn.fetch(_sql.end_jobs, list(ids), summary)
     return [
         (row["org_id"], row["id"], row["seq"], "job.completed", to_json(final_counts(row)))

@@ -1,4 +1,4 @@
-"""What happens at this moment: who works, on what, for whom."""
+"""Current activity: workers, slices, orgs and jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_LETTERS = 1000
 
 
 async def workers(conn: Connection) -> list[dict[str, Any]]:
-    """Each worker that is there, with its figures; a new one has none yet."""
+    """Live workers with their figures; a new worker has none yet."""
     return [
         {
             "id": row["id"],
@@ -44,17 +44,17 @@ async def jobs(conn: Connection, most: int) -> list[Any]:
 
 
 async def done_since(conn: Connection, since: datetime, most: int) -> list[Any]:
-    """Jobs that ended well, the latest first."""
+    """Done jobs, newest first."""
     return await conn.fetch(_sql.lately_done, since, most)
 
 
 async def failed_since(conn: Connection, since: datetime, most: int) -> list[Any]:
-    """What failed for good, the latest first."""
+    """Failed jobs, newest first."""
     return await conn.fetch(_sql.lately_failed, since, most)
 
 
 async def open_letters(conn: Connection, since_before: datetime) -> tuple[datetime | None, int]:
-    """When the oldest open dead letter came, and how many are open since before that moment."""
+    """The time of the oldest open dead letter, and the number of those open since before."""
     row = await conn.fetchrow(_sql.open_letters, since_before, _MOST_LETTERS)
     assert row is not None
     return row["oldest"], row["waiting"]

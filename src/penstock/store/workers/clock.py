@@ -1,4 +1,4 @@
-"""The database's clock, and what to mend when it was set back."""
+"""The database's clock, and repairs after it was set back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _claims = load("claims")
 
 
 async def behind_ms(conn: Connection) -> float:
-    """How far the clock stands behind what was seen before; negative as long as it goes on."""
+    """Milliseconds that the clock is behind the latest time seen; normally negative."""
     return float(await conn.fetchval(_sql.look_at_clock))
 
 
@@ -19,8 +19,8 @@ async def note(conn: Connection) -> None:
 
 
 async def mend(conn: Connection, back_ms: float, longest_lease_ms: float) -> None:
-    """Everything that waits for a time by the clock before waits no longer than was meant. Takes
-    the claim lock: nothing is chosen by half-mended times."""
+    """Correct due times and leases that were set by the clock before. Takes the claim lock, so that
+    no claim uses half-corrected times."""
     await conn.execute("SET LOCAL statement_timeout = 0")
     await conn.execute(_claims.lock_claims)
     await conn.execute(_sql.shorten_leases, longest_lease_ms)

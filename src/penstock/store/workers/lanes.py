@@ -1,4 +1,4 @@
-"""Lanes: which there are, and which stand still."""
+"""Lanes, and which of them are paused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OWN_LANE = re.compile(r"priority\.[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 def known_lane(name: str) -> str:
-    """The lane of that name; one of an org that does not exist yet is fine."""
+    """Check a lane's name; it may belong to an org that does not exist yet."""
     if name not in SHARED_LANES and not _OWN_LANE.fullmatch(name):
         raise BadInput(
             "INVALID_PARAMETERS",
@@ -58,8 +58,8 @@ def _shape(name: str, row: Any) -> dict[str, Any]:
 async def pause(
     conn: Connection, lane: str, user_id: int, reason: str, ip: str | None = None
 ) -> bool:
-    """When this commits nothing of the lane starts any more; False if it stood still already."""
-    # Whoever claims holds this lock, so none of them can come after us with what they saw before.
+    """Pause a lane: after the commit none of its work starts. False if it was paused already."""
+    # Claims hold this lock, so none commits after us with what it saw before.
     await lock_claims(conn)
     changed = await conn.fetchval(_sql.pause_lane, known_lane(lane), user_id, reason) is not None
     if changed:

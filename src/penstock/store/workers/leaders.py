@@ -1,4 +1,4 @@
-"""Which session leads. The lock decides; the row says who, and when it was last heard of."""
+"""Leadership: the lock decides which session leads; the row holds its name and heartbeat."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ async def lives(conn: Connection, name: str, stale_ms: float) -> bool:
 
 
 async def end_stale(conn: Connection, name: str, stale_ms: float) -> list[str]:
-    """Cut off a leader that holds the lock but no longer beats; answers who it was."""
+    """End the session of a leader without heartbeat; answers its name."""
     rows = await conn.fetch(_sql.end_stale_leader, name, stale_ms)
     return [row["worker"] or f"backend {row['pid']}" for row in rows]
 
 
 async def take(conn: Connection, name: str, worker: str) -> bool:
-    """Lead for as long as this connection lives, unless someone else does."""
+    """Try to lead for as long as this connection lives."""
     if not await conn.fetchval(_sql.try_to_lead, name):
         return False
     await conn.execute(_sql.take_lead, name, worker)

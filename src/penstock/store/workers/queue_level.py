@@ -1,4 +1,4 @@
-"""How full the queue is, as its watch saw it last."""
+"""The load level of the queue, as last recorded by the queue watch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _sql = load("queue_level")
 @dataclass(frozen=True, slots=True)
 class Noted:
     level: str
-    # Infinite while nobody was alerted of the present overload.
+    # Infinite until the current overload was alerted.
     alerted_ms_ago: float
 
 
@@ -28,6 +28,6 @@ async def locked(conn: Connection) -> Noted:
 async def note(
     conn: Connection, level: str, depth: int, *, changed: bool, alerted: bool
 ) -> datetime:
-    """Answers since when the queue is at this level."""
+    """Record the level; answers since when the queue has it."""
     since: datetime = await conn.fetchval(_sql.note_level, level, depth, changed, alerted)
     return since

@@ -1,4 +1,4 @@
-"""Who works, and who has gone silent."""
+"""Workers and their heartbeats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def register(conn: Connection, worker: str, host: str, pid: int, slots: in
 
 
 async def beat(conn: Connection, worker: str, figures: str | None = None) -> bool:
-    """It lives, and perhaps says how it does; answers whether the queue is overloaded."""
+    """Write a heartbeat, with figures if given; answers whether the queue is overloaded."""
     return bool(await conn.fetchval(_sql.beat_worker, worker, figures))
 
 
@@ -26,17 +26,17 @@ async def stop(conn: Connection, worker: str) -> None:
 
 
 async def local(conn: Connection, host: str) -> list[str]:
-    """Workers of this machine that have not said good-bye."""
+    """Workers of this machine that have not stopped regularly."""
     return [row["id"] for row in await conn.fetch(_sql.local_workers, host)]
 
 
 async def end_frozen(conn: Connection, after_ms: float) -> list[str]:
-    """Cut off clients that stopped in the middle of a statement; answers their names."""
+    """End clients that are frozen inside a transaction; answers their names."""
     return [row["application_name"] for row in await conn.fetch(_sweep.end_frozen, after_ms)]
 
 
 async def silent(conn: Connection, after_ms: float) -> list[str]:
-    """Mark workers that stopped telling; answers them once."""
+    """Mark workers without heartbeat as lost; answers each once."""
     return [row["id"] for row in await conn.fetch(_sweep.silent_workers, after_ms)]
 
 
@@ -46,5 +46,5 @@ async def forget(conn: Connection) -> None:
 
 
 async def tell(conn: Connection, event: str, worker: str | None, data: dict[str, Any]) -> None:
-    """An event of the installation, for admins."""
+    """Write an event of the installation, for admins."""
     await conn.execute(_sweep.add_system_event, event, worker, to_json(data))
