@@ -1,5 +1,5 @@
 -- name: principal
--- Whose key this is.
+-- The principal of a key.
 SELECT user_id, org_id, email, role, org, plan, shared_jobs, key_id, scopes, unused
 FROM principal_of($1)
 

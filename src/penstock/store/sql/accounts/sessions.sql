@@ -1,5 +1,5 @@
 -- name: holder
--- Whose session this is.
+-- The principal of a session.
 SELECT user_id, org_id, email, role, org, plan, shared_jobs, session_id, unused
 FROM holder_of_session($1)
 
@@ -8,7 +8,7 @@ FROM holder_of_session($1)
 SELECT touch_session($1, $2)
 
 -- name: password
--- What a password is compared with; nothing for who is unknown, disabled or has none.
+-- The hash of a user's password; no row for unknown or disabled users.
 SELECT user_id, org_id, email, role, org, plan, shared_jobs, hash FROM password_of($1)
 
 -- name: add_session

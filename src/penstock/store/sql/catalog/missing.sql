@@ -17,7 +17,7 @@ FROM products p WHERE p.org_id = $2 AND p.source = $3 AND p.source_id > $4
 ORDER BY p.source_id LIMIT $5
 
 -- name: lock_absent
--- Those that are on the shelf, each with its whole row, locked in the order in which everybody does.
+-- Lock published products in the order of their ids, each with its whole row.
 SELECT p.id, to_jsonb(p)::text AS image FROM products p
 WHERE p.org_id = $1 AND p.source = $2 AND p.source_id = ANY ($3::text[]) AND p.published
 ORDER BY p.source_id FOR UPDATE

@@ -1,6 +1,6 @@
 -- name: lock_products
--- Products as they are, in the order in which everybody locks them, each with its whole row. One by
--- one: a planner that does not know yet how many there are would rather read and sort them all.
+-- Lock products in the order of their names, each with its whole row. One by one: without statistics
+-- the planner would read and sort them all.
 SELECT p.id, p.source, p.source_id, p.version, p.image
 FROM (SELECT k.source, k.source_id FROM unnest($2::text[], $3::text[]) AS k (source, source_id)
       ORDER BY k.source, k.source_id) AS k
@@ -10,8 +10,7 @@ CROSS JOIN LATERAL (
 ) AS p
 
 -- name: insert_products
--- New ones, given or as their row's checkpoint has them; one that someone else has just added is not
--- answered.
+-- Insert new products, as given or from their row's checkpoint. Products that exist by now are left out.
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no)
 SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin, n.published,
        coalesce(n.data::jsonb, i.normalized->'product'),
@@ -46,9 +45,8 @@ WHERE p.id = n.id
 RETURNING p.id, p.version
 
 -- name: keep_images
--- Before-images: a job's first of each product stays, unless what it did was undone, or someone else
--- changed the product since: then that is what an undo has to bring back first, and what was kept
--- waits among the earlier ones.
+-- Before-images: the first one of a job and product is kept, unless the job was undone or another job
+-- changed the product since; then the earlier image is kept in `earlier`, to be restored after it.
 INSERT INTO product_changes AS c (job_id, product_id, org_id, row_no, before, version)
 SELECT $1, n.product_id, $2, n.row_no, n.before::jsonb, n.version
 FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
@@ -197,12 +195,12 @@ WHERE job_id = $1 AND product_id > $2 AND (undone_at IS NULL OR earlier IS NOT N
 ORDER BY product_id LIMIT $3
 
 -- name: lock_changed
--- What became of them since, locked in the order in which everybody locks products.
+-- Lock the current products in the order of their names.
 SELECT id, version, source, source_id, to_jsonb(p)::text AS image FROM products p
 WHERE id = ANY ($1::uuid[]) ORDER BY source, source_id FOR UPDATE
 
 -- name: look_at_changed
--- What became of them since.
+-- The current versions of the products.
 SELECT id, version, source, source_id FROM products WHERE id = ANY ($1::uuid[])
 
 -- name: restore_products

@@ -34,7 +34,7 @@ WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.blob_key = k.key)
   AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.blob_key = k.key)
 
 -- name: installation_id
--- Who we are, for what we leave outside the database.
+-- The id of this installation, for what it keeps outside the database.
 SELECT id FROM installation
 
 -- name: signing_key

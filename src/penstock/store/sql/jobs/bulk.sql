@@ -26,7 +26,7 @@ ORDER BY b.id DESC LIMIT $2
 SELECT id FROM bulk_operations WHERE state IN ('counting', 'running') ORDER BY updated_at LIMIT $1
 
 -- name: lock_operation
--- Whoever goes on with an operation, or aborts it, locks it before anything else.
+-- Lock an operation before it is continued or aborted.
 SELECT * FROM bulk_operations WHERE id = $1 FOR UPDATE
 
 -- name: walk_jobs

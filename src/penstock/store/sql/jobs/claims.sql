@@ -4,13 +4,13 @@
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
 
 -- name: lock_claims_briefly
--- The same, for who can come back later: with the claims in hand nobody waits for a job that someone
--- else keeps locked, for longer than a moment. The lock itself is waited for without that limit.
+-- The same with a lock timeout: a claim must not wait for a locked job for longer than a moment. The
+-- claim lock itself is waited for without that limit.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0)),
        set_config('lock_timeout', $1, true)
 
 -- name: locked_jobs
--- Which of these somebody keeps locked at this moment.
+-- Which of these jobs are locked by another transaction.
 WITH free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
 )
@@ -143,7 +143,7 @@ CROSS JOIN LATERAL (
 ) AS c
 
 -- name: pick_groups
--- Candidates of each group of the job that nobody holds and whose head is due, in row order.
+-- Candidates of each free group of the job whose head is due, in row order.
 WITH RECURSIVE groups (group_key) AS (
     (SELECT group_key FROM job_items
      WHERE job_id = $1 AND stage = $2 AND status = 'PENDING' AND group_key IS NOT NULL

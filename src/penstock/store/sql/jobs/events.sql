@@ -22,5 +22,5 @@ WHERE (e.xid, e.id) > ($1::text::xid8, $2) AND e.xid < pg_snapshot_xmin(pg_curre
 ORDER BY e.xid, e.id LIMIT $3
 
 -- name: present
--- Where the stream over all jobs is now: whatever is told later sorts after it.
+-- The current end of the stream over all jobs.
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text

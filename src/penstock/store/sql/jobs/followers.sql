@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
 WHERE c.name = $1
 
 -- name: hold_cursor
--- How far events were looked at; two who lead for a moment take turns.
+-- Lock a follower's cursor, so that two leaders take turns.
 SELECT (CASE WHEN r.restored THEN '0' ELSE c.xid END)::text AS xid,
        CASE WHEN r.restored THEN 0 ELSE c.event_id END AS event_id
 FROM event_cursors c

@@ -10,13 +10,13 @@ UPDATE job_stages SET avg_bytes = coalesce(avg_bytes + 0.3 * ($2 - avg_bytes), $
 WHERE job_id = $1 AND position = 0
 
 -- name: end_ingest
--- Every row is stored. What the whole input taught is kept for the stages.
+-- All rows are stored. The context computed from the input is kept for the stages.
 UPDATE jobs SET ingest_done = true, context = context || $2::jsonb, labels = $3::jsonb,
     bytes_read = bytes_total, attempts = 0, first_failed_at = NULL
 WHERE id = $1
 
 -- name: open_first_stage
--- A pipeline that learns from the whole input starts only now.
+-- A first stage that needs the whole input becomes ready.
 UPDATE job_stages SET ready_at = now() WHERE job_id = $1 AND position = 0 AND pending > 0
 
 -- name: yield_stage
@@ -43,5 +43,5 @@ SELECT total FROM jobs WHERE id = $1 FOR NO KEY UPDATE
 SELECT ingest_cursor, total FROM jobs WHERE id = $1
 
 -- name: forgive_crashes
--- A batch went in: whoever died over the ingest before did not die of its input.
+-- A batch was stored, so earlier crashes of this ingest were not caused by its input.
 UPDATE job_stages SET crashes = 0 WHERE job_id = $1 AND kind = 'ingest' AND crashes > 0

@@ -90,7 +90,7 @@ WHERE job_id = $1 AND status IN ('PENDING', 'PROCESSING') AND status = ANY ($4::
 ORDER BY updated_at DESC, row_no DESC LIMIT $5
 
 -- name: running_rows
--- What runs: few rows among perhaps a million, found by who holds them.
+-- Running rows, found by their slices: few among perhaps a million.
 SELECT i.row_no, i.updated_at FROM slices s
 CROSS JOIN LATERAL unnest(s.row_nos) AS held (row_no)
 JOIN job_items i ON i.job_id = s.job_id AND i.row_no = held.row_no AND i.slice_id = s.id

@@ -101,7 +101,7 @@ SELECT request_hash, response, status, headers
 FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
 
 -- name: try_key
--- Two requests with one key at the same time: the second is told so.
+-- Lock an idempotency key; false if another request holds it.
 SELECT pg_try_advisory_xact_lock(hashtextextended('penstock.key:' || current_schema() || ':' || $1, 0))
 
 -- name: add_key
@@ -120,11 +120,11 @@ INSERT INTO files (id, org_id, user_id, name, media_type, sha256, size, blob_key
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING created_at
 
 -- name: hold_blob
--- While this transaction lasts, nobody removes the blob it is about to name.
+-- Prevent the deletion of a blob until this transaction ends.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('penstock.blob:' || current_schema() || ':' || $1, 0))
 
 -- name: take_blob
--- Wait for those about to name the blob; then nobody can until this transaction ends.
+-- Wait for transactions that are about to refer to the blob, and block new ones.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.blob:' || current_schema() || ':' || $1, 0))
 
 -- name: names_blob

@@ -32,7 +32,7 @@ FROM heads h CROSS JOIN bound b CROSS JOIN LATERAL (
 ORDER BY i.updated_at, i.job_id, i.row_no LIMIT $9
 
 -- name: running_rows
--- … of those that run alone, which are few: by who holds them.
+-- Running rows, which are few: found by their slices.
 SELECT i.job_id, i.row_no, i.updated_at
 FROM slices s
 JOIN jobs j ON j.id = s.job_id

@@ -50,7 +50,7 @@ WHERE j.state IN ('queued', 'running', 'cancelling')
 LIMIT $2
 
 -- name: is_held
--- Whether anyone holds a lease over the job.
+-- Whether the job has a lease.
 SELECT EXISTS (SELECT 1 FROM slices WHERE job_id = $1)
 
 -- name: free_items
@@ -93,7 +93,7 @@ UPDATE job_stages st SET floor = 0, ready_at = CASE
 FROM jobs j WHERE j.id = st.job_id AND st.job_id = $1
 
 -- name: abandoned_jobs
--- Jobs kept open by an operation that has ended, or is gone: nobody will let them end.
+-- Jobs that are held by a bulk operation that has ended, or is gone.
 SELECT j.id, j.reopening FROM jobs j
 WHERE j.reopening IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM bulk_operations b WHERE b.id = j.reopening AND b.state IN ('counting', 'running'))

@@ -55,7 +55,7 @@ WHERE i.job_id = $1 AND i.row_no = r.row_no
   AND CASE WHEN i.status IN ('DONE', 'ERROR', 'NOT_FOUND', 'SKIPPED') THEN true END
 
 -- name: drop_finish
--- Whoever sums the job up does so in vain: it is not over. Under the claim lock, so that nobody begins.
+-- Delete the lease of the finish, since the job is reopened. Under the claim lock, so that none begins.
 DELETE FROM slices WHERE job_id = $1 AND kind = 'finish'
 
 -- name: lock_ended
@@ -108,7 +108,7 @@ ORDER BY finished_at, id LIMIT $2
 SELECT input FROM job_items WHERE job_id = $1 AND row_no = $2
 
 -- name: lock_item
--- A row that someone wants to change.
+-- Lock a row that is to be changed.
 SELECT status, input FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
 
 -- name: set_input

@@ -1,6 +1,5 @@
 -- name: remember
--- What came of this file with this configuration can be used again: the job that made it is done, and
--- nobody has changed a row of it. A job that ends later stands for the same.
+-- Add a job to the cache: it is done, and none of its rows was changed. A later job replaces it.
 INSERT INTO result_cache AS c (org_id, sha256, key, job_id)
 SELECT j.org_id, f.sha256, $2, j.id FROM jobs j JOIN files f ON f.id = j.file_id
 WHERE j.id = $1 AND j.generation = 1 AND j.state = 'done' AND j.total > 0
@@ -15,8 +14,8 @@ WHERE c.org_id = $1 AND c.sha256 = $2 AND c.key = $3 AND c.made_at > now() - $4 
   AND j.generation = 1 AND j.state = 'done'
 
 -- name: is_unchanged
--- Whether the job's rows are still what its file made of them. Asked after they were copied: whoever
--- changes one of them makes a new generation in the same transaction.
+-- Whether the job's rows are unchanged. Checked after copying: every change starts a new generation in
+-- the same transaction.
 SELECT generation = 1 AND state = 'done' FROM jobs WHERE id = $1
 
 -- name: copy_items
@@ -42,7 +41,7 @@ SELECT $1, k.row_no, k.key, k.org_id, k.filled
 FROM job_keys k WHERE k.job_id = $2 AND k.row_no > $3 AND k.row_no <= $4
 
 -- name: say_cached
--- The job says whose results it began with.
+-- Record the job whose results were reused.
 UPDATE jobs SET cached_from = $2 WHERE id = $1
 
 -- name: drop_old

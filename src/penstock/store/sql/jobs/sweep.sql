@@ -11,8 +11,8 @@ ORDER BY expires_at LIMIT $2
 SELECT id, job_id FROM slices WHERE worker = $1
 
 -- name: take_expired
--- The sweeper's fence: the slice is gone for whoever held it. One that is locked is being written
--- to by its holder this moment, and nobody may wait for that with the claim lock in hand.
+-- The sweeper's fence: delete the slice. A locked slice is being written by its holder and is skipped,
+-- since the sweeper holds the claim lock.
 WITH gone AS MATERIALIZED (
     SELECT id FROM slices WHERE id = $1 AND ($2 OR expires_at < now()) FOR UPDATE SKIP LOCKED
 )
@@ -49,7 +49,7 @@ WHERE datname = current_database() AND application_name LIKE 'penstock %' AND pi
   AND state_change < now() - $1 * interval '1 millisecond'
 
 -- name: silent_workers
--- Workers that stopped telling; noted once.
+-- Workers without heartbeat; each is reported once.
 UPDATE workers SET stopped_at = now()
 WHERE stopped_at IS NULL AND heartbeat_at < now() - $1 * interval '1 millisecond'
 RETURNING id, host, pid

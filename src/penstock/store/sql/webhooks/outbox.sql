@@ -1,5 +1,5 @@
 -- name: anyone_told
--- Whether there is any endpoint that could be told anything.
+-- Whether any endpoint is enabled.
 SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE enabled)
 
 -- name: to_tell
@@ -33,7 +33,7 @@ WHERE j.pipeline <> $7 AND (e.sees_all OR j.user_id = e.user_id)
 ORDER BY e.xid, e.id, e.endpoint_id
 
 -- name: waiting
--- Tests that somebody asked for.
+-- Requested test deliveries.
 SELECT id, org_id, user_id, endpoint_id, event, created_at FROM webhook_deliveries
 WHERE state = 'waiting' ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 
@@ -75,7 +75,7 @@ WHERE s.closed_at IS NOT NULL AND j.state IN ('queued', 'running') AND NOT j.pau
 ORDER BY j.id LIMIT $1 FOR NO KEY UPDATE OF j
 
 -- name: unnoted
--- Deliveries whose item ended without a word: its worker died of it, or its job was ended.
+-- Deliveries whose item ended without a logged result: its worker crashed, or its job was ended.
 SELECT d.id, d.stream_job, d.row_no, d.endpoint_id, d.event, w.url, i.error, i.attempts
 FROM webhook_deliveries d
 JOIN job_items i ON i.job_id = d.stream_job AND i.row_no = d.row_no

@@ -67,7 +67,7 @@ SELECT id, secret FROM webhook_endpoints WHERE deleted_at IS NULL ORDER BY id DE
 UPDATE webhook_endpoints SET secret = $2, old_secret = $3 WHERE id = $1
 
 -- name: add_test
--- Somebody asks for a test; whoever leads sends it on its way.
+-- Request a test delivery; the leader sends it.
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event)
 VALUES ($1, $2, $3, $4, $5)
 

@@ -1,5 +1,5 @@
 -- name: list_lanes
--- Lanes with live jobs and lanes that stand still. Counted up to a bound, as the depth is.
+-- Lanes with live jobs, and paused lanes. Counted up to a limit, as the depth is.
 SELECT lane, count(j.state) AS jobs, count(*) FILTER (WHERE j.state = 'running') AS running,
        p.paused_at, p.reason, u.email AS paused_by
 FROM (SELECT lane, state FROM jobs

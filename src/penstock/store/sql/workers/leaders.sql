@@ -1,5 +1,5 @@
 -- name: leader_lives
--- Somebody leads: heard of lately, and its session is there.
+-- Whether there is a leader: a recent heartbeat, and its session exists.
 SELECT EXISTS (
     SELECT 1 FROM leaders l JOIN pg_stat_activity a ON a.pid = l.backend
     WHERE l.name = $1 AND l.beat_at > now() - $2 * interval '1 millisecond'
@@ -24,19 +24,19 @@ WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
 SELECT pg_try_advisory_lock(hashtextextended('penstock.leader:' || current_schema() || ':' || $1, 0))
 
 -- name: take_lead
--- Say who leads.
+-- Record the new leader.
 INSERT INTO leaders (name, worker, backend) VALUES ($1, $2, pg_backend_pid())
 ON CONFLICT (name) DO UPDATE SET worker = $2, backend = pg_backend_pid(), took_at = now(), beat_at = now()
 
 -- name: beat_leader
--- It still leads; no row if somebody else took over.
+-- Write the leader's heartbeat; no row if another process took over.
 UPDATE leaders SET beat_at = now() WHERE name = $1 AND backend = pg_backend_pid() RETURNING true
 
 -- name: resign
--- The next one need not wait.
+-- Give up leadership.
 DELETE FROM leaders WHERE name = $1 AND backend = pg_backend_pid()
 
 -- name: list_leaders
--- Who leads what, and how long ago it was heard of.
+-- Leaders, and the age of their heartbeats.
 SELECT name, worker, took_at, extract(epoch FROM now() - beat_at)::float8 AS silent_s
 FROM leaders ORDER BY name
