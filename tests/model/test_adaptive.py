@@ -62,7 +62,7 @@ def test_a_spike_begins_above_a_fifth_and_ends_below_a_twentieth(
     spike = ErrorSpike()
     for items, errors in story:
         before = spike.active
-        spike.saw(items, errors)
+        spike.record(items, errors)
         assert 0 <= spike.share <= 1 + 1e-9
         assert (spike.claim_factor, spike.spacing) == ((0.5, 2.0) if spike.active else (1.0, 1.0))
         if spike.active and not before:
@@ -79,28 +79,28 @@ def test_whatever_happened_a_spike_ends_with_its_errors(
 ) -> None:
     spike = ErrorSpike()
     for step in story:
-        spike.saw(*step)
+        spike.record(*step)
     for _ in range(1000):
-        spike.saw(size, 0)
+        spike.record(size, 0)
     assert not spike.active
 
 
 def test_only_the_last_hundred_items_count() -> None:
     spike = ErrorSpike()
-    spike.saw(10_000, 0)
-    spike.saw(100, 21)
+    spike.record(10_000, 0)
+    spike.record(100, 21)
     assert (spike.active, spike.share) == (True, 0.21)
-    spike.saw(50, 0)
+    spike.record(50, 0)
     assert spike.active
-    spike.saw(100, 4)
+    spike.record(100, 4)
     assert not spike.active
 
 
 def test_of_a_few_items_nothing_is_said() -> None:
     spike = ErrorSpike()
-    spike.saw(19, 19)
+    spike.record(19, 19)
     assert not spike.active
-    spike.saw(1, 0)
+    spike.record(1, 0)
     assert spike.active
 
 

@@ -171,7 +171,7 @@ class LocalPartialUpload:
             home, aside = self._blobs / blob.key[:2], self._path.parent / uuid4().hex
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Under another name first: the blob may exist already, or be removed concurrently.
-            _twin(self._path, aside)
+            _link_or_copy(self._path, aside)
             os.utime(aside)
             aside.replace(home / blob.key)
             sync_folder(home)
@@ -179,7 +179,7 @@ class LocalPartialUpload:
         return blob
 
 
-def _twin(path: Path, twin: Path) -> None:
+def _link_or_copy(path: Path, twin: Path) -> None:
     """The same bytes under another name: a hard link, or a copy if links are not supported."""
     try:
         os.link(path, twin)

@@ -47,17 +47,17 @@ class LocalPictures:
             aside = path.parent / uuid4().hex
             aside.write_bytes(content)
             aside.replace(path)
-            self._make_room(path.parent)
+            self._evict_oldest(path.parent)
 
-    def _make_room(self, folder: Path) -> None:
+    def _evict_oldest(self, folder: Path) -> None:
         kept = 0
-        for _, path, size in sorted(_ages(folder), reverse=True):
+        for _, path, size in sorted(_by_age(folder), reverse=True):
             kept += size
             if kept > self._most:
                 path.unlink(missing_ok=True)
 
 
-def _ages(folder: Path) -> list[tuple[float, Path, int]]:
+def _by_age(folder: Path) -> list[tuple[float, Path, int]]:
     found = []
     for path in folder.iterdir():
         # Another process may evict files at the same time.

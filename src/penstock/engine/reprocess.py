@@ -187,7 +187,7 @@ async def _renew(
 def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -> _Reopened:
     judged, policies = _Reopened(left_out=window.missing), _Policies(runtime, job)
     for item in window.items:
-        match meant.fate(item, policies.at):
+        match meant.decide(item, policies.at):
             case ReprocessDecision.LEFT_OUT:
                 judged.left_out += 1
             case ReprocessDecision.TAKEN:

@@ -61,9 +61,9 @@ def read_table(
 def _read(
     given: Source, wanted: ReadOptions, limits: Mapping[str, int], cursor: Cursor
 ) -> Iterator[Piece]:
-    source, kind = _opened(given, wanted.member, limits)
+    source, kind = _open_table(given, wanted.member, limits)
     if wanted.format is not None:
-        kind = _told(kind, wanted.format)
+        kind = _check_given_format(kind, wanted.format)
     elif kind == BLOCKS and wanted.cuts_lines:
         kind = "csv"
     if cursor is not None:
@@ -90,7 +90,7 @@ def check_head(head: bytes, size: int, name: str) -> None:
         raise BadInput("NO_ROWS", "The file has a header but no rows: nothing to do.")
 
 
-def _opened(
+def _open_table(
     source: Source, member: str | int | None, limits: Mapping[str, int]
 ) -> tuple[Source, str]:
     """The source of the table and its kind; an archive in an archive is refused."""
@@ -113,7 +113,7 @@ def _opened(
     raise refused("an archive in an archive")
 
 
-def _told(kind: str, wanted: str) -> str:
+def _check_given_format(kind: str, wanted: str) -> str:
     """The format to use: text can be read as several formats, a workbook only as its own."""
     if {kind, wanted} & {"xlsx", "xls", "ods"} and kind != wanted:
         raise BadInput(

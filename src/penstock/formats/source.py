@@ -115,13 +115,13 @@ def in_zip(
         entry for entry in archive.infolist()
         if not entry.is_dir() and not any(junk in entry.filename for junk in _JUNK)
     ]  # fmt: skip
-    only = _chosen(archive, files, member)
+    only = _choose_member(archive, files, member)
     if only.flag_bits & _ENCRYPTED:
         raise protected("The ZIP archive")
     return Source(source.path, only.file_size, "zip", only.filename)
 
 
-def _chosen(
+def _choose_member(
     archive: zipfile.ZipFile, files: list[zipfile.ZipInfo], member: str | int | None
 ) -> zipfile.ZipInfo:
     """The file given by name or number, or else the only one besides pictures."""

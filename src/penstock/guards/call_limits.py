@@ -120,12 +120,12 @@ class CallLimiter:
         key = (provider, domain)
         line = self._lines.get(key)
         if line is None:
-            self._forget_idle()
+            self._drop_idle()
             line = self._lines[key] = _CallQueue(CallLimit(self._bounds))
         self._lines.move_to_end(key)
         return line
 
-    def _forget_idle(self) -> None:
+    def _drop_idle(self) -> None:
         if len(self._lines) < _MAX_KNOWN:
             return
         idle = [key for key, line in self._lines.items() if line.idle]

@@ -77,7 +77,7 @@ class ErrorSpike:
     def share(self) -> float:
         return self._errors / self._items if self._items else 0.0
 
-    def saw(self, items: int, errors: int) -> None:
+    def record(self, items: int, errors: int) -> None:
         if items <= 0:
             return
         new = min(items, self.window)

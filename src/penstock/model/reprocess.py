@@ -61,7 +61,7 @@ class Selection:
             return len(self.rows)
         return sum(counters[status.lower()] for status in self.statuses)
 
-    def fate(
+    def decide(
         self, item: Mapping[str, Any], policy_at: Callable[[int], RetryPolicy]
     ) -> ReprocessDecision:
         """Decide about an item by its ``status``, ``stage``, ``attempts`` and error ``code``, and

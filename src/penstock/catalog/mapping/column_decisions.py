@@ -106,7 +106,7 @@ def _order(column: ColumnStats, notes: list[str]) -> DateOrder | None:
     return None
 
 
-def _of_signs(token: str, column: ColumnStats) -> str | None:
+def _currency_of_yen_sign(token: str, column: ColumnStats) -> str | None:
     """Yen have no decimals: with decimals, `¥` means yuan."""
     return "CNY" if token in ("¥", "￥") and column.marks["point"] else None
 
@@ -115,7 +115,7 @@ def _currency(column: ColumnStats, default: str | None, notes: list[str]) -> str
     """The only currency named in the column, which then applies to cells that name none."""
     named: set[str] = set()
     for token in column.currencies:
-        found = currency_of(token, default or _of_signs(token, column))
+        found = currency_of(token, default or _currency_of_yen_sign(token, column))
         if found is not None:
             named.add(found.currency)
             if is_shared(token) and found.currency != default:

@@ -45,7 +45,7 @@ def with_number_signs(header: str) -> str:
     return header.replace("#", " no ")
 
 
-def members(header: str) -> list[str]:
+def path_ends(header: str) -> list[str]:
     """The ends of a path whose first members only say that the product is meant."""
     path = [part for part in _MEMBER.split(header) if part.strip()]
     if len(path) < 2 or len(path) > 8 or " " in header.strip():

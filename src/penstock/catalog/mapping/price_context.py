@@ -61,7 +61,7 @@ def find_price_context(reading: Mapping[str, Any]) -> PriceContext:
     for line, is_name in _lines(reading):
         speaks = _OF_PRICES.search(line) is not None
         if is_name or speaks or _TOKEN.fullmatch(line.strip(" ()[]")):
-            for named in _named(line):
+            for named in _currencies_in(line):
                 currencies.setdefault(named, line)
         if speaks and (tax := _tax(line)) is not None:
             taxes.setdefault(tax, line)
@@ -79,7 +79,7 @@ def _lines(reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
             yield line["text"], False
 
 
-def _named(line: str) -> Iterator[str]:
+def _currencies_in(line: str) -> Iterator[str]:
     for match in _TOKEN.finditer(line):
         before, after = line[: match.start()], line[match.end() :]
         if _AMOUNT_BEFORE.search(before[-MAX_AMOUNT_LENGTH:]) or _AMOUNT_AFTER.search(after):
@@ -106,17 +106,19 @@ def with_price_context(
     money = None if currency else said.currency
     if money is None and said.tax_included is None:
         return list(decisions)
-    return [_with(one, money, said) for one in decisions]
+    return [_add_context(one, money, said) for one in decisions]
 
 
-def _with(decision: ColumnDecision, currency: str | None, said: PriceContext) -> ColumnDecision:
+def _add_context(
+    decision: ColumnDecision, currency: str | None, said: PriceContext
+) -> ColumnDecision:
     if currency is not None:
         note = f"The currency is {currency}, as the file says beside its table: {said.words!r}"
-        decision = _in(decision, currency, note, said.words)
+        decision = _set_currency(decision, currency, note, said.words)
     return replace(decision, tax_included=said.tax_included)
 
 
-def _in(decision: ColumnDecision, currency: str, note: str, words: str) -> ColumnDecision:
+def _set_currency(decision: ColumnDecision, currency: str, note: str, words: str) -> ColumnDecision:
     """A column with several currencies gets no default currency."""
     if decision.currency is not None or any("Several" in one for one in decision.notes):
         return decision
@@ -137,7 +139,7 @@ def with_number_formats(
         money = currency_of(token.group(), currency) if token else None
         if money is not None:
             note = f"The currency is {money.currency}: cells are shown with {words!r}"
-            found[index] = _in(found[index], money.currency, note, words)
+            found[index] = _set_currency(found[index], money.currency, note, words)
         elif (unit := unit_of(words)) is not None:
             found[index] = replace(found[index], unit=unit)
     return found

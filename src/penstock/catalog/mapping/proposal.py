@@ -106,7 +106,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     """A target for each column, no target twice. ``samples`` holds some cells of each column."""
     platform = synonyms.platform_of(header)
     thoughts = [
-        _think(name, samples[index] if index < len(samples) else (), platform)
+        _field_options(name, samples[index] if index < len(samples) else (), platform)
         for index, name in enumerate(header)
     ]
     if all(map(_NUMBERED.fullmatch, header)):
@@ -137,15 +137,15 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     )
 
 
-def _think(name: str, samples: Sequence[str], platform: str | None) -> _ColumnOptions:
+def _field_options(name: str, samples: Sequence[str], platform: str | None) -> _ColumnOptions:
     named, hints = synonyms.candidates(name, platform)
     options: dict[str, tuple[float, How]] = {
-        target: (_weighed(target, confidence, samples), "exact")
+        target: (_adjusted_confidence(target, confidence, samples), "exact")
         for target, confidence in _with_stock_words(named)
     }
     if not options:
-        for target, confidence in _similar(name):
-            options.setdefault(target, (_weighed(target, confidence, samples), "fuzzy"))
+        for target, confidence in _similar_names(name):
+            options.setdefault(target, (_adjusted_confidence(target, confidence, samples), "fuzzy"))
     looks = column_content.look(samples)
     if looks is not None:
         _, target, confidence = looks
@@ -211,7 +211,7 @@ def _with_stock_words(named: list[Candidate]) -> list[Candidate]:
     return [*named, Candidate("availability.status", quantity.confidence * 0.9)]
 
 
-def _similar(name: str) -> list[Candidate]:
+def _similar_names(name: str) -> list[Candidate]:
     key = synonyms.read_hints(name)[1] or header_key(name)
     if len(key) < 5 or key in _NO_MISTAKES:
         return []
@@ -276,7 +276,7 @@ def _with_a_title(
         chosen[index] = "title"
 
 
-def _weighed(target: str, confidence: float, samples: Sequence[str]) -> float:
+def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str]) -> float:
     """The confidence of a name, corrected by how well the cells fit the field."""
     if target in ("title", "specifications.material") and column_content.are_codes(samples):
         confidence *= 0.6

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from penstock.catalog.fields import BY_TARGET, TIERS
 from penstock.catalog.mapping.header_words import (
     canonical,
-    members,
+    path_ends,
     with_number_signs,
     without_brackets,
 )
@@ -182,7 +182,7 @@ def exact(key: str) -> dict[str, float]:
 def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate], Hints]:
     """Fields that the header may mean, the most likely first, and its hints."""
     hints, bare = read_hints(header)
-    best = _named(header_key(header), bare)
+    best = _fields_named(header_key(header), bare)
     alone = currency_of(header.strip(" ()[]")) if len(header) < 8 else None
     if alone is not None and not best:
         # A column named `EUR` contains prices in that currency.
@@ -190,7 +190,7 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     if (step := _step_of_tiers(header)) is not None:
         best = {step.target: step.confidence}
     elif not best:
-        best = _named_in_part(header)
+        best = _partial_match(header)
     if platform is not None:
         own = _platform_keys(platform).get(header_key(header))
         # In a file of a known platform its own names come first.
@@ -201,14 +201,14 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     return [Candidate(target, round(value, 3)) for target, value in ordered], hints
 
 
-def _named(key: str, bare: str) -> dict[str, float]:
+def _fields_named(key: str, bare: str) -> dict[str, float]:
     """Targets for each reading of a key; canonical keys only if nothing else matches."""
     best: dict[str, float] = {}
-    ways = _ways_to_read(key, bare)
+    ways = _readings(key, bare)
     for one, factor in ways:
         for target, strength in exact(one).items():
             best[target] = max(best.get(target, 0.0), strength * factor)
-        numbered = _numbered(one)
+        numbered = _numbered_field(one)
         if numbered is not None:
             best[numbered.target] = max(
                 best.get(numbered.target, 0.0), numbered.confidence * factor
@@ -231,9 +231,9 @@ def _step_of_tiers(header: str) -> Candidate | None:
     return Candidate(f"{TIERS}.{quantity}" if quantity > 1 else "price.amount", 0.95)
 
 
-def _named_in_part(header: str) -> dict[str, float]:
+def _partial_match(header: str) -> dict[str, float]:
     """`Levertijd (dagen)`, `ARTICLE_DETAILS.EAN`, `Item #`: a shorter or longer form is known."""
-    parts = [(end, _LAST_MEMBER) for end in members(header)]
+    parts = [(end, _LAST_MEMBER) for end in path_ends(header)]
     if (rest := without_brackets(header)) is not None:
         parts.append((rest, _WITHOUT_BRACKETS))
     if "#" in header:
@@ -242,12 +242,12 @@ def _named_in_part(header: str) -> dict[str, float]:
         # A word that was hyphenated at the end of a line.
         parts.append((_PARTED.sub("", header), 1.0))
     for part, factor in parts:
-        if best := _named(header_key(part), read_hints(part)[1]):
+        if best := _fields_named(header_key(part), read_hints(part)[1]):
             return {target: value * factor for target, value in best.items()}
     return {}
 
 
-def _ways_to_read(key: str, bare: str) -> list[tuple[str, float]]:
+def _readings(key: str, bare: str) -> list[tuple[str, float]]:
     ways = [(key, 1.0)]
     if bare and bare != key:
         ways.append((bare, 0.98))
@@ -258,7 +258,7 @@ def _ways_to_read(key: str, bare: str) -> list[tuple[str, float]]:
     return ways
 
 
-def _numbered(key: str) -> Candidate | None:
+def _numbered_field(key: str) -> Candidate | None:
     """`image 2`, `additional image 3 url`: further columns of a field that takes several."""
     words = key.split()
     places = [i for i, word in enumerate(words) if word.isdecimal() and len(word) < 3]
@@ -288,7 +288,7 @@ def read_hints(header: str) -> tuple[Hints, str]:
     currency = found.currency if found else None
     unit: str | None = None
     for inside in _BRACKETS.findall(text):
-        unit = _measuring(inside) or unit
+        unit = _measure_unit(inside) or unit
     words = header_key(text).split()
     kept = words[:1] + [word for word in words[1:] if word not in _SKIPPED_WORDS]
     codes = [word.upper() for word in kept[1:] if word.upper() in CODES]
@@ -300,7 +300,7 @@ def read_hints(header: str) -> tuple[Hints, str]:
     if words[-1:] == ["in"] and len(words) > 1:
         # "in" at the end means inches.
         unit = unit or "in"
-    unit = _cut_unit(kept, unit)
+    unit = _remove_unit(kept, unit)
     if unit is None and (_EACH.intersection(words) or words[:2] == ["unit", "price"]):
         unit = "piece"
     if many is not None:
@@ -308,13 +308,13 @@ def read_hints(header: str) -> tuple[Hints, str]:
     return Hints(currency, unit, tax), " ".join(kept)
 
 
-def _cut_unit(kept: list[str], unit: str | None) -> str | None:
+def _remove_unit(kept: list[str], unit: str | None) -> str | None:
     """Remove the unit at the end of a header with its preposition: `Gewicht in g`, `je 100 g`.
     A header of single letters is left as it is."""
     if len(kept) == 1:
-        return unit or _measuring(kept[0])
+        return unit or _measure_unit(kept[0])
     while len(kept) > 1 and (len(kept) > 2 or len(kept[0]) > 1):
-        found = None if kept[-1] in _JOINING else _measuring(kept[-1])
+        found = None if kept[-1] in _JOINING else _measure_unit(kept[-1])
         if found is not None and unit in (None, found):
             unit = found
         elif unit is not None and kept[-1].isdecimal() and kept[-1] != "1":
@@ -325,7 +325,7 @@ def _cut_unit(kept: list[str], unit: str | None) -> str | None:
     return unit
 
 
-def _measuring(word: str) -> str | None:
+def _measure_unit(word: str) -> str | None:
     """The unit of measure; `St` and `pack` in a header are part of its name."""
     unit = unit_of(word)
     return unit if unit is not None and KINDS[unit] not in ("count", "package") else None

@@ -38,7 +38,9 @@ class _Column(NamedTuple):
 def find_steps(header: Sequence[str]) -> dict[int, str]:
     """Targets by column for pairs such as `Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`. At least two
     steps, or one whose names contain a word for tiers."""
-    named = [one for index, name in enumerate(header) if (one := _named(index, name)) is not None]
+    named = [
+        one for index, name in enumerate(header) if (one := _tier_column(index, name)) is not None
+    ]
     pairs = [pair for step in {one.step for one in named} if (pair := _pair(named, step))]
     of_steps = any(one.of_steps for pair in pairs for one in pair)
     if not pairs or (len(pairs) < 2 and not of_steps):
@@ -51,7 +53,7 @@ def find_steps(header: Sequence[str]) -> dict[int, str]:
     }
 
 
-def _named(index: int, header: str) -> _Column | None:
+def _tier_column(index: int, header: str) -> _Column | None:
     """A column that may be part of a step, with the number of the step."""
     percent = " percent" if "%" in header else ""
     whole = header_key(header)

@@ -83,7 +83,7 @@ def _add_pack(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
         _section(row.product, "specifications")["pack"] = pack.as_json()
 
 
-def _priced(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ...]:
+def _tier_amounts(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ...]:
     """Tiers as amounts, based on the price of one. A discount on a price that the row does not have
     is left out and reported."""
     steps, currency = listed
@@ -92,7 +92,7 @@ def _priced(row: NormalisedRow, listed: TierList, read: Price) -> tuple[Tier, ..
     if amount is None:
         least = next((step for step in steps if isinstance(step, Tier)), None)
         if discounts:
-            row.say(TIERS, "TIERS_WITHOUT_PRICE")
+            row.add_problem(TIERS, "TIERS_WITHOUT_PRICE")
             steps = tuple(step for step in steps if isinstance(step, Tier))
         amount = least.amount if least else "0"
     elif steps[0].quantity > 1 and (discounts or TIERS not in row.lineage):
@@ -109,7 +109,7 @@ def _add_price(
     read: Price = parts.get("price.amount") or Price(None)
     tiers, tier_currency = read.tiers, None
     if listed is not None:
-        tiers, tier_currency = _priced(row, listed, read), listed[1]
+        tiers, tier_currency = _tier_amounts(row, listed, read), listed[1]
     currency = _currency(plan, row, parts, read.currency or tier_currency)
     price: dict[str, Any] = {}
     amount = read.amount
@@ -154,7 +154,7 @@ def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -
     if pack is None or pack.size is not None or pack.unit != "piece" or unit is None:
         return unit
     measured = KINDS.get(unit) in ("mass", "volume", "length", "area")
-    if not measured or not _says_content(row.lineage["specifications.pack"][0]):
+    if not measured or not _names_content(row.lineage["specifications.pack"][0]):
         return unit
     parts["specifications.pack"] = Pack(1, str(pack.count), unit)
     return unit if pack.count == 1 else f"{pack.count} {unit}"
@@ -164,13 +164,13 @@ _CONTENT = words(load("header_words")["content of a pack"])
 
 
 @lru_cache(maxsize=1_024)
-def _says_content(header: str) -> bool:
+def _names_content(header: str) -> bool:
     return not _CONTENT.isdisjoint(header_key(header).split())
 
 
 def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: str | None) -> None:
     if currency is None:
-        row.say("price.amount", "CURRENCY_MISSING")
+        row.add_problem("price.amount", "CURRENCY_MISSING")
         return
     price["currency"] = currency
     if plan.said is not None:
@@ -179,7 +179,7 @@ def _add_base(plan: Plan, row: NormalisedRow, price: dict[str, Any], currency: s
     if base is not None:
         price["base"] = base
     elif plan.rates.per:
-        row.say("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
+        row.add_problem("price.amount", "RATE_MISSING", one=currency, other=plan.rates.base)
     elif "price.amount" in row.lineage:
         # Without any rates the job warns once; the row only records it in its lineage.
         header, raw, *_ = row.lineage["price.amount"]
@@ -198,7 +198,7 @@ def _currency(
     if not marked:
         return column
     if in_cell != column:
-        row.say("price.amount", "CURRENCY_CONFLICT", one=in_cell, other=column)
+        row.add_problem("price.amount", "CURRENCY_CONFLICT", one=in_cell, other=column)
     return in_cell
 
 
@@ -245,7 +245,9 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
             quantity = read.quantity
         elif status == ("out_of_stock" if quantity else "in_stock"):
             by_count = "in_stock" if quantity else "out_of_stock"
-            row.say("availability.status", "AVAILABILITY_CONFLICT", one=status, other=by_count)
+            row.add_problem(
+                "availability.status", "AVAILABILITY_CONFLICT", one=status, other=by_count
+            )
         found["status"] = status
         if read.lead_days is not None:
             found["leadTimeDays"] = read.lead_days
@@ -270,10 +272,10 @@ def _add_weight(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
         return
     weight = _section(row.product, "specifications")["weight"] = _weight(parts)
     if "unit" in weight and "specifications.weight.unit" in parts:
-        _take_back(row, "specifications.weight", "UNIT_MISSING")
+        _remove_problem(row, "specifications.weight", "UNIT_MISSING")
 
 
-def _take_back(row: NormalisedRow, start: str, code: str) -> None:
+def _remove_problem(row: NormalisedRow, start: str, code: str) -> None:
     """Remove a problem of a cell that another column resolves."""
     row.problems[:] = [
         one for one in row.problems
@@ -320,7 +322,7 @@ def _add_dimensions(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> No
     if unit is not None and found:
         found["unit"] = unit
         if "specifications.dimensions.unit" in parts:
-            _take_back(row, "specifications.dimensions", "UNIT_MISSING")
+            _remove_problem(row, "specifications.dimensions", "UNIT_MISSING")
     _section(row.product, "specifications")["dimensions"] = found or dict(whole or {})
 
 

@@ -60,7 +60,7 @@ def maker_key(brand: str | None, mpn: str | None) -> str | None:
     return f"{brand}{_SEPARATOR}{mpn}".translate(_LOWER)[:_MAX_MAKER_LENGTH]
 
 
-def contradict(gtin: str | None, other: str | None) -> bool:
+def gtins_differ(gtin: str | None, other: str | None) -> bool:
     """Both GTINs are known and differ, so the products differ."""
     return gtin is not None and other is not None and gtin != other
 
@@ -108,7 +108,7 @@ class Candidates:
     def match(self, names: Identifiers) -> Match:
         own = None if names.id is None else self._by_id.get(names.id)
         if own is not None:
-            return Match(own, "sourceId", contradict(names.gtin, own.gtin))
+            return Match(own, "sourceId", gtins_differ(names.gtin, own.gtin))
         found = self._first(self._by_sku, names.sku, names, shared=self._catalog_key == "sku")
         if found is not None:
             return Match(found, "sku")
@@ -122,7 +122,7 @@ class Candidates:
         for one in known.get(name, ()) if name is not None else ():
             if one.source != self._source and not shared:
                 continue
-            if not contradict(names.gtin, one.gtin):
+            if not gtins_differ(names.gtin, one.gtin):
                 return one
         return None
 
@@ -137,7 +137,7 @@ class Candidates:
         for one in by_gtin:
             found.setdefault(one.id, Link(one, "gtin"))
         for one in by_maker:
-            if not contradict(names.gtin, one.gtin):
+            if not gtins_differ(names.gtin, one.gtin):
                 found.setdefault(one.id, Link(one, "mpn"))
         return [link for place, link in found.items() if place != written][:MAX_LINKS]
 

@@ -107,7 +107,7 @@ def compile_plan(
         elif rule.target != IGNORED:
             decision = decisions[index] if index < len(decisions) else UNDECIDED
             steps.append(_step(index, column, rule.target, _style(profile, rule, decision, column)))
-            notes += [f"{column}: {note}" for note in decision.notes if _matters(note, rule)]
+            notes += [f"{column}: {note}" for note in decision.notes if _note_applies(note, rule)]
     if unknown and profile.contract == "freeze":
         raise BadInput(
             "COLUMN_UNKNOWN",
@@ -126,11 +126,11 @@ def compile_plan(
         profile.currency or _only_currency(header, profile, decisions),
         frozenset(step.target for step in steps),
         tuple(notes),
-        _said(steps, profile, decisions),
+        _quoted_currency(steps, profile, decisions),
     )
 
 
-def _said(
+def _quoted_currency(
     steps: Sequence[Step], profile: Profile, decisions: Sequence[ColumnDecision]
 ) -> Source | None:
     for step in steps:
@@ -202,7 +202,7 @@ def _only_currency(
     return named.pop() if len(named) == 1 else None
 
 
-def _matters(note: str, rule: ColumnRule) -> bool:
+def _note_applies(note: str, rule: ColumnRule) -> bool:
     kind = kind_of(rule.target or "title")
     if note.startswith("Dates"):
         return kind in ("date", "datetime")

@@ -48,7 +48,7 @@ class NormalisedRow:
                 RowProblem(header, shortened(raw), code, message, severity, target)
             )
 
-    def say(self, target: str, code: str, **words: object) -> None:
+    def add_problem(self, target: str, code: str, **words: object) -> None:
         """Add a problem of a field, shown at the cell of its value."""
         source = self.lineage.get(target)
         header, raw = source[:2] if source else (target, "")

@@ -41,7 +41,11 @@ class Validator:
     def check(self, row: NormalisedRow, cells: Sequence[str] = ()) -> Verdict:
         """The verdict. Adds problems to the row and removes discarded values from its product."""
         contract = self.plan.profile.contract
-        if self.plan.unknown and contract == "discard_row" and self._holds_unknown(row, cells):
+        if (
+            self.plan.unknown
+            and contract == "discard_row"
+            and self._has_unknown_columns(row, cells)
+        ):
             return "discarded"
         if self.rules is not None:
             self._check_rules(row)
@@ -52,7 +56,7 @@ class Validator:
             return "valid"
         return "discarded" if contract == "discard_row" else "invalid"
 
-    def _holds_unknown(self, row: NormalisedRow, cells: Sequence[str]) -> bool:
+    def _has_unknown_columns(self, row: NormalisedRow, cells: Sequence[str]) -> bool:
         for column, name in self.plan.unknown:
             if column < len(cells) and cells[column].strip():
                 found = problem("COLUMN_UNKNOWN")
@@ -64,7 +68,7 @@ class Validator:
         for target, path in self.required:
             if row.continues and target in ("title", "sourceId"):
                 continue
-            if _at(row.product, path) is None and not _explained(row, target):
+            if _at(row.product, path) is None and not _is_reported(row, target):
                 found = problem("REQUIRED_MISSING", field=_CALLED.get(target, target))
                 row.problems.append(RowProblem(self._column_of(target), None, *found, target))
 
@@ -76,7 +80,7 @@ class Validator:
         )
 
     def _check_rules(self, row: NormalisedRow) -> None:
-        shown = as_rules_see(row.product)
+        shown = with_numeric_amounts(row.product)
         if self.rules.is_valid(shown):
             return
         for count, error in enumerate(self.rules.iter_errors(shown)):
@@ -195,7 +199,7 @@ def _target(rules: Mapping[str, Any], reference: str, anchors: Mapping[str, Any]
     return place
 
 
-def as_rules_see(product: Mapping[str, Any]) -> dict[str, Any]:
+def with_numeric_amounts(product: Mapping[str, Any]) -> dict[str, Any]:
     """The product with amounts as exact numbers."""
     price = product.get("price")
     if price is None:
@@ -221,7 +225,7 @@ def _at(product: Mapping[str, Any], path: Sequence[str]) -> Any:
     return value
 
 
-def _explained(row: NormalisedRow, target: str) -> bool:
+def _is_reported(row: NormalisedRow, target: str) -> bool:
     """A field that is reported as unreadable, or a price on request, is not reported as missing."""
     if target == "price.amount" and row.product.get("price", {}).get("onRequest"):
         return True

@@ -78,11 +78,11 @@ def group(members: Iterable[VariantRow]) -> list[GroupedProduct]:
     named = {member.group for member in taken if member.group is not None}
     families: dict[str, list[VariantRow]] = {}
     for member in taken:
-        families.setdefault(_family(member, named), []).append(member)
+        families.setdefault(_group_key(member, named), []).append(member)
     return [_grouped(rows) for rows in families.values()]
 
 
-def _family(member: VariantRow, named: set[str]) -> str:
+def _group_key(member: VariantRow, named: set[str]) -> str:
     if member.group is not None:
         return "g" + member.group
     for own in (member.product.get("identifiers", {}).get("sku"), member.product.get("sourceId")):

@@ -61,7 +61,7 @@ def read_dimensions(
     length, width, height."""
     if is_empty_cell(text):
         return EMPTY
-    sides = _sides(_plainer(text), style) if len(text) <= MAX_LENGTH else None
+    sides = _sides(_simplify(text), style) if len(text) <= MAX_LENGTH else None
     if sides is None or not 1 <= len(sides.amounts) <= 3 or _PAPER.fullmatch(text.strip()):
         return unreadable("DIMENSIONS_UNREADABLE", text)
     given = [unit for unit in sides.units if unit]
@@ -71,7 +71,7 @@ def read_dimensions(
     if names is None:
         return unreadable("DIMENSIONS_UNREADABLE", text)
     labelled = bool(sides.labels) or names is order
-    amounts, unsure = _settled(sides.amounts, text)
+    amounts, unsure = _resolve_ambiguity(sides.amounts, text)
     value: dict[str, object] = {
         name: plain(_converted(amount, own or unit, unit))
         for name, amount, own in zip(names, amounts, sides.units, strict=False)
@@ -85,7 +85,9 @@ def read_dimensions(
     return NormalisedValue(value, "dimensions_in_order", 0.5 if unsure else 0.9, unsure)
 
 
-def _settled(numbers: Sequence[Number], text: str) -> tuple[list[Decimal], tuple[Problem, ...]]:
+def _resolve_ambiguity(
+    numbers: Sequence[Number], text: str
+) -> tuple[list[Decimal], tuple[Problem, ...]]:
     """`1.200 x 800 x 600`: an ambiguous number beside whole numbers is whole."""
     unsure = [one for one in numbers if one.other is not None]
     if not unsure:
@@ -109,7 +111,7 @@ def _fits(order: Sequence[str], sides: Sides) -> bool:
     return len(order) == len(sides.amounts) and not sides.labels
 
 
-def _plainer(text: str) -> str:
+def _simplify(text: str) -> str:
     """Feet with inches as inches, fractions as decimals."""
     return _FEET.sub(_in_inches, with_fractions(to_ascii(text)))
 

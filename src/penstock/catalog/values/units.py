@@ -176,11 +176,11 @@ def _read_compound(
             return None
         amounts.append((number.decimal, unit))
     if len(amounts) > 1 and any(mark in between for mark in "/=|("):
-        return _the_same(amounts)
+        return _one_in_several_units(amounts)
     return _summed(amounts)
 
 
-def _the_same(amounts: list[tuple[Decimal, str]]) -> NormalisedValue | None:
+def _one_in_several_units(amounts: list[tuple[Decimal, str]]) -> NormalisedValue | None:
     """One measure in several units, equal up to rounding."""
     sizes = [amount * FACTORS[unit] for amount, unit in amounts]
     if max(sizes) > min(sizes) * Decimal("1.03"):

@@ -129,7 +129,7 @@ class Figures:
 
     def settled(self, pipeline: str, stage: str, tally: Tally) -> None:
         self._items.add(tally.items)
-        self._stage(pipeline, stage).spike.saw(tally.items, tally.error + tally.retried)
+        self._stage(pipeline, stage).spike.record(tally.items, tally.error + tally.retried)
         for name in Tally.__slots__:
             setattr(self._tally, name, getattr(self._tally, name) + getattr(tally, name))
 

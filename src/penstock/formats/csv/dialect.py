@@ -63,7 +63,7 @@ class Dialect:
         if self.wrapped:
             text = "".join(map(unwrapped, io.StringIO(text, newline="")))
         if self.ruled:
-            return "".join(map(_unruled, io.StringIO(text, newline="")))
+            return "".join(map(_cells_of_drawn_line, io.StringIO(text, newline="")))
         if self.gaps:
             return "".join(self._placed(line) for line in io.StringIO(text, newline=""))
         if self.delimiter == SPACES:
@@ -115,7 +115,7 @@ def is_rule(line: str) -> bool:
     return bool(marks & {"-", "="}) and bool(marks & {"|", "+"}) and marks <= set("|+-=: \t")
 
 
-def _unruled(line: str) -> str:
+def _cells_of_drawn_line(line: str) -> str:
     """A line of a drawn table as cells; a rule becomes an empty line, to keep line numbers."""
     text = line.rstrip("\r\n")
     end = line[len(text) :]

@@ -73,7 +73,7 @@ def find_positions(lines: Sequence[str]) -> Positions | None:
     if len(body) < _MIN_LINES or max(map(len, body)) > _MAX_LINE_LENGTH:
         return None
     blanks = _shared_blanks(body)
-    gaps = _meant(blanks, body)
+    gaps = _real_gaps(blanks, body)
     wide = [gap for gap in gaps if gap[1] - gap[0] > 1]
     if not wide and not _are_equally_long(body) and not _are_equally_long(body[1:]):
         return None
@@ -81,7 +81,7 @@ def find_positions(lines: Sequence[str]) -> Positions | None:
         found = set(find_dense_gaps(body, wide)) - set(wide)
         if found:
             apart = [b for b in blanks if not any(a[0] <= b[0] < max(a) for a in found)]
-            gaps = _meant(sorted({*apart, *found}), body, found)
+            gaps = _real_gaps(sorted({*apart, *found}), body, found)
     return Positions(tuple(gaps), sure=False) if gaps else None
 
 
@@ -128,7 +128,7 @@ def _shared_blanks(lines: Sequence[str]) -> list[Gap]:
     return [gap for gap in gaps if any(filled[: gap[0]])]
 
 
-def _meant(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()) -> list[Gap]:
+def _real_gaps(gaps: Sequence[Gap], lines: Sequence[str], sure: Collection[Gap] = ()) -> list[Gap]:
     """Remove gaps that are accidental: single blanks between words. A column without a name and
     without values belongs to the text before it."""
     kept: list[Gap] = []

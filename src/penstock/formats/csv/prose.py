@@ -52,7 +52,7 @@ def describe_prose(lines: Sequence[str], sniffed: SniffResult) -> str | None:
     braces = _share(lambda line: "{" in line or "}" in line, filled) >= 0.5
     if braces and _is_code(filled):
         return "a program or settings"
-    if sniffed.width > 1 and not _is_loose(filled, sniffed):
+    if sniffed.width > 1 and not _could_be_punctuation(filled, sniffed):
         return None
     if _is_code(filled):
         return "a program or settings"
@@ -74,7 +74,7 @@ def _is_code(lines: Sequence[str]) -> bool:
     return len(lines) >= 3 and _share(_CODE.match, lines) >= 0.5
 
 
-def _is_loose(lines: Sequence[str], sniffed: SniffResult) -> bool:
+def _could_be_punctuation(lines: Sequence[str], sniffed: SniffResult) -> bool:
     """Whether the delimiter could be ordinary punctuation."""
     mark = sniffed.dialect.delimiter
     loose = _LOOSE.get(mark)

@@ -47,11 +47,11 @@ def blocks_of(
     waiting: list[Problem] = []
     budget = SearchBudget()
     for _ in range(skip_lines):
-        if not _a_line(file, most_cell):
+        if not _read_line(file, most_cell):
             return
     final = False
     while not final:
-        text = _a_block(file, most_cell)
+        text = _read_block(file, most_cell)
         final = not text
         text, noticed = _cleaned(text, line + len(held))
         lines = held + list(io.StringIO(dialect.prepared(text), newline=""))
@@ -85,15 +85,15 @@ def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
     return as_cp1252(text).replace("\0", "\ufffd"), problems
 
 
-def _a_block(file: TextIO, most_cell: int) -> str:
+def _read_block(file: TextIO, most_cell: int) -> str:
     text = file.read(BLOCK_CHARS)
     if text and not text.endswith("\n"):
         # Also completes a line ending that was split between its two characters.
-        text += _a_line(file, most_cell)
+        text += _read_line(file, most_cell)
     return text
 
 
-def _a_line(file: TextIO, most_cell: int) -> str:
+def _read_line(file: TextIO, most_cell: int) -> str:
     most = 16 * most_cell + BLOCK_CHARS
     line = file.readline(most)
     if len(line) >= most:
@@ -149,7 +149,7 @@ class _Parser:
             if max(map(len, mended.cells), default=0) > self._most_cell:
                 raise cell_too_large(self._first + at, self._most_cell)
             if mended.stray:
-                self._complain(at)
+                self._report_stray_quote(at)
             rows.append(mended.cells)
             starts.append(self._first + at)
             at += mended.lines
@@ -188,7 +188,7 @@ class _Parser:
             return False
         return False
 
-    def _complain(self, at: int) -> None:
+    def _report_stray_quote(self, at: int) -> None:
         number = self._first + at
         self._problems.append(
             Problem(

@@ -43,7 +43,7 @@ def find_blocks(text: str) -> Blocks | None:
     for mark in _LINE:
         named = [_named(line, mark) is not None for line in filled]
         if sum(named[:20]) >= 0.5 * len(named[:20]) and sum(named) >= 0.6 * len(filled):
-            found = _told_apart(lines, mark)
+            found = _find_separator(lines, mark)
             if found is not None:
                 return found
     return None
@@ -58,16 +58,20 @@ def _named(line: str, mark: str) -> tuple[str, str] | None:
     return match[1].strip(), value[1:-1] if quoted else value
 
 
-def _told_apart(lines: Sequence[str], mark: str) -> Blocks | None:
+def _find_separator(lines: Sequence[str], mark: str) -> Blocks | None:
     for start in ("blank", "dash"):
         names = [list(dict(one)) for one in _split(lines, mark, start)]
         blocks = [one for one in names if len(one) >= _MIN_NAMES]
-        if len(blocks) >= 2 and _alike(blocks) and _hold_most(lines, blocks, names, mark):
+        if (
+            len(blocks) >= 2
+            and _are_similar(blocks)
+            and _cover_most_lines(lines, blocks, names, mark)
+        ):
             return Blocks(mark, start)
     pairs = [pair for line in lines if (pair := _named(line, mark)) is not None]
     first = pairs[0][0]
     blocks = [list(dict(one)) for one in _split(lines, mark, f":{first}")]
-    if len(blocks) >= 2 and len(pairs) >= 2 * len(blocks) and _alike(blocks):
+    if len(blocks) >= 2 and len(pairs) >= 2 * len(blocks) and _are_similar(blocks):
         return Blocks(mark, f":{first}")
     names_of_one = [name for name, _ in pairs]
     alone = len(set(names_of_one)) == len(names_of_one) >= _MIN_BLOCKS_PER_NAME
@@ -81,7 +85,7 @@ def _told_apart(lines: Sequence[str], mark: str) -> Blocks | None:
 _IDENTITY = {re.sub(r"[\W_]+", "", name) for name in IDENTITY - {"name", "id", "title", "code"}}
 
 
-def _alike(blocks: Sequence[Sequence[str]]) -> bool:
+def _are_similar(blocks: Sequence[Sequence[str]]) -> bool:
     """Whether most blocks have most names, and at least one name is in nearly all."""
     names = Counter(name for block in blocks for name in block)
     common = [count for count in names.values() if count >= 0.5 * len(blocks)]
@@ -92,7 +96,7 @@ def _alike(blocks: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _hold_most(
+def _cover_most_lines(
     lines: Sequence[str], blocks: Sequence[Sequence[str]], all_: Sequence[Sequence[str]], mark: str
 ) -> bool:
     """Whether nearly all named lines are in blocks, each name once per block."""

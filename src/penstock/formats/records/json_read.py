@@ -81,11 +81,11 @@ def read_json(
 def _plan(
     source: Source, encoding: str, options: ReadOptions, limits: Mapping[str, int]
 ) -> tuple[dict[str, Any], ReadReport]:
-    survey = _surveyed(source, encoding, limits)
+    survey = _survey(source, encoding, limits)
     shown = encoding.removesuffix("-sig") if encoding == "utf-8-sig" else encoding
     report = ReadReport("json", encoding=shown)
     plan: dict[str, Any] = {"format": "json", "encoding": encoding, "skip": 0, "arrays": False}
-    chosen = _chosen(survey, options, report)
+    chosen = _choose_records(survey, options, report)
     if isinstance(chosen, _List):
         itself = "(the document itself)" if chosen.keyed else "(the list itself)"
         report.records_path = ".".join(chosen.path) or itself
@@ -132,12 +132,12 @@ def _names_beside(survey: _Survey, path: tuple[str, ...], width: int) -> list[st
     return []
 
 
-def _surveyed(source: Source, encoding: str, limits: Mapping[str, int]) -> _Survey:
+def _survey(source: Source, encoding: str, limits: Mapping[str, int]) -> _Survey:
     """One pass over the whole document: all lists of records, and the objects around them."""
     survey = _Survey()
     with source.text(encoding, "strict") as file:
         text = JsonText(file, limits["nesting"])
-        _look(text, (), survey, limits)
+        _survey_value(text, (), survey, limits)
         if text.peek() == "{" and () in survey.objects:
             survey = _sequence(text, survey.objects[()], limits)
         text.end()
@@ -153,7 +153,9 @@ def _sequence(text: JsonText, first: dict[str, Any], limits: Mapping[str, int]) 
     return _Survey([found])
 
 
-def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]) -> Any:
+def _survey_value(
+    text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]
+) -> Any:
     """The value, with lists only counted."""
     match text.peek():
         case "[":
@@ -166,7 +168,7 @@ def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mappin
             survey.lists.append(found)
             return first
         case "{" if len(path) < _DEEPEST_LIST:
-            return _look_into(text, path, survey, limits)
+            return _survey_object(text, path, survey, limits)
     value = text.value()
     if not path:
         survey.lists.append(_List((), Columns(limits)))
@@ -174,7 +176,7 @@ def _look(text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mappin
     return value
 
 
-def _look_into(
+def _survey_object(
     text: JsonText, path: tuple[str, ...], survey: _Survey, limits: Mapping[str, int]
 ) -> dict[str, Any]:
     """The object, unless its members are records, which are only counted."""
@@ -184,7 +186,7 @@ def _look_into(
         if keyed is not None:
             keyed.see(_with_key(name, text.value()))
             continue
-        members[name] = _look(text, (*path, name), survey, limits)
+        members[name] = _survey_value(text, (*path, name), survey, limits)
         if len(members) == _HEAD_RECORDS and _are_records(members):
             keyed = _keyed(path, members, survey, limits)
     if keyed is None and _are_records(members):
@@ -222,15 +224,17 @@ def _with_key(name: str, record: Any) -> dict[str, Any]:
     return {"_key" if "key" in record else "key": name, **record}
 
 
-def _chosen(survey: _Survey, options: ReadOptions, report: ReadReport) -> _List | tuple[str, ...]:
+def _choose_records(
+    survey: _Survey, options: ReadOptions, report: ReadReport
+) -> _List | tuple[str, ...]:
     if options.records_path is not None:
-        return _told(survey, options.records_path)
+        return _list_at_given_path(survey, options.records_path)
     lists = [found for found in survey.lists if found.columns.cells or not survey.objects]
     record = _record(survey)
     # A list of words is not a list of records, however long it is.
     lists.sort(key=lambda found: (not found.objects and not found.lists, -found.columns.cells))
     named = [found for found in lists if found.path and found.path[-1].lower() in RECORD_NAMES]
-    if record is not None and not (named and not _is_thing(survey.objects[record])):
+    if record is not None and not (named and not _is_product(survey.objects[record])):
         return record
     if not lists:
         return ()
@@ -242,7 +246,7 @@ def _chosen(survey: _Survey, options: ReadOptions, report: ReadReport) -> _List 
     return best
 
 
-def _told(survey: _Survey, wanted: str) -> _List | tuple[str, ...]:
+def _list_at_given_path(survey: _Survey, wanted: str) -> _List | tuple[str, ...]:
     path = tuple(part for part in wanted.replace("$", "").split(".") if part)
     for found in survey.lists:
         if found.path == path:
@@ -261,7 +265,7 @@ def _record(survey: _Survey) -> tuple[str, ...] | None:
     path: tuple[str, ...] = ()
     while path in survey.objects:
         members = survey.objects[path]
-        if _is_thing(members):
+        if _is_product(members):
             return path
         inner = [(*path, name) for name, value in members.items() if isinstance(value, dict)]
         if len(members) != 1 or len(inner) != 1:
@@ -271,7 +275,7 @@ def _record(survey: _Survey) -> tuple[str, ...] | None:
     return None
 
 
-def _is_thing(members: Mapping[str, Any]) -> bool:
+def _is_product(members: Mapping[str, Any]) -> bool:
     plain = [name for name, value in members.items() if not isinstance(value, list | dict)]
     return len(plain) >= 3 and any(name.lower() in IDENTITY for name in plain)
 

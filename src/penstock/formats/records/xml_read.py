@@ -69,7 +69,7 @@ def read_xml(
 def _find_path(
     source: Source, encoding: Encoding, options: ReadOptions, limits: Mapping[str, int]
 ) -> tuple[Path, ReadReport]:
-    found = _surveyed(source, encoding, limits)
+    found = _survey(source, encoding, limits)
     report = ReadReport("xml", encoding=encoding.name.removesuffix("-sig"))
     if encoding.note:
         report.doubt(encoding.note, 0.7)
@@ -83,14 +83,12 @@ def _find_path(
                 option="records_path",
             )
     else:
-        path = _chosen(found, report)
+        path = _choose_records(found, report)
     report.records_path = "/".join(path)
     return path, report
 
 
-def _surveyed(
-    source: Source, encoding: Encoding, limits: Mapping[str, int]
-) -> dict[Path, _Element]:
+def _survey(source: Source, encoding: Encoding, limits: Mapping[str, int]) -> dict[Path, _Element]:
     found: dict[Path, _Element] = {}
     path: list[str] = []
     children: list[dict[str, int]] = [{}]
@@ -122,7 +120,7 @@ def _surveyed(
     return found
 
 
-def _chosen(found: Mapping[Path, _Element], report: ReadReport) -> Path:
+def _choose_records(found: Mapping[Path, _Element], report: ReadReport) -> Path:
     """The outermost element that repeats or has a typical name, with the most fields."""
     fields = _fields_within(found)
     # A repeating element may have no fields of its own, only child elements with fields.
@@ -138,19 +136,21 @@ def _chosen(found: Mapping[Path, _Element], report: ReadReport) -> Path:
     def outermost(paths: list[Path], among: list[Path]) -> list[Path]:
         return [p for p in paths if not any(p != q and p[: len(q)] == q for q in among)]
 
-    def is_thing(path: Path) -> bool:
+    def is_product(path: Path) -> bool:
         return any(_plain(name) in IDENTITY for name in candidates[path].fields)
 
     def weight(path: Path) -> float:
         name = _plain(path[-1]) in RECORD_NAMES
         count = candidates[path].count
-        return count * fields[path] * (2 if is_thing(path) else 1) * (4 if name else 1)
+        return count * fields[path] * (2 if is_product(path) else 1) * (4 if name else 1)
 
     roots = list(dict.fromkeys(named + repeated))
     paths = outermost(roots, roots) or list(candidates)
     paths = [p for p in paths if fields[p] > 1] or paths
     # Two offers are more relevant than a hundred categories.
-    paths = [p for p in paths if _plain(p[-1]) in GOODS and (is_thing(p) or fields[p] > 2)] or paths
+    paths = [
+        p for p in paths if _plain(p[-1]) in GOODS and (is_product(p) or fields[p] > 2)
+    ] or paths
     paths.sort(key=lambda path: -weight(path))
     for other in paths[1:]:
         if weight(other) > 0.5 * weight(paths[0]):

@@ -45,7 +45,7 @@ def choose_sheet(
         {"name": sheet.name, "cells": sheet.cells, "visible": sheet.visible} for sheet in sheets
     ]
     if wanted is not None:
-        chosen = _asked_for(sheets, wanted)
+        chosen = _find_sheet(sheets, wanted)
     else:
         shown = [sheet for sheet in sheets if sheet.visible and sheet.cells] or [
             sheet for sheet in sheets if sheet.cells
@@ -61,7 +61,7 @@ def choose_sheet(
     return chosen
 
 
-def _asked_for(sheets: Sequence[SheetInfo], wanted: str | int) -> SheetInfo:
+def _find_sheet(sheets: Sequence[SheetInfo], wanted: str | int) -> SheetInfo:
     for sheet in sheets:
         if sheet.name == wanted:
             return sheet
@@ -100,7 +100,7 @@ def plan_grid(
         "stop_row": first + layout.stop if whole else None,
         "repeats": layout.repeats,
     }
-    _tell(report, layout, cells, first, sheet, header)
+    _add_to_report(report, layout, cells, first, sheet, header)
     return plan
 
 
@@ -134,7 +134,7 @@ def _layout(cells: list[list[str]], first: int, sheet: SheetInfo, options: ReadO
     return find_layout(cells, merges=merges, no_header=options.header_row == 0, wide=True)
 
 
-def _tell(
+def _add_to_report(
     report: ReadReport, layout: Layout, cells: Sequence[Sequence[str]], first: int,
     sheet: SheetInfo, header: list[str],
 ) -> None:  # fmt: skip
@@ -163,7 +163,9 @@ def _tell(
         report.doubt("hidden rows or columns were read too", 0.9)
 
 
-def tell_words(report: ReadReport, plan: Mapping[str, Any], words: Mapping[int, str]) -> None:
+def report_number_formats(
+    report: ReadReport, plan: Mapping[str, Any], words: Mapping[int, str]
+) -> None:
     """Report the text that number formats add, such as `€`."""
     names = unique_names(plan["header"])
     report.shown_with = {names[n]: said for n, said in sorted(words.items()) if n < len(names)}

@@ -17,8 +17,8 @@ from penstock.formats.sheets.grid import (
     choose_sheet,
     hidden_row,
     plan_grid,
+    report_number_formats,
     table_pieces,
-    tell_words,
 )
 from penstock.formats.sheets.numbers import plain_number, words_beside
 from penstock.formats.sheets.xlsx_book import local, parse
@@ -51,7 +51,7 @@ def read_ods(
                 "format": "ods", "sheet": number,
                 **plan_grid(head.rows(), chosen, options, report, limits),
             }  # fmt: skip
-            tell_words(report, plan, words_beside(head.currencies))
+            report_number_formats(report, plan, words_beside(head.currencies))
         else:
             plan = dict(cursor["plan"])
         problems = Problems(by_row=True)

@@ -19,8 +19,8 @@ from penstock.formats.sheets.grid import (
     choose_sheet,
     hidden_row,
     plan_grid,
+    report_number_formats,
     table_pieces,
-    tell_words,
 )  # fmt: skip
 from penstock.formats.sheets.numbers import (
     ROWS_LOOKED_AT,
@@ -54,7 +54,7 @@ def read_xls(
             "format": "xls", "sheet": number,
             **plan_grid(head, chosen, options, report, limits),
         }  # fmt: skip
-        tell_words(report, plan, _words(book, number, plan["first_row"]))
+        report_number_formats(report, plan, _words(book, number, plan["first_row"]))
     else:
         plan = dict(cursor["plan"])
     problems = Problems(by_row=True)

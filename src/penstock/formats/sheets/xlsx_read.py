@@ -6,7 +6,12 @@ import zipfile
 from collections.abc import Iterator, Mapping
 
 from penstock.formats.read_options import ReadOptions, ReadReport
-from penstock.formats.sheets.grid import choose_sheet, plan_grid, table_pieces, tell_words
+from penstock.formats.sheets.grid import (
+    choose_sheet,
+    plan_grid,
+    report_number_formats,
+    table_pieces,
+)
 from penstock.formats.sheets.xlsx_book import open_book, survey_sheet
 from penstock.formats.sheets.xlsx_cells import SheetCells
 from penstock.formats.sheets.xlsx_strings import read_strings
@@ -34,7 +39,7 @@ def read_xlsx(
                 "format": "xlsx", "sheet": number,
                 **plan_grid(head.rows(), chosen, options, report, limits),
             }  # fmt: skip
-            tell_words(report, plan, head.words_beside(plan["first_row"]))
+            report_number_formats(report, plan, head.words_beside(plan["first_row"]))
         else:
             plan = dict(cursor["plan"])
             strings = read_strings(book, limits["cell_bytes"])

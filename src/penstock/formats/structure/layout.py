@@ -70,7 +70,7 @@ def find_layout(
     """The largest table. ``header_at`` is the header row given by the caller. ``wide``: cells
     beyond the header are columns without a name, not irregular rows."""
     if header_at is not None:
-        return _told(rows, header_at)
+        return _with_given_header(rows, header_at)
     original, rows = rows, _spread(rows, merges)
     tables = _tables(rows)
     if not tables:
@@ -89,7 +89,7 @@ def find_layout(
     layout.footer = [*footer]
     if merges:
         _unname_empty(original, layout)
-    _place_the_rest(rows, layout, tables, best)
+    _assign_remaining_rows(rows, layout, tables, best)
     _drop_empty_tail(rows, layout)
     layout.repeats = _repeats(rows, layout)
     layout.doubts += header.doubts
@@ -216,7 +216,7 @@ def is_sum(row: Row) -> bool:
     )
 
 
-def _told(rows: Sequence[Row], header_at: int) -> Layout:
+def _with_given_header(rows: Sequence[Row], header_at: int) -> Layout:
     at = min(header_at, len(rows))
     names = list(rows[at]) if at < len(rows) else []
     stop, footer = cut_footer(rows, min(at + 1, len(rows)), len(rows))
@@ -242,7 +242,7 @@ def _tables(rows: Sequence[Row]) -> list[tuple[int, int]]:
         return [(runs[0][0], runs[-1][1])]
     joined = [runs[0]]
     for run in runs[1:]:
-        if _goes_on(rows, joined[-1], run):
+        if _continues_table(rows, joined[-1], run):
             joined[-1] = (joined[-1][0], run[1])
         else:
             joined.append(run)
@@ -287,7 +287,7 @@ def _new_header(rows: Sequence[Row], at: int, stop: int) -> bool:
     return bool(found.rows) and found.sure
 
 
-def _goes_on(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) -> bool:
+def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int, int]) -> bool:
     """Whether a run after blank lines continues the same table."""
     above = [row for row in rows[table[0] : table[1]] if not is_blank(row)]
     below = rows[run[0] : run[1]]
@@ -349,7 +349,7 @@ def _first_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int:
     return start
 
 
-def _place_the_rest(
+def _assign_remaining_rows(
     rows: Sequence[Row], layout: Layout, tables: Sequence[tuple[int, int]], best: tuple[int, int]
 ) -> None:
     size = _size(rows, best)

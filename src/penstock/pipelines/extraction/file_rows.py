@@ -195,14 +195,14 @@ class _Slicer:
         self.done += count
         return RowBatch(
             rows,
-            {"rows": self.done, "plan": self._head.plan, **self._told()},
+            {"rows": self.done, "plan": self._head.plan, **self._report()},
             # Rows that were read but not yet yielded do not count.
             max(0, self._bytes_read - self._held),
             self._head.bytes_total,
             self._head.names,
         )
 
-    def _told(self) -> dict[str, Any]:
+    def _report(self) -> dict[str, Any]:
         if self._end is None or self.rows:
             return {"reading": dict(self._found)}
         self.told_end = True

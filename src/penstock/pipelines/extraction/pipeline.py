@@ -81,7 +81,7 @@ class ExtractionConfig(ReadingConfig):
     )
 
     @model_validator(mode="after")
-    def _makes_a_profile(self) -> ExtractionConfig:
+    def _check_profile(self) -> ExtractionConfig:
         """Refuse a config that no file could satisfy before a job is created."""
         if self.missing == "unpublish" and self.intent == "check":
             raise ValueError("missing: a check writes nothing; use `report`, or set `intent`")

@@ -47,7 +47,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
         if "sourceId" in product:
             product["id"] = f"{source}:{product['sourceId']}"
     result = flatten(product, item.job.context["columns"])
-    problems = [_told(one) for one in row.problems[:_MAX_PROBLEMS]]
+    problems = [_problem_json(one) for one in row.problems[:_MAX_PROBLEMS]]
     if item.noticed:
         problems += _unreported(item.noticed, problems)
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
@@ -61,7 +61,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     # Written even if empty, to replace the names of an earlier run.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
-    if first.code == "REQUIRED_MISSING" and (between := _between(item.input)) is not None:
+    if first.code == "REQUIRED_MISSING" and (between := _heading_or_total(item.input)) is not None:
         told = kept | {"problems": []}
         code, why = between
         return Skip(why, result, code=code, normalized=told, effects=effects)
@@ -71,7 +71,7 @@ def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
     return Fail(error, result, kept, effects=effects)
 
 
-def _between(cells: Sequence[str]) -> tuple[str, str] | None:
+def _heading_or_total(cells: Sequence[str]) -> tuple[str, str] | None:
     """Code and reason for a row that is a heading or a total, not a product."""
     if is_heading(cells):
         return "HEADING", "A heading between the rows, no product"
@@ -89,7 +89,7 @@ def is_heading(cells: Sequence[str]) -> bool:
     return not any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) >= MIN_HEADING_LETTERS
 
 
-def _told(problem: RowProblem) -> dict[str, object]:
+def _problem_json(problem: RowProblem) -> dict[str, object]:
     """The problem with the grid column it concerns, besides the supplier's column."""
     shown, field = problem.as_json(), shown_name(_MISSING.get(problem.code, problem.target))
     return shown if field is None else shown | {"field": field}
