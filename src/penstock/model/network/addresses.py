@@ -1,4 +1,4 @@
-"""Which addresses a fetch may reach: public ones, and what the operator names besides."""
+"""Which addresses a fetch may reach: public ones, and those that the operator allows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# Spelled out, because what the standard library calls private or global leaves some of these out.
+# Listed explicitly, because the standard library's categories miss some of these.
 _REFUSED_V4 = tuple(
     ipaddress.IPv4Network(network)
     for network in (
@@ -34,8 +34,8 @@ _REFUSED_V4 = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-# Of IPv6 only global unicast is let through at all, which leaves out loopback, link-local, unique
-# local, multicast, and all that carries an IPv4 address in front of a translator.
+# Only global unicast IPv6 is allowed, which excludes loopback, link-local, unique local, multicast
+# and prefixes that embed an IPv4 address for a translator.
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(
     ipaddress.IPv6Network(network)
@@ -48,9 +48,9 @@ _REFUSED_V6 = tuple(
         "3fff::/20",
     )
 )
-# An IPv4 address in the last half of any prefix, behind these four bytes.
+# An embedded IPv4 address after these four bytes, in any prefix.
 _ISATAP = (0x00005EFE, 0x02005EFE)
-# Below 1024 only the web's own; above, what speaks something other than HTTP is left alone.
+# Below 1024 only web ports; above, ports of services that do not speak HTTP are excluded.
 _WEB = (80, 443)
 _LOWEST_FREE = 1024
 _OTHER_SERVICES = frozenset(
@@ -63,7 +63,7 @@ _OTHER_SERVICES = frozenset(
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet could be there."""
+    """Whether the address is on the public internet."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _REFUSED_V4)
     if address.scope_id is not None or address not in _GLOBAL_V6:
@@ -74,15 +74,13 @@ def is_public(address: Address) -> bool:
 
 
 def is_web_port(port: int) -> bool:
-    """Whether a web server could be behind this port, and not something that must not be talked to
-    in HTTP."""
+    """Whether a web server could use this port."""
     return port in _WEB or (port >= _LOWEST_FREE and port not in _OTHER_SERVICES)
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHost:
-    """A host by its name, or a network, that may be reached though it is not public; on one port
-    or on any."""
+    """A host name or network that may be reached although it is not public, on one port or any."""
 
     host: str | None
     network: Network | None
@@ -96,16 +94,15 @@ class AllowedHost:
         return address.version == self.network.version and address in self.network
 
     def names(self, address: Address) -> bool:
-        """Whether it means just this address, by name or by number. Any network of loopback
-        addresses means this machine."""
+        """Whether it names exactly this address. Any loopback network means this machine."""
         if self.network is None or self.network.num_addresses == 1:
             return True
         return address.is_loopback and self.network.is_loopback
 
 
 def parse_exempt(text: str) -> tuple[AllowedHost, ...]:
-    """From a list like ``hooks.internal, 10.1.0.0/16, 127.0.0.1:8080, [::1]:8080``; a ValueError
-    says what is wrong with it."""
+    """Parse a list like ``hooks.internal, 10.1.0.0/16, 127.0.0.1:8080, [::1]:8080``. Raises
+    ValueError."""
     return tuple(_exempt(part.strip()) for part in text.split(",") if part.strip())
 
 
@@ -138,8 +135,7 @@ def refusal_reason(
     own: Container[Address] = frozenset(),
 ) -> str | None:
     """Why this address of the host must not be reached; None if it may. ``own`` are the addresses
-    of this machine, public or not: other services of it are not meant for strangers, so a network
-    around them does not allow them."""
+    of this machine: its other services are private, so an allowed network does not include them."""
     covering = [one for one in exempt if one.covers(host, address, port)]
     if covering and (address not in own or any(one.names(address) for one in covering)):
         return None

@@ -1,7 +1,7 @@
-"""How many calls a provider bears at once, and how far apart: learnt from how it answers. Pure.
+"""Adaptive limits of concurrency and rate per provider, from its answers. Pure.
 
-More while all goes well, one at a time; half as many when it refuses or fails. Times are
-milliseconds of whatever clock the caller reads.
+The limit grows by one while calls succeed, and is halved when the provider refuses or fails. Times
+are milliseconds of the caller's clock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class CallBounds:
     least: int = 1
     start: int = 4
     most: int = 32
-    # Delay between the starts of two calls, added when they are refused.
+    # Delay between the starts of two calls, added after refusals.
     first_delay_ms: float = 100.0
     most_delay_ms: float = 30_000.0
 
@@ -26,19 +26,19 @@ _CALMER = 0.8
 
 @dataclass(slots=True)
 class CallLimit:
-    """Of one provider and domain. Additive up, multiplicative down.
+    """The limit of one provider and domain: additive increase, multiplicative decrease.
 
-    Calls that were under way together are refused together: that is one refusal, so only a call
-    started after the last decrease lowers the limit again.
+    Refusals of concurrent calls count as one, so only a call that started after the last decrease
+    lowers the limit again.
     """
 
     bounds: CallBounds = field(default_factory=CallBounds)
     limit: float = 0.0
     delay_ms: float = 0.0
-    # Nothing starts before; what a provider asked for, or the added delay.
+    # No call starts before this time.
     not_before: float = 0.0
     _lowered_at: float = float("-inf")
-    # Until the first refusal nobody knows what is too much: it doubles with each round of calls.
+    # Until the first refusal the limit doubles with each round of calls.
     _growing_fast: bool = True
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class CallLimit:
             self.delay_ms = 0.0
 
     def refused(self, now: float, started_at: float, retry_after_ms: float = 0.0) -> None:
-        """Too much (429), out of order (5xx) or no answer; ``retry_after_ms`` is what it asked."""
+        """A 429, a 5xx or no answer; ``retry_after_ms`` is the provider's Retry-After."""
         self.not_before = max(self.not_before, now + retry_after_ms)
         if started_at < self._lowered_at:
             return

@@ -1,4 +1,4 @@
-"""What is asked of a server elsewhere, and what it answers."""
+"""Requests to external servers, and their responses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class FetchPurpose(StrEnum):
-    """What is fetched. Each purpose has its own list of addresses that are allowed besides public
-    ones: callers can read what answers a fetched file, but not what answers a webhook."""
+    """The purpose of a fetch. Each has its own list of allowed non-public addresses: callers can
+    read the content of a fetched file, but not the answer to a webhook."""
 
     FILE = "file"  # files of jobs, pictures of products
     WEBHOOK = "webhook"
@@ -24,9 +24,9 @@ class FetchPurpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """How much one fetch may take. ``total_ms`` is for all of it, redirects and body included;
-    ``silent_ms`` for each wait in between; ``most_bytes`` after decoding. With ``head_only`` a
-    longer body is no error: its beginning is kept and the rest is not read."""
+    """Limits of one fetch. ``total_ms`` includes redirects and body; ``silent_ms`` limits each wait
+    for data; ``most_bytes`` counts after decoding. With ``head_only`` a longer body is cut instead
+    of refused."""
 
     most_bytes: int = 10 * _MEBIBYTE
     total_ms: int = 30_000
@@ -46,7 +46,7 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """The head of an answer, whatever its status."""
+    """The head of a response with any status."""
 
     status: int
     headers: Sequence[tuple[str, str]]
@@ -57,7 +57,7 @@ class ResponseHead:
 
     @property
     def retry_after_ms(self) -> int | None:
-        """When to come back, if the server says so: in seconds, or as a date."""
+        """The Retry-After header, in seconds or as a date."""
         told = (self.header("retry-after") or "").strip()
         if _SECONDS.fullmatch(told):
             return min(int(told) * 1000, _MAX_WAIT_MS)
@@ -73,7 +73,7 @@ class ResponseHead:
 
 @dataclass(frozen=True, slots=True)
 class FetchResponse(ResponseHead):
-    """An answer read in full. ``url`` is where it came from in the end."""
+    """A complete response. ``url`` is the final one, after redirects."""
 
     body: bytes
     url: str
@@ -82,7 +82,7 @@ class FetchResponse(ResponseHead):
 
 @dataclass(frozen=True, slots=True)
 class StreamedResponse(ResponseHead):
-    """An answer whose body is still to be read, once, within its limits."""
+    """A response whose body is still to be read, once, within its limits."""
 
     pieces: AsyncIterator[bytes]
     url: str

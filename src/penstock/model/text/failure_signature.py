@@ -1,4 +1,4 @@
-"""What failures have in common: the same words, whatever rows, files and ids they were about."""
+"""Group failures by their message, without rows, files and ids."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-# A message is what the first part of it says; the rest is usually the data it choked on.
+# Only the start of a message is used; the rest is usually data.
 _MAX_LENGTH: Final = 1000
 _SHOWN: Final = 12
 
-# In this order: what was replaced is no longer seen by the next. A quote begins where no word does,
-# so that the apostrophe of "the job's file" quotes nothing.
+# Applied in this order. A quote must not follow a letter, so that the apostrophe of "the job's
+# file" is not one.
 _VARIABLE: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), name)
     for pattern, name in (
@@ -29,14 +29,14 @@ _VARIABLE: Final = tuple(
 )
 
 
-# Several in a row say no more than one.
+# Repeated placeholders become one.
 _REPEATED: Final = re.compile(r"(<\w+>)(?:(?:,| and|;)? ?\1)+")
 _MAX_KNOWN: Final = 200
 
 
 def message_pattern(message: str, known: Mapping[str, Any] | None = None) -> str:
-    """The message without what is different each time. ``known``: the error's details, whose values
-    are data wherever the message repeats them."""
+    """The message with variable parts replaced. ``known``: the error's details, whose values are
+    replaced too."""
     text = message[:_MAX_LENGTH]
     values = sorted(set(islice(_texts(known or {}), _MAX_KNOWN)), key=len, reverse=True)
     for value in values:
@@ -47,7 +47,7 @@ def message_pattern(message: str, known: Mapping[str, Any] | None = None) -> str
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in the details, not too short to be one by chance."""
+    """All texts in the details, except very short ones."""
     if isinstance(value, str) and len(value) > 1:
         yield value
     elif isinstance(value, Mapping):
@@ -61,6 +61,6 @@ def _texts(value: Any) -> Iterator[str]:
 def signature(
     pipeline: str, code: str, message: str, known: Mapping[str, Any] | None = None
 ) -> str:
-    """One name for failures of one kind: pipeline, code, and the message's wording in short."""
+    """An id for failures of one kind: pipeline, code and message pattern."""
     digest = hashlib.sha256(message_pattern(message, known).encode("utf-8", "replace")).hexdigest()
     return f"{pipeline}:{code}:{digest[:_SHOWN]}"

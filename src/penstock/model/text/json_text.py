@@ -1,4 +1,4 @@
-"""JSON as PostgreSQL takes it, made in whichever process has the value."""
+"""JSON that PostgreSQL accepts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import orjson
 
 
 class JsonText(str):
-    """A value that is JSON already and is stored as it stands: made where there is time for it."""
+    """A value that is serialised JSON already and is stored unchanged."""
 
     __slots__ = ()
 
 
 def to_json(value: Any) -> str:
-    """JSON that PostgreSQL takes: jsonb has no NUL and no lone surrogate, so neither do we."""
+    """JSON for PostgreSQL: without NULs and lone surrogates, which jsonb does not accept."""
     if type(value) is JsonText:
         return value
     try:
@@ -29,7 +29,7 @@ def to_json(value: Any) -> str:
 
 
 def clean(value: Any) -> Any:
-    """The same without what PostgreSQL cannot hold in a text."""
+    """The value without characters that PostgreSQL cannot store."""
     if isinstance(value, str):
         return (
             value.replace("\0", "\ufffd")

@@ -1,8 +1,7 @@
-"""Text without secrets: what is logged, kept as an error or answered goes through here.
+"""Remove secrets from text that is logged, stored as an error or returned.
 
-Two nets. What looks like a secret is cut out wherever it stands: our own keys by how they begin,
-passwords in addresses, values behind names that mean a secret. And what this process was told is
-one is cut out however it looks.
+Two methods: patterns (our own keys by their prefix, passwords in URLs, values after names that mean
+a secret), and the secrets registered in this process, whatever they look like.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 HIDDEN: Final = "[hidden]"
-# Shorter ones would be found in half of all texts.
+# Shorter secrets would occur in ordinary text.
 _MIN_LENGTH: Final = 8
 _MAX_SECRETS: Final = 10_000
-# Every repetition has a bound: texts come from anywhere, and none may take long.
+# All repetitions are bounded, so that untrusted text takes linear time.
 _KEYWORD: Final = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|api[-_]?key|access[-_]?key"
     r"|authorization|cookie|penstock_session)"
@@ -38,7 +37,7 @@ _told: dict[str, None] = {}
 
 
 def register_secret(secret: str) -> None:
-    """From now on this text is a secret of this process."""
+    """Redact this text from now on."""
     if len(secret) >= _MIN_LENGTH and len(_told) < _MAX_SECRETS:
         _told[secret] = None
 
@@ -53,7 +52,7 @@ def redacted(text: str) -> str:
 
 
 def redacted_values(value: Any) -> Any:
-    """The same of every text in it; what stands under the name of a secret is one."""
+    """Redact all texts in a value, and values under names that mean a secret."""
     if isinstance(value, str):
         return redacted(value)
     if isinstance(value, Mapping):
