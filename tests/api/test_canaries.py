@@ -27,11 +27,12 @@ from penstock.model.errors import PermanentError, Unavailable
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits, each
-from penstock.model.ports import Context
+from penstock.model.ports import Context, Receivers
 from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.store.jobs import jobs
+from penstock.store.webhooks import StoredReceivers
 from penstock.wiring import database_addresses, open_runtime
 
 PASSWORD = "canary-Passw0rd-Xy7q"
@@ -244,11 +245,12 @@ async def leak_in_webhooks(
     await client.post(f"/api/webhooks/{endpoint}/test")
     await tell(bench.runtime)
     await bench.work()
-    right, fetchers = bench.runtime.sealer, bench.runtime.fetchers
-    object.__setattr__(bench.runtime, "sealer", Sealer(lambda: PASSWORD))
+    ports, fetchers = bench.runtime.ports, bench.runtime.fetchers
+    keyless = StoredReceivers(bench.runtime.db, Sealer(lambda: PASSWORD))
+    object.__setattr__(bench.runtime, "ports", {**ports, Receivers: keyless})
     await all_due(bench.runtime)
     await bench.work()
-    object.__setattr__(bench.runtime, "sealer", right)
+    object.__setattr__(bench.runtime, "ports", ports)
     leaky = {purpose: LeakyFetch(canaries) for purpose in FetchPurpose}
     object.__setattr__(bench.runtime, "fetchers", leaky)
     await all_due(bench.runtime)
