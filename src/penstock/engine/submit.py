@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -47,6 +48,9 @@ class Order:
     content_sha256: str = ""
     # The caller processes the job itself, so it does not wait in the queue.
     at_once: bool = False
+    # Created by the system itself (deliveries, schedules): internal pipelines and standing jobs are
+    # allowed, and the job is neither delayed nor refused by the load of the queue.
+    internal: bool = False
     # The origin of a repeated job: `job:<id>` or `dead-letter:<id>`.
     made_from: str = ""
 
@@ -72,14 +76,18 @@ async def submit(
         known = await replay(conn, key_of, order.idempotency_key, digest)
         if known is not None:
             return Receipt(UUID(orjson.loads(known.body)["jobId"]), known.body, "", replayed=True)
-    pipeline = submitted_pipeline(runtime, order.pipeline)
+    if order.internal:
+        pipeline = runtime.pipeline(order.pipeline)
+    else:
+        pipeline = submitted_pipeline(runtime, order.pipeline)
     config = valid_config(pipeline, order)
     traits = pipeline.traits(config)
-    if traits.standing and not runtime.settings.test_pipelines:
+    if traits.standing and not order.internal and not runtime.settings.test_pipelines:
         raise BadInput("INVALID_CONFIG", "Jobs that never end are not submitted.")
     await require_profile(conn, who.org_id, traits)
     queue = await runtime.queue.look(conn)
-    delay = None if order.at_once or traits.standing else _verdict(runtime, queue, who)
+    is_exempt = order.at_once or order.internal or traits.standing
+    delay = None if is_exempt else _verdict(runtime, queue, who)
     # No await since the look: concurrent submits see each other's jobs.
     if not traits.standing:
         runtime.queue.joined(delayed=delay is not None or order.due_at is not None)
@@ -88,10 +96,7 @@ async def submit(
         until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
         order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
     file = await file_of_order(runtime, conn, who, pipeline, order)
-    rows = None if traits.needs_full_input else pipeline.inline(config)
-    if rows is not None and not 0 < len(rows) <= MAX_INLINE_ROWS:
-        rows = None
-    job = _new_job(who, order, pipeline, config, file, rows, delay)
+    job = _new_job(who, order, pipeline, config, file, _inline(pipeline, config, traits), delay)
     await jobs.add_job(conn, job)
     answer: dict[str, Any] = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
     if delay is not None:
@@ -101,6 +106,15 @@ async def submit(
         accepted = Answer(202, body)
         await remember(conn, key_of, order.idempotency_key, digest, accepted, job.id)
     return Receipt(job.id, body, job.lane)
+
+
+def _inline(pipeline: Pipeline, config: Any, traits: Traits) -> Sequence[Row] | None:
+    """Rows that are written with the job; None: an ingest reads them. A standing job may have none:
+    its items are added later."""
+    rows = None if traits.needs_full_input else pipeline.inline(config)
+    if rows is None or len(rows) > MAX_INLINE_ROWS or not (rows or traits.standing):
+        return None
+    return rows
 
 
 def submitted_pipeline(runtime: Runtime, name: str) -> Pipeline:
@@ -193,7 +207,7 @@ def stages_of(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     """Ingest, the pipeline's stages, and finish. A job without rows to read skips the ingest."""
     stages = pipeline.stages(config)
     before = shares_before([stage.share for stage in stages])
-    out = [] if rows else [NewStage(INGEST, "ingest", "ingest", ready=True)]
+    out = [] if rows is not None else [NewStage(INGEST, "ingest", "ingest", ready=True)]
     for place, stage in enumerate(stages):
         waiting = len(rows) if rows and place == 0 else 0
         ready = waiting > 0

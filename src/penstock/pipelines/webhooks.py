@@ -35,6 +35,7 @@ from penstock.model.pipeline import (
     Item,
     Job,
     Pipeline,
+    Row,
     RowBatch,
     Stage,
     Traits,
@@ -66,6 +67,10 @@ class Webhooks(Pipeline):
 
     def traits(self, config: Any) -> Traits:
         return Traits(standing=True)
+
+    def inline(self, config: Any) -> Sequence[Row]:
+        """None: deliveries are added by the outbox."""
+        return ()
 
     async def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None

@@ -12,16 +12,16 @@ from uuid import UUID
 
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.follow import follow
-from penstock.model.fairness import PRIORITIES, lane_of
+from penstock.engine.submit import Order, submit
+from penstock.model.fairness import PRIORITIES
 from penstock.model.ids import new_id
 from penstock.model.network.webhooks import PIPELINE
 from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.model.ticket import Ticket
 from penstock.store import outbox
+from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import jobs
 from penstock.store.jobs.followers import EventRange
-from penstock.store.jobs.jobs import FINISH, NewJob, NewStage
 from penstock.store.jobs.transitions import JobMove, NewChild, write_moves
 from penstock.store.outbox import Maker, NewDelivery
 
@@ -108,20 +108,13 @@ class Outbox:
     async def _new_stream(self, conn: Connection, maker: Maker) -> UUID:
         org_id, user_id = maker
         name, plan = await outbox.org_of(conn, org_id)
-        pipeline = self._runtime.pipeline(PIPELINE)
-        stages = [
-            NewStage(place, "items", stage.name)
-            for place, stage in enumerate(pipeline.stages(pipeline.Config()))
-        ]
-        job = NewJob(
-            id=new_id(), org_id=org_id, user_id=user_id, pipeline=PIPELINE, config="{}",
-            lane=lane_of(plan, name), priority=PRIORITIES["high"],
-            stages=[*stages, NewStage(FINISH, "finish", "finish")], name="Webhook deliveries",
-            standing=True, rows=(), told={"pipeline": PIPELINE, "name": "Webhook deliveries"},
-        )  # fmt: skip
-        await jobs.add_job(conn, job)
-        await outbox.add_stream(conn, job.id, maker)
-        return job.id
+        who = Principal(user_id, org_id, "", "member", name, plan)
+        order = Order(
+            PIPELINE, priority=PRIORITIES["high"], name="Webhook deliveries", internal=True
+        )
+        receipt = await submit(self._runtime, conn, who, order)
+        await outbox.add_stream(conn, receipt.job_id, maker)
+        return receipt.job_id
 
 
 def _is_ending(state: str) -> bool:
