@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from penstock.accounts.bootstrap import bootstrap
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.app.bulk_operations import BulkService
 from penstock.blobs.local import LocalBlobs
@@ -39,7 +40,6 @@ from penstock.model.ports import JobRows, Products, Profiles, Receivers, Service
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
-from penstock.store.bootstrap import bootstrap
 from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles
 from penstock.store.database import Database
 from penstock.store.effects import WRITERS

@@ -79,7 +79,7 @@ async def test_a_file_that_is_gone_is_said_so(
     async with db.acquire() as conn:
         await runtime.blobs.remove(await conn.fetchval("SELECT blob_key FROM files"))
     problem = refused(await client.post(f"/api/jobs/{job}/clone"), 404, "FILE_NOT_FOUND")
-    assert "gone" in problem.detail
+    assert "deleted" in problem.detail
     async with db.acquire() as conn:
         assert await conn.fetchval("SELECT count(*) FROM jobs") == 1
 

@@ -77,7 +77,7 @@ async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: R
     assert cli("jobs", "cancel", str(job)).stdout == "cancelled\n"
     for action in ("pause", "resume"):
         said = cli("jobs", action, str(job), code=1).stderr
-        assert f"The job is cancelled, which leaves nothing to {action}." in said
+        assert f"The job is cancelled: there is nothing to {action}." in said
     async with engine.db.acquire() as conn:
         audited = await conn.fetch(
             "SELECT action FROM audit WHERE target = $1 ORDER BY id", f"job:{job}"
@@ -93,7 +93,7 @@ async def test_a_priority_is_changed(cli: Cli, engine: Runtime) -> None:
     said = cli("jobs", "priority", str(job), "urgent", code=2).stderr
     assert said == "penstock: 'urgent' is no priority: use 0 to 100, or high, medium, low.\n"
     cli("jobs", "cancel", str(job))
-    assert "decides nothing any more" in cli("jobs", "priority", str(job), "1", code=1).stderr
+    assert "has no effect any more" in cli("jobs", "priority", str(job), "1", code=1).stderr
 
 
 async def test_failed_items_run_again(cli: Cli, engine: Runtime) -> None:

@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.cli.conftest import Cli, environment
 
+from penstock.accounts.bootstrap import FIRST_ORG
 from penstock.cli.local_session import local_admin
 from penstock.cli.operate.top_screen import duration
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, submit
 from penstock.engine.worker.loop import Worker
 from penstock.settings import Settings
-from penstock.store.bootstrap import FIRST_ORG
 from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.wiring import open_runtime
 

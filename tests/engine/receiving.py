@@ -17,8 +17,9 @@ from tests.guards.servers import Seen, answering, serving
 
 from penstock.engine.runtime import Runtime
 from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import Caller
 from penstock.webhooks import endpoints
-from penstock.webhooks.endpoints import Made, Wanted
+from penstock.webhooks.endpoints import EndpointSecret, EndpointSettings
 from penstock.webhooks.outbox import Outbox
 
 
@@ -87,10 +88,11 @@ async def receiving() -> AsyncIterator[Receiver]:
         yield receiver
 
 
-async def subscribe(runtime: Runtime, who: Principal, url: str, *events: str) -> Made:
-    wanted = await endpoints.checked(runtime, Wanted(url, events=events or None))
+async def subscribe(runtime: Runtime, who: Principal, url: str, *events: str) -> EndpointSecret:
+    settings = EndpointSettings(url, events=events or None)
+    checked = await endpoints.check_settings(runtime, settings)
     async with runtime.db.transaction() as conn:
-        return await endpoints.create(runtime, conn, who.org_id, who.user_id, wanted)
+        return await endpoints.create(runtime, conn, Caller(who), checked)
 
 
 async def past_all(runtime: Runtime) -> None:

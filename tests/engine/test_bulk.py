@@ -13,6 +13,7 @@ from tests.fixtures import MakePrincipal
 
 from penstock.app import bulk, bulk_operations
 from penstock.app.bulk_operations import BulkConfig, BulkService, go_on
+from penstock.app.job_control import state_of
 from penstock.engine import ending, reprocess
 from penstock.engine.failpoints import Failpoints
 from penstock.model.bulk import BulkAction, JobFilter, percent
@@ -65,7 +66,7 @@ async def audited(tried: Tried, target: str) -> list[str]:
 
 
 async def states(tried: Tried, *job_ids: UUID) -> list[str]:
-    return [bulk.seen_state(await tried.job(job_id)) for job_id in job_ids]
+    return [state_of(await tried.job(job_id)) for job_id in job_ids]
 
 
 async def test_every_action(tried: Tried, start: Start) -> None:

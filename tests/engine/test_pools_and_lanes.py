@@ -121,8 +121,8 @@ async def test_nothing_of_a_paused_lane_is_claimed(tried: Tried, principal: Make
         shown = {one["lane"]: one for one in await lanes.list_lanes(conn)}
         assert shown["priority.rich"]["paused"]
         assert shown["priority.rich"]["jobs"] == 1
-        assert await lanes.resume(conn, "priority.rich", rich.user_id)
-        assert not await lanes.resume(conn, "priority.rich", rich.user_id)
+        assert await lanes.resume(conn, "priority.rich")
+        assert not await lanes.resume(conn, "priority.rich")
     (job,) = await tried.finish(in_lane)
     assert job["done"] == 5
     await tried.is_clean()
@@ -147,13 +147,13 @@ async def test_a_job_cancelled_in_a_paused_lane_still_ends(
 async def test_an_orgs_own_cap_holds(tried: Tried, principal: MakePrincipal) -> None:
     capped = await principal("capped")
     async with tried.runtime.db.transaction() as conn:
-        await accounts.set_org(conn, "capped", None, 2, None, by_user=capped.user_id)
+        await accounts.change_org(conn, capped.org_id, None, 2, None)
     for _ in range(4):
         await tried.send({"rows": 200, "inline": False}, who=capped)
     worker = _hand(tried)
     assert [await worker._claim() is not None for _ in range(4)] == [True, True, False, False]
     async with tried.runtime.db.transaction() as conn:
-        after = await accounts.set_org(conn, "capped", "basic", 0, True, by_user=capped.user_id)
+        after = await accounts.change_org(conn, capped.org_id, "basic", 0, True)
     assert (after["plan"], after["weight"], after["max_slices"]) == ("basic", 1, None)
     assert await worker._claim() is not None
 

@@ -31,11 +31,12 @@ from penstock.model.ports import Receivers
 from penstock.model.ports import Sealer as SealerPort
 from penstock.settings import Settings
 from penstock.store import webhooks as store
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import from_json
 from penstock.store.webhooks import StoredReceivers
 from penstock.webhooks import endpoints
 from penstock.webhooks.cleanup import WebhookKeeper
-from penstock.webhooks.endpoints import Checked, Wanted
+from penstock.webhooks.endpoints import EndpointSettings
 from penstock.webhooks.outbox import Outbox, OutboxConfig
 
 pytestmark = pytest.mark.slow
@@ -116,15 +117,13 @@ async def test_after_a_rotation_both_secrets_sign(bench: Bench, receiver: Receiv
     runtime = bench.runtime
     made = await subscribe(runtime, bench.who, receiver.url)
     async with runtime.db.transaction() as conn:
-        fresh = await endpoints.rotate(runtime, conn, made.id, overlap_hours=1)
-    assert fresh is not None
+        fresh = await endpoints.rotate(runtime, conn, Caller(bench.who), made.id, overlap_hours=1)
     await run_job(bench)
     await deliver(bench)
     receiver.got[0].verified(made.secret)
     receiver.got[0].verified(fresh.secret)
     async with runtime.db.transaction() as conn:
-        last = await endpoints.rotate(runtime, conn, made.id, overlap_hours=0)
-    assert last is not None
+        last = await endpoints.rotate(runtime, conn, Caller(bench.who), made.id, overlap_hours=0)
     await run_job(bench)
     await deliver(bench)
     receiver.got[1].verified(last.secret)
@@ -263,8 +262,8 @@ async def test_410_disables(bench: Bench, receiver: Receiver) -> None:
     await run_job(bench)
     await deliver(bench)
     async with runtime.db.acquire() as conn:
-        endpoint = await store.get_endpoint(conn, made.id)
-    assert (endpoint["enabled"], endpoint["disabled_reason"]) == (
+        endpoint = await endpoints.get_endpoint(conn, made.id)
+    assert (endpoint.enabled, endpoint.disabled_reason) == (
         False,
         "The receiver answered 410 Gone",
     )
@@ -291,13 +290,12 @@ async def test_410_of_an_old_url_leaves_the_new_one_alone(bench: Bench, receiver
         turn = asyncio.create_task(worker.run_once())
         while not receiver.got:
             await asyncio.sleep(0.01)
-        async with runtime.db.transaction() as conn:
-            moved = await endpoints.checked(runtime, Wanted(url=receiver.url + "&moved=1"))
-            assert await endpoints.change(conn, made.id, moved)
+        moved = EndpointSettings(url=receiver.url + "&moved=1")
+        await endpoints.change(runtime, runtime.db.transaction, Caller(bench.who), made.id, moved)
         receiver.lets_go.set()
         await turn
     async with runtime.db.acquire() as conn:
-        assert (await store.get_endpoint(conn, made.id))["enabled"]
+        assert (await endpoints.get_endpoint(conn, made.id)).enabled
 
 
 async def test_a_deleted_endpoint_drops_what_was_on_its_way(
@@ -342,13 +340,12 @@ async def test_redeliver_sends_the_same_id(bench: Bench, receiver: Receiver) -> 
 
     async def again() -> None:
         async with runtime.db.transaction() as conn:
-            found = await store.get_delivery(conn, row["id"])
-            await endpoints.redeliver(runtime, conn, found, bench.who.user_id)
+            await endpoints.redeliver(runtime, conn, Caller(bench.who), row["id"])
 
     with pytest.raises(PermanentError, match="disabled"):
         await again()
-    async with runtime.db.transaction() as conn:
-        await endpoints.change(conn, made.id, Checked(enabled=True))
+    enabled = EndpointSettings(enabled=True)
+    await endpoints.change(runtime, runtime.db.transaction, Caller(bench.who), made.id, enabled)
     await again()
     assert [letter["state"] for letter in await letters(runtime)] == ["reprocessed"]
     with pytest.raises(PermanentError, match="on its way"):
@@ -375,7 +372,7 @@ async def test_a_letter_of_a_delivery_is_run_again_as_that_delivery(
     while await all_due(runtime):
         await bench.work()
     [letter] = await letters(runtime)
-    asked = dead_letters.Asked(bench.who)
+    asked = Caller(bench.who)
     async with runtime.db.transaction() as conn:
         receipt = await dead_letters.reprocess(runtime, conn, asked, UUID(str(letter["id"])))
     assert receipt.job_id == letter["job_id"]
@@ -392,8 +389,7 @@ async def test_a_test_goes_the_way_of_all_deliveries(bench: Bench, receiver: Rec
     runtime = bench.runtime
     made = await subscribe(runtime, bench.who, receiver.url)
     async with runtime.db.transaction() as conn:
-        endpoint = await store.get_endpoint(conn, made.id)
-        delivery_id = await endpoints.ask_test(conn, endpoint)
+        delivery_id = await endpoints.send_test(conn, Caller(bench.who), made.id)
     await deliver(bench)
     [got] = receiver.got
     assert got.verified(made.secret)["type"] == "webhook.test"
@@ -420,8 +416,7 @@ async def test_streams_stay_outside_depth_and_end_when_they_have_enough(
     # Sent again, an old one goes on for as long as that takes.
     row = (await deliveries(runtime, made.id))[0]
     async with runtime.db.transaction() as conn:
-        found = await store.get_delivery(conn, row["id"])
-        await endpoints.redeliver(runtime, conn, found, bench.who.user_id)
+        await endpoints.redeliver(runtime, conn, Caller(bench.who), row["id"])
     await bench.work()
     assert (await WebhookKeeper(runtime).run_once()).ended == 1
     assert len(receiver.got) == 3
@@ -444,8 +439,7 @@ async def test_a_job_of_deliveries_that_somebody_cancels(bench: Bench, receiver:
     await deliver(bench)
     assert len(receiver.got) == 1
     async with runtime.db.transaction() as conn:
-        found = await store.get_delivery(conn, row["id"])
-        await endpoints.redeliver(runtime, conn, found, bench.who.user_id)
+        await endpoints.redeliver(runtime, conn, Caller(bench.who), row["id"])
     await bench.work()
     assert len(receiver.got) == 2
     assert {row["state"] for row in await deliveries(runtime, made.id)} == {"delivered"}

@@ -142,6 +142,45 @@ def words_of_the_past(root: Path) -> Counts:
     return +found
 
 
+# Where a change is decided, its entry in the audit log is written, too.
+_MAY_AUDIT = re.compile(r"(app|accounts|webhooks)/|store/accounts/audit_log\.py$")
+
+
+def audit_calls(root: Path) -> Counts:
+    base = source(root)
+    found: Counter[str] = Counter()
+    for path in files(base, "**/*.py"):
+        place = path.relative_to(base).as_posix()
+        if _MAY_AUDIT.match(place):
+            continue
+        found[place] += sum(
+            isinstance(node, ast.Call) and _name_of(node.func) == "audit"
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        )
+    return +found
+
+
+def _name_of(called: ast.expr) -> str:
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+# Modules between the store and the surfaces that may read records by column.
+_MAY_INDEX_ROWS = re.compile(r"(store|supervisor|brokers)/")
+_INDEXED_ROW = re.compile(r"\brow\[\"")
+
+
+def indexed_rows(root: Path) -> Counts:
+    base = source(root)
+    found: Counter[str] = Counter()
+    for path in files(base, "**/*.py"):
+        place = path.relative_to(base).as_posix()
+        if not _MAY_INDEX_ROWS.match(place):
+            found[place.partition("/")[0]] += len(_INDEXED_ROW.findall(path.read_text("utf-8")))
+    return +found
+
+
 RULES = (
     Rule(
         "files per folder",
@@ -164,6 +203,17 @@ RULES = (
         "The engine's SQL names no key of a pipeline's documents: give what it needs a column with"
         " a generic name, or move the statement to store/effects/ or the catalog's files.",
         document_keys_in_sql,
+    ),
+    Rule(
+        "audit entries outside of use cases",
+        "Only app/, accounts/ and webhooks/ write the audit log: let the route or command call a"
+        " use case there, which makes the change and audits it.",
+        audit_calls,
+    ),
+    Rule(
+        "records indexed outside of store",
+        "Let functions of store/ return frozen dataclasses, and read their fields.",
+        indexed_rows,
     ),
     Rule(
         "words to avoid",

@@ -22,6 +22,12 @@ _VIOLATIONS = {
     "keys of pipelines' documents in SQL": (
         "src/penstock/store/sql/claims.sql", "SELECT n->'brief' FROM t", "claims.sql", 1,
     ),
+    "audit entries outside of use cases": (
+        "src/penstock/api/one.py", "await accounts.audit(conn)", "api/one.py", 1,
+    ),
+    "records indexed outside of store": (
+        "src/penstock/api/one.py", "row[\"id\"], row[\"name\"]", "api", 2,
+    ),
     "words to avoid": ("docs/page.md", "Whoever asks, nobody answers.", "nobody", 1),
 }  # fmt: skip
 
@@ -62,6 +68,8 @@ def test_a_violation_is_counted(name: str, checkout: Path) -> None:
         ("src/penstock/store/sql/effects/upsert.sql", "SELECT n->'brief' FROM t"),
         ("src/penstock/store/sql/products.sql", "SELECT n->>'title' FROM t"),
         ("src/penstock/store/sql/jobs.sql", "SELECT error->>'code' FROM t -- not n->'brief'"),
+        ("src/penstock/app/undo.py", "await audit(conn)"),
+        ("src/penstock/store/rows.py", 'row["id"]'),
         ("src/penstock/web/dist/page.js", "nobody"),
         ("docs/page.md", "A clean breathalyser."),
     ],

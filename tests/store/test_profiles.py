@@ -36,7 +36,7 @@ async def test_versions_are_kept_and_the_latest_is_found(
         assert first["currency"] == "H1"
         assert await profiles.delete(conn, mine.org_id, "acme")
         assert not await profiles.delete(conn, mine.org_id, "acme")
-        assert await profiles.listed(conn, mine.org_id) == []
+        assert await profiles.list_profiles(conn, mine.org_id) == []
         assert await profiles.save(conn, mine.org_id, mine.user_id, "acme", {}) == 3
 
 

@@ -266,7 +266,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a job
-         * @description What runs is finished, nothing more starts. Pausing twice is the same as once.
+         * @description What runs is finished; nothing more starts. A job that is paused already stays paused.
          */
         post: operations["pauseJob"];
         delete?: never;
@@ -286,7 +286,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a job
-         * @description A job that is not paused just goes on.
+         * @description A job that is not paused stays as it is.
          */
         post: operations["resumeJob"];
         delete?: never;
@@ -475,7 +475,7 @@ export interface paths {
         };
         /**
          * List fields
-         * @description What a column may be mapped to.
+         * @description The fields that a column may be mapped to.
          */
         get: operations["listFields"];
         put?: never;
@@ -520,14 +520,14 @@ export interface paths {
         get: operations["showProfile"];
         /**
          * Save a profile
-         * @description A new version under this name. Files with the columns it was made for find it by
-         *     themselves.
+         * @description Save a new version under this name. Files with the columns that it was made for use it
+         *     without being asked to.
          */
         put: operations["saveProfile"];
         post?: never;
         /**
          * Delete a profile
-         * @description Files no longer find it. Jobs that ran with it keep what they know.
+         * @description No file uses it any more. Jobs that ran with it keep their copy.
          */
         delete: operations["deleteProfile"];
         options?: never;
@@ -948,7 +948,7 @@ export interface paths {
         };
         /**
          * List lanes
-         * @description Every lane with its live jobs (counted up to 20,000 in all), and which stand still.
+         * @description Every lane with its live jobs (counted up to 20,000 in all) and whether it is paused.
          */
         get: operations["listLanes"];
         put?: never;
@@ -1298,7 +1298,8 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description Your org's, oldest first; every org's for an admin. Secrets are never shown again.
+         * @description Your org's, oldest first; for an admin, every org's or those of `org`. Secrets are never
+         *     shown again.
          */
         get: operations["listWebhooks"];
         put?: never;
@@ -1324,22 +1325,22 @@ export interface paths {
         };
         /**
          * Show a webhook
-         * @description Where it posts to, which events, and how it fares.
+         * @description Its URL, its events and its state.
          */
         get: operations["showWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing is sent there any more, what is on its way included; its secret is forgotten.
+         * @description Nothing more is sent there, deliveries under way included; its secret is deleted.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description What is on its way goes to the new URL from its next try on. Enabling it takes up no event
-         *     that came while it was disabled.
+         * @description Deliveries under way go to the new URL from their next try on. Events that happened while it
+         *     was disabled are not sent after it is enabled.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -1376,7 +1377,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test
-         * @description An event `webhook.test` goes the way of every other: signed, tried again, in the log.
+         * @description The event `webhook.test` is delivered as every other: signed, retried, logged.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1394,8 +1395,8 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description The log, newest first, for who made the webhook, for admins, and for all where an org shares
-         *     its jobs.
+         * @description The log, newest first: for the user who created the webhook, for admins, and for all users of
+         *     an org that shares its jobs.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -1415,7 +1416,7 @@ export interface paths {
         };
         /**
          * Show a delivery
-         * @description With every try, what the receiver said, and what is posted.
+         * @description With every try, the answers of the receiver, and the message.
          */
         get: operations["showDelivery"];
         put?: never;
@@ -2846,11 +2847,8 @@ export interface components {
             source: string;
             /** Fingerprint */
             fingerprint?: string | null;
-            /**
-             * Columns
-             * @default {}
-             */
-            columns: {
+            /** Columns */
+            columns?: {
                 [key: string]: components["schemas"]["ColumnRuleShape"];
             };
             /** Decimal */
@@ -2910,12 +2908,12 @@ export interface components {
             org: string;
             /**
              * Userid
-             * @description Who made it: it is told of the jobs they may see.
+             * @description Its creator: events of this user's jobs are sent.
              */
             userId: number;
             /**
              * Url
-             * @description For those who may not change it the host only: `https://host/…`.
+             * @description Callers who may not change it see only the host: `https://host/…`.
              */
             url: string;
             /** Description */
@@ -2926,12 +2924,12 @@ export interface components {
             enabled: boolean;
             /**
              * Disabledreason
-             * @description If nobody did it on purpose.
+             * @description Why it was disabled automatically.
              */
             disabledReason: string | null;
             /**
              * Oldsecretuntil
-             * @description Until then the old one signs, too.
+             * @description Until then the old secret signs, too.
              */
             oldSecretUntil: string | null;
             /**
@@ -3679,11 +3677,8 @@ export interface components {
             source: string;
             /** Fingerprint */
             fingerprint?: string | null;
-            /**
-             * Columns
-             * @default {}
-             */
-            columns: {
+            /** Columns */
+            columns?: {
                 [key: string]: components["schemas"]["ColumnRuleShape"];
             };
             /** Decimal */
@@ -4212,12 +4207,12 @@ export interface components {
             org: string;
             /**
              * Userid
-             * @description Who made it: it is told of the jobs they may see.
+             * @description Its creator: events of this user's jobs are sent.
              */
             userId: number;
             /**
              * Url
-             * @description For those who may not change it the host only: `https://host/…`.
+             * @description Callers who may not change it see only the host: `https://host/…`.
              */
             url: string;
             /** Description */
@@ -4228,12 +4223,12 @@ export interface components {
             enabled: boolean;
             /**
              * Disabledreason
-             * @description If nobody did it on purpose.
+             * @description Why it was disabled automatically.
              */
             disabledReason: string | null;
             /**
              * Oldsecretuntil
-             * @description Until then the old one signs, too.
+             * @description Until then the old secret signs, too.
              */
             oldSecretUntil: string | null;
             /**
@@ -4583,6 +4578,11 @@ export interface operations {
                      * @default
                      */
                     name?: string;
+                    /**
+                     * Dueat
+                     * @description Begin no sooner, within a year. A time that has passed: at once.
+                     */
+                    dueAt?: string | null;
                 };
                 /**
                  * @example {
@@ -4623,11 +4623,21 @@ export interface operations {
                      */
                     name?: string;
                     /**
+                     * Dueat
+                     * @description Begin no sooner, within a year. A time that has passed: at once.
+                     */
+                    dueAt?: string | null;
+                    /**
                      * Fileid
                      * @description A file uploaded before.
                      * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
                      */
                     fileId?: string | null;
+                    /**
+                     * Fileids
+                     * @description Or several of them, in order, for a pipeline that takes several.
+                     */
+                    fileIds?: string[] | null;
                     /**
                      * Path
                      * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
@@ -4857,6 +4867,11 @@ export interface operations {
                      * @default
                      */
                     name?: string;
+                    /**
+                     * Dueat
+                     * @description Begin no sooner, within a year. A time that has passed: at once.
+                     */
+                    dueAt?: string | null;
                 };
                 /**
                  * @example {
@@ -4897,11 +4912,21 @@ export interface operations {
                      */
                     name?: string;
                     /**
+                     * Dueat
+                     * @description Begin no sooner, within a year. A time that has passed: at once.
+                     */
+                    dueAt?: string | null;
+                    /**
                      * Fileid
                      * @description A file uploaded before.
                      * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
                      */
                     fileId?: string | null;
+                    /**
+                     * Fileids
+                     * @description Or several of them, in order, for a pipeline that takes several.
+                     */
+                    fileIds?: string[] | null;
                     /**
                      * Path
                      * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
@@ -9603,6 +9628,8 @@ export interface operations {
     listProfiles: {
         parameters: {
             query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -9731,6 +9758,8 @@ export interface operations {
     showProfile: {
         parameters: {
             query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
                 /** @description Unset: the latest. */
                 version?: number | null;
             };
@@ -9861,7 +9890,10 @@ export interface operations {
     };
     saveProfile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
@@ -10119,7 +10151,10 @@ export interface operations {
     };
     deleteProfile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
                 "Penstock-Version"?: components["parameters"]["Version"];
@@ -10181,6 +10216,7 @@ export interface operations {
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
             422: {
                 headers: {
@@ -15528,7 +15564,7 @@ export interface operations {
     showOrg: {
         parameters: {
             query?: {
-                /** @description Another one than yours, for admins. */
+                /** @description Name of another org, for admins. */
                 org?: string;
             };
             header?: {
@@ -15658,7 +15694,7 @@ export interface operations {
     changeOrg: {
         parameters: {
             query?: {
-                /** @description Another one than yours, for admins. */
+                /** @description Name of another org, for admins. */
                 org?: string;
             };
             header?: {
@@ -16243,6 +16279,8 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -16364,7 +16402,10 @@ export interface operations {
     };
     createWebhook: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
             header?: {
                 /** @description The same request with the same key is done once, and answered the same. */
                 "Idempotency-Key"?: string | null;

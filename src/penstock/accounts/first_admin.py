@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.accounts.bootstrap import FIRST_ORG
 from penstock.accounts.passwords import generate_password, hash_password, require_good
 from penstock.settings import Settings
-from penstock.store.accounts import accounts, sessions
-from penstock.store.bootstrap import FIRST_ORG, one_at_a_time
+from penstock.store.accounts import accounts, sessions, users
+from penstock.store.accounts.audit_log import audit
 from penstock.store.database import Connection
 
 
@@ -32,13 +33,11 @@ async def ensure_admin_can_sign_in(
     require_good(password, settings.admin_email)
     hashed = await hash_password(password)
     async with conn.transaction():
-        await one_at_a_time(conn)
+        await users.lock_admins(conn)
         if await sessions.some_admin_can_sign_in(conn):
             return None
         org = await accounts.ensure_org(conn, FIRST_ORG)
         user = await accounts.ensure_user(conn, org["id"], settings.admin_email, "admin")
         await sessions.set_password(conn, user["id"], org["id"], hashed)
-        await accounts.audit(
-            conn, org["id"], user["id"], "user.reset_password", f"user:{user['id']}"
-        )
+        await audit(conn, org["id"], user["id"], "user.reset_password", f"user:{user['id']}")
     return FirstAdmin(user["email"], None if configured else password)

@@ -11,15 +11,16 @@ from penstock.accounts import passwords
 from penstock.model.errors import NotAllowed, RateLimited
 from penstock.model.text.emails import fold_email
 from penstock.settings import Settings
-from penstock.store.accounts import accounts, sessions
+from penstock.store.accounts import sessions
 from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import audit
 from penstock.store.accounts.sessions import Lifetime, TryLimits, TrySubject
 from penstock.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """From where, and with what."""
+class Client:
+    """The address and the user agent of a request."""
 
     ip: str | None
     agent: str = ""
@@ -32,10 +33,10 @@ class SignedIn:
 
 
 async def sign_in(
-    settings: Settings, db: Database, email: str, password: str, caller: Caller
+    settings: Settings, db: Database, email: str, password: str, client: Client
 ) -> SignedIn:
     """A new session, never one that was there before."""
-    tried = await _begin_try(settings, db, email, caller)
+    tried = await _begin_try(settings, db, email, client)
     async with db.acquire() as conn:
         known = await sessions.password_of(conn, email)
     if not await passwords.matches(password, None if known is None else known.hash):
@@ -49,20 +50,20 @@ async def sign_in(
     async with db.scoped(who.scope) as conn:
         if fresh is not None:
             await sessions.set_password(conn, who.user_id, who.org_id, fresh)
-        token = await sessions.add_session(conn, who, lifetime, ip=caller.ip, agent=caller.agent)
-        await accounts.audit(
-            conn, who.org_id, who.user_id, "session.create", f"user:{who.user_id}", ip=caller.ip,
-            after={"agent": caller.agent[:200]},
+        token = await sessions.add_session(conn, who, lifetime, ip=client.ip, agent=client.agent)
+        await audit(
+            conn, who.org_id, who.user_id, "session.create", f"user:{who.user_id}", ip=client.ip,
+            after={"agent": client.agent[:200]},
         )  # fmt: skip
     return SignedIn(who, token)
 
 
 async def confirm(
-    settings: Settings, db: Database, who: Principal, password: str, caller: Caller
+    settings: Settings, db: Database, who: Principal, password: str, client: Client
 ) -> None:
     """The one who asks must know the password, for what a borrowed session must not do. Strangers'
     tries on the account do not count here."""
-    tried = await _begin_try(settings, db, who.email, caller, signed_in=True)
+    tried = await _begin_try(settings, db, who.email, client, signed_in=True)
     async with db.acquire() as conn:
         known = await sessions.password_of(conn, who.email)
     if not await passwords.matches(password, None if known is None else known.hash):
@@ -72,14 +73,14 @@ async def confirm(
 
 
 async def _begin_try(
-    settings: Settings, db: Database, email: str, caller: Caller, *, signed_in: bool = False
+    settings: Settings, db: Database, email: str, client: Client, *, signed_in: bool = False
 ) -> TrySubject:
-    tried = TrySubject(account_of(email), _subject("network", network_of(caller.ip)))
+    tried = TrySubject(account_of(email), _subject("network", network_of(client.ip)))
     limits = TryLimits(
         settings.sign_in_failures,
         None if signed_in else settings.sign_in_failures_account,
-        # Callers over a socket file share one name, but are not one network.
-        None if caller.ip is None else settings.sign_in_failures_network,
+        # Clients over a socket file share one name, but are not one network.
+        None if client.ip is None else settings.sign_in_failures_network,
     )
     async with db.transaction() as conn:
         wait_ms = await sessions.begin_try(conn, tried, limits)

@@ -15,18 +15,10 @@ from penstock.accounts.sign_in import account_of
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError
 from penstock.store.accounts import accounts, keys, sessions, users
 from penstock.store.accounts.accounts import SCOPES, Principal
-from penstock.store.bootstrap import one_at_a_time
+from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection
 
 _OF_ROLE = {"admin": SCOPES, "member": ("read", "write"), "viewer": ("read",)}
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Who wants a change, and from where."""
-
-    who: Principal
-    ip: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +30,7 @@ class NewUser:
     password_hash: str | None
 
 
-async def add_user(conn: Connection, asker: Asker, wanted: NewUser) -> Any:
+async def add_user(conn: Connection, caller: Caller, wanted: NewUser) -> Any:
     org = await accounts.find_org(conn, wanted.org)
     taken = PermanentError("ALREADY_EXISTS", f"There is a user {wanted.email!r} already.")
     if await accounts.find_user(conn, wanted.email) is not None:
@@ -50,15 +42,15 @@ async def add_user(conn: Connection, asker: Asker, wanted: NewUser) -> Any:
     if wanted.password_hash is not None:
         await sessions.set_password(conn, user["id"], org["id"], wanted.password_hash)
     told = {"email": user["email"], "role": wanted.role, "org": wanted.org}
-    await _audit(conn, asker, user, "create", after=told)
+    await _audit(conn, caller, user, "create", after=told)
     return await users.get(conn, user["id"])
 
 
 async def change_user(
-    conn: Connection, asker: Asker, user_id: int, role: str | None, disabled: bool | None
+    conn: Connection, caller: Caller, user_id: int, role: str | None, disabled: bool | None
 ) -> Any:
     """What is None stays. Somebody is always left who can give the rights back."""
-    await one_at_a_time(conn)
+    await users.lock_admins(conn)
     before = await _existing(conn, user_id)
     stays_admin = (role or before["role"]) == "admin" and not (
         before["disabled_at"] is not None if disabled is None else disabled
@@ -69,53 +61,53 @@ async def change_user(
     if role is not None and role != before["role"]:
         await users.set_role(conn, user_id, role)
         await _audit(
-            conn, asker, before, "role", before={"role": before["role"]}, after={"role": role}
+            conn, caller, before, "role", before={"role": before["role"]}, after={"role": role}
         )
     if disabled is not None and disabled != (before["disabled_at"] is not None):
         await users.set_disabled(conn, user_id, disabled)
         if disabled:
             await sessions.end_sessions_of(conn, user_id)
-        await _audit(conn, asker, before, "disable" if disabled else "enable")
+        await _audit(conn, caller, before, "disable" if disabled else "enable")
     return await users.get(conn, user_id)
 
 
-async def reset_password(conn: Connection, asker: Asker, user_id: int, hashed: str) -> Any:
+async def reset_password(conn: Connection, caller: Caller, user_id: int, hashed: str) -> Any:
     """Whoever was signed in as that user is out, and who forgot the old one may try again."""
     user = await _existing(conn, user_id)
     await sessions.set_password(conn, user_id, user["org_id"], hashed)
     await sessions.end_sessions_of(conn, user_id)
     await sessions.forgive_account(conn, account_of(user["email"]))
-    await _audit(conn, asker, user, "reset_password")
+    await _audit(conn, caller, user, "reset_password")
     return user
 
 
-async def change_own_password(conn: Connection, asker: Asker, hashed: str) -> None:
+async def change_own_password(conn: Connection, caller: Caller, hashed: str) -> None:
     """All sessions end but the one that asks."""
-    who = asker.who
+    who = caller.who
     await sessions.set_password(conn, who.user_id, who.org_id, hashed)
     await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
     user = {"id": who.user_id, "org_id": who.org_id}
-    await _audit(conn, asker, user, "change_password")
+    await _audit(conn, caller, user, "change_password")
 
 
-async def end_session(conn: Connection, asker: Asker, session_id: UUID) -> None:
+async def end_session(conn: Connection, caller: Caller, session_id: UUID) -> None:
     ended = await sessions.end_session(conn, session_id)
     if ended is None:
         raise no_such_session()
-    await _note_ended(conn, asker, ended["org_id"], ended["user_id"])
+    await _note_ended(conn, caller, ended["org_id"], ended["user_id"])
 
 
-async def end_other_sessions(conn: Connection, asker: Asker) -> None:
-    who = asker.who
+async def end_other_sessions(conn: Connection, caller: Caller) -> None:
+    who = caller.who
     await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
-    await _note_ended(conn, asker, who.org_id, who.user_id, after={"all": True})
+    await _note_ended(conn, caller, who.org_id, who.user_id, after={"all": True})
 
 
 async def _note_ended(
-    conn: Connection, asker: Asker, org_id: int, user_id: int, **told: Any
+    conn: Connection, caller: Caller, org_id: int, user_id: int, **told: Any
 ) -> None:
-    await accounts.audit(
-        conn, org_id, asker.who.user_id, "session.delete", f"user:{user_id}", ip=asker.ip, **told
+    await audit(
+        conn, org_id, caller.who.user_id, "session.delete", f"user:{user_id}", ip=caller.ip, **told
     )
 
 
@@ -127,7 +119,9 @@ class NewKey:
     expires_at: datetime | None = None
 
 
-async def add_key(conn: Connection, asker: Asker, user_id: int, wanted: NewKey) -> tuple[Any, str]:
+async def add_key(
+    conn: Connection, caller: Caller, user_id: int, wanted: NewKey
+) -> tuple[Any, str]:
     """The key's row, and the key itself, for the only time."""
     user = await _existing(conn, user_id)
     possible = _OF_ROLE[user["role"]]
@@ -140,17 +134,27 @@ async def add_key(conn: Connection, asker: Asker, user_id: int, wanted: NewKey) 
         )
     key_id, key = await accounts.add_key(
         conn, user["org_id"], user_id, wanted.name, scopes=sorted(set(scopes), key=SCOPES.index),
-        expires_at=wanted.expires_at, by_user=asker.who.user_id, ip=asker.ip,
+        expires_at=wanted.expires_at,
+    )  # fmt: skip
+    told = {"user": user_id, "name": wanted.name, "scopes": sorted(set(scopes), key=SCOPES.index),
+            "expiresAt": wanted.expires_at}  # fmt: skip
+    await audit(
+        conn, user["org_id"], caller.who.user_id, "key.create", f"key:{key_id}", ip=caller.ip,
+        after=told,
     )  # fmt: skip
     return await keys.get(conn, key_id), key
 
 
-async def revoke_key(conn: Connection, asker: Asker, key_id: int) -> None:
+async def revoke_key(conn: Connection, caller: Caller, key_id: int) -> None:
     """Twice is the same as once."""
     key = await keys.get(conn, key_id)
     if key is None:
         raise no_such_key()
-    await keys.revoke(conn, key, asker.who.user_id, asker.ip)
+    if await keys.revoke(conn, key_id):
+        await audit(
+            conn, key["org_id"], caller.who.user_id, "key.revoke", f"key:{key_id}", ip=caller.ip,
+            before={"user": key["user_id"], "name": key["name"]},
+        )  # fmt: skip
 
 
 async def chosen_password(given: str | None, email: str) -> tuple[str, str]:
@@ -188,8 +192,8 @@ async def _existing(conn: Connection, user_id: int) -> Any:
     return user
 
 
-async def _audit(conn: Connection, asker: Asker, user: Any, verb: str, **told: Any) -> None:
-    await accounts.audit(
-        conn, user["org_id"], asker.who.user_id, f"user.{verb}", f"user:{user['id']}",
-        ip=asker.ip, **told,
+async def _audit(conn: Connection, caller: Caller, user: Any, verb: str, **told: Any) -> None:
+    await audit(
+        conn, user["org_id"], caller.who.user_id, f"user.{verb}", f"user:{user['id']}",
+        ip=caller.ip, **told,
     )  # fmt: skip

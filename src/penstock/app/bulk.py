@@ -1,6 +1,6 @@
-"""Asking for operations over many jobs: counted first, then written down, audited.
+"""Start and abort operations over many jobs, and reprocess one job.
 
-`engine.bulk_service` goes on with them in the background.
+`bulk_operations` carries them out in the background.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from penstock.app.job_control import state_of
 from penstock.engine import reprocess
 from penstock.engine.runtime import Runtime
 from penstock.model.bulk import BulkAction, JobFilter, percent
 from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
-from penstock.model.states import shown_state
-from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import audit
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import bulk, jobs
 from penstock.store.jobs.bulk import NewOperation, Reach
@@ -76,7 +76,7 @@ async def start(
         counted.count, counted=not counted.capped,
     )  # fmt: skip
     await bulk.add(conn, operation)
-    await accounts.audit(
+    await audit(
         conn, who.org_id, who.user_id, f"bulk.{action}", f"bulk:{operation.id}", ip=ip,
         after={"filter": wanted.as_json(), "params": dict(params)},
     )  # fmt: skip
@@ -93,7 +93,7 @@ async def abort(conn: Connection, who: Principal, operation_id: UUID, ip: str | 
         await reprocess.stop_reopening(conn, operation.target, operation.id)
         await bulk.note(conn, operation.id, operation.target, changed=True)
     await bulk.end(conn, operation_id, "aborted")
-    await accounts.audit(
+    await audit(
         conn, operation.org_id, who.user_id, "bulk.abort", f"bulk:{operation_id}", ip=ip,
         before={"state": operation.state}, after={"state": "aborted"},
     )  # fmt: skip
@@ -136,17 +136,13 @@ async def reprocess_job(
                 target=job_id, target_selection=bulk.frozen(begun.rest, begun.asked_at),
             ),
         )  # fmt: skip
-    await accounts.audit(
+    await audit(
         conn, before["org_id"], who.user_id, "job.reprocess", f"job:{job_id}", ip=ip,
-        before={"state": seen_state(before)},
-        after={"state": seen_state(await jobs.get_job(conn, job_id)), **selection.as_json()},
+        before={"state": state_of(before)},
+        after={"state": state_of(await jobs.get_job(conn, job_id)), **selection.as_json()},
     )  # fmt: skip
     held = operation_id if begun.rest is not None else None
     return Reprocessed(begun.items, begun.left_out, begun.lane, held)
-
-
-def seen_state(row: Any) -> str:
-    return shown_state(row["state"], paused=row["paused"], delayed=row["delayed"])
 
 
 def shape_of(row: Any) -> dict[str, Any]:

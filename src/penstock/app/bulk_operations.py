@@ -14,16 +14,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from penstock.app.bulk import WALK, seen_state
+from penstock.app.bulk import WALK
 from penstock.app.clone import Copy, clone
-from penstock.engine import ending, reprocess
+from penstock.app.job_control import apply_change, audit_change
+from penstock.engine import reprocess
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.bulk import BulkAction
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.reprocess import Selection
 from penstock.model.ticket import Ticket
-from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.jobs import bulk, jobs
@@ -151,7 +151,9 @@ class _Turn:
             elif operation.action is BulkAction.CLONE:
                 self._wake = await self._clone(conn, operation, before)
             else:
-                self._wake = await _change(conn, job_id, operation)
+                self._wake = await apply_change(
+                    conn, job_id, operation.action, operation.params.get("priority")
+                )
         except PermanentError as refused:
             # Raised before anything was written: the job is in no state for it.
             if refused.code != "INVALID_STATE":
@@ -175,13 +177,9 @@ class _Turn:
 
     async def _audit(self, conn: Connection, operation: Operation, before: Any) -> None:
         after = await jobs.get_job(conn, before["id"])
-        await accounts.audit(
-            conn, before["org_id"], operation.user_id, f"job.{operation.action}",
-            f"job:{before['id']}", ip=operation.ip,
-            before={"state": seen_state(before), "priority": before["priority"]},
-            after={"state": seen_state(after), "priority": after["priority"],
-                   "operationId": str(operation.id)},
-        )  # fmt: skip
+        await audit_change(
+            conn, operation.user_id, operation.ip, operation.action, before, after, operation.id
+        )
 
     async def _reopen_more(self, conn: Connection, operation: Operation, job_id: UUID) -> None:
         selection = Selection.of_json(operation.target_selection or {})
@@ -222,17 +220,3 @@ class _Turn:
                 await reprocess.stop_reopening(conn, self._at, operation.id)
             await bulk.note(conn, operation.id, self._at, error=shown)
             return True
-
-
-async def _change(conn: Connection, job_id: UUID, operation: Operation) -> str | None:
-    match operation.action:
-        case BulkAction.PAUSE:
-            return await jobs.pause(conn, job_id)
-        case BulkAction.RESUME:
-            return await jobs.resume(conn, job_id)
-        case BulkAction.CANCEL:
-            return await ending.cancel(conn, job_id)
-        case BulkAction.PRIORITY:
-            return await jobs.set_priority(conn, job_id, operation.params["priority"])
-        case BulkAction.REPROCESS | BulkAction.CLONE:
-            raise AssertionError(f"{operation.action} has a way of its own")

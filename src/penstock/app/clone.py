@@ -8,8 +8,8 @@ from typing import Any
 
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, Receipt, submit
-from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import audit
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import jobs
 
@@ -36,7 +36,7 @@ async def clone(
     order = replace(order, more_files=await jobs.more_files(conn, job["id"]))
     receipt = await submit(runtime, conn, who, order, asks)
     if not receipt.replayed:
-        await accounts.audit(
+        await audit(
             conn, job["org_id"], asks.user_id, "job.clone", f"job:{job['id']}", ip=copy.ip,
             after={"jobId": str(receipt.job_id), "priority": order.priority,
                    "config": dict(copy.config)},

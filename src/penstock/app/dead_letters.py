@@ -6,8 +6,6 @@ again twice, whoever asks at the same time and whatever dies in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -21,9 +19,8 @@ from penstock.model.errors import NotThere, PenstockError, PermanentError, Trans
 from penstock.model.fairness import PRIORITIES
 from penstock.model.ticket import Ticket
 from penstock.store import webhooks
-from penstock.store.accounts import accounts
-from penstock.store.accounts.accounts import Principal
-from penstock.store.database import Connection
+from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import dead_letters
 from penstock.store.jobs.dead_letters import Matching, Place
 from penstock.webhooks.endpoints import send_again
@@ -34,16 +31,6 @@ MOST_PER_CALL = 1000
 # A dry run counts no further.
 MOST_COUNTED = 10_000
 _PRIORITY = PRIORITIES["high"]
-
-Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Who asks, and from where."""
-
-    who: Principal
-    ip: str | None = None
 
 
 @dataclass(slots=True)
@@ -66,21 +53,21 @@ def no_such_letter() -> NotThere:
     return NotThere("NOT_FOUND", "There is no such dead letter.")
 
 
-async def reprocess(runtime: Runtime, conn: Connection, asked: Asked, letter_id: UUID) -> Receipt:
+async def reprocess(runtime: Runtime, conn: Connection, caller: Caller, letter_id: UUID) -> Receipt:
     """Run the letter's job again, in the caller's transaction; wake `Receipt.lane` after it."""
     letter = await _open_letter(conn, letter_id)
-    receipt = await _submit_again(runtime, conn, asked, letter)
-    await dead_letters.close_reprocessed(conn, [(letter_id, receipt.job_id)], asked.who.user_id)
+    receipt = await _submit_again(runtime, conn, caller, letter)
+    await dead_letters.close_reprocessed(conn, [(letter_id, receipt.job_id)], caller.who.user_id)
     return receipt
 
 
-async def discard(conn: Connection, asked: Asked, letter_id: UUID, reason: str) -> None:
+async def discard(conn: Connection, caller: Caller, letter_id: UUID, reason: str) -> None:
     letter = await _open_letter(conn, letter_id)
-    await _discard(conn, asked, [letter], reason)
+    await _discard(conn, caller, [letter], reason)
 
 
 async def reprocess_all(
-    runtime: Runtime, transaction: Transaction, asked: Asked, which: Matching, after: Place | None
+    runtime: Runtime, transaction: Transaction, caller: Caller, which: Matching, after: Place | None
 ) -> Done:
     """Every open letter that matches, oldest first, in chunks of a transaction each. One that is
     refused stays open and keeps no other."""
@@ -88,7 +75,7 @@ async def reprocess_all(
     while True:
         async with transaction() as conn:
             picked = await _pick(conn, which, done)
-            lanes = await _reprocess_chunk(runtime, conn, asked, picked, done)
+            lanes = await _reprocess_chunk(runtime, conn, caller, picked, done)
         for lane in lanes:
             await runtime.broker.send(Ticket(lane))
         if not done.more:
@@ -103,7 +90,7 @@ async def reprocess_all(
 
 
 async def _reprocess_chunk(
-    runtime: Runtime, conn: Connection, asked: Asked, picked: list[Any], done: Done
+    runtime: Runtime, conn: Connection, caller: Caller, picked: list[Any], done: Done
 ) -> set[str]:
     made, lanes = [], set()
     for row in picked:
@@ -111,7 +98,7 @@ async def _reprocess_chunk(
             # Whatever a refused one has written is taken back, and the chunk goes on.
             async with conn.transaction():
                 letter = await dead_letters.get_letter(conn, row["id"])
-                receipt = await _submit_again(runtime, conn, asked, letter)
+                receipt = await _submit_again(runtime, conn, caller, letter)
         except PenstockError as error:
             done.refused.append((row["id"], error))
         else:
@@ -119,22 +106,22 @@ async def _reprocess_chunk(
             lanes.add(receipt.lane)
         done.place = (row["last_failed_at"], row["id"])
     if made:
-        await dead_letters.close_reprocessed(conn, made, asked.who.user_id)
+        await dead_letters.close_reprocessed(conn, made, caller.who.user_id)
     done.jobs += [job_id for _, job_id in made]
     done.letters += len(made)
     return lanes
 
 
 async def discard_all(
-    runtime: Runtime, transaction: Transaction, asked: Asked, which: Matching, after: Place | None,
-    reason: str,
+    runtime: Runtime, transaction: Transaction, caller: Caller, which: Matching,
+    after: Place | None, reason: str,
 ) -> Done:  # fmt: skip
     done = Done(place=after)
     while True:
         async with transaction() as conn:
             picked = await _pick(conn, which, done)
             if picked:
-                await _discard(conn, asked, picked, reason)
+                await _discard(conn, caller, picked, reason)
                 done.place = (picked[-1]["last_failed_at"], picked[-1]["id"])
         done.letters += len(picked)
         if not done.more:
@@ -172,46 +159,46 @@ async def _pick(conn: Connection, which: Matching, done: Done) -> list[Any]:
     return picked[:size]
 
 
-async def _submit_again(runtime: Runtime, conn: Connection, asked: Asked, letter: Any) -> Receipt:
+async def _submit_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
     """The new job belongs to whom the failed one belonged to, whoever helps them. A delivery is
     sent again as itself, so that its receiver knows it again."""
     if letter["row_no"] is not None:
-        return await _send_again(runtime, conn, asked, letter)
-    copy = Copy(priority=_PRIORITY, ip=asked.ip)
+        return await _send_again(runtime, conn, caller, letter)
+    copy = Copy(priority=_PRIORITY, ip=caller.ip)
     order = order_of(letter, copy, f"dead-letter:{letter['id']}")
     receipt = await submit(runtime, conn, owner_of(letter), order)
     await _audit(
-        conn, asked, letter, "reprocess",
+        conn, caller, letter, "reprocess",
         {"state": "reprocessed", "newJobId": str(receipt.job_id), "priority": _PRIORITY},
     )  # fmt: skip
     return receipt
 
 
-async def _send_again(runtime: Runtime, conn: Connection, asked: Asked, letter: Any) -> Receipt:
+async def _send_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
     job_id = letter["job_id"]
     delivery_id = await webhooks.delivery_of_item(conn, job_id, letter["row_no"])
     delivery = None if delivery_id is None else await webhooks.get_delivery(conn, delivery_id)
     if delivery is None:
         raise PermanentError("INVALID_STATE", "The delivery is no longer in the log.")
-    lane = await send_again(runtime, conn, delivery, asked.who.user_id)
+    lane = await send_again(runtime, conn, delivery, caller.who.user_id)
     await _audit(
-        conn, asked, letter, "reprocess", {"state": "reprocessed", "deliveryId": str(delivery_id)}
+        conn, caller, letter, "reprocess", {"state": "reprocessed", "deliveryId": str(delivery_id)}
     )
     body = orjson.dumps({"jobId": str(job_id), "position": 1, "estimatedWaitMs": 0}).decode()
     return Receipt(job_id, body, lane)
 
 
-async def _discard(conn: Connection, asked: Asked, letters: list[Any], reason: str) -> None:
+async def _discard(conn: Connection, caller: Caller, letters: list[Any], reason: str) -> None:
     ids = [letter["id"] for letter in letters]
-    await dead_letters.close_discarded(conn, ids, reason, asked.who.user_id)
+    await dead_letters.close_discarded(conn, ids, reason, caller.who.user_id)
     for letter in letters:
-        await _audit(conn, asked, letter, "discard", {"state": "discarded", "reason": reason})
+        await _audit(conn, caller, letter, "discard", {"state": "discarded", "reason": reason})
 
 
 async def _audit(
-    conn: Connection, asked: Asked, letter: Any, verb: str, after: dict[str, Any]
+    conn: Connection, caller: Caller, letter: Any, verb: str, after: dict[str, Any]
 ) -> None:
-    await accounts.audit(
-        conn, letter["org_id"], asked.who.user_id, f"dead_letter.{verb}",
-        f"dead-letter:{letter['id']}", ip=asked.ip, before={"state": "open"}, after=after,
+    await audit(
+        conn, letter["org_id"], caller.who.user_id, f"dead_letter.{verb}",
+        f"dead-letter:{letter['id']}", ip=caller.ip, before={"state": "open"}, after=after,
     )  # fmt: skip

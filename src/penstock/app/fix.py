@@ -14,8 +14,8 @@ from penstock.model.errors import BadInput, ChildCrashed, NotThere, PenstockErro
 from penstock.model.pipeline import Item, Job
 from penstock.model.reprocess import Selection
 from penstock.model.states import TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES, ItemStatus
-from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import audit
 from penstock.store.catalog import products
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import claims, jobs
@@ -46,7 +46,7 @@ async def fix_item(
     before = from_json(item["input"])
     after = _changed(before, from_json(job["header"]), cells)
     await store.set_input(conn, job_id, row_no, after)
-    await accounts.audit(
+    await audit(
         conn, job["org_id"], who.user_id, "item.fix", f"job:{job_id}:{row_no}", ip=ip,
         before={"input": before}, after={"cells": dict(cells)},
     )  # fmt: skip
@@ -122,7 +122,7 @@ async def remap(
         conn, job, chosen.model_dump_json(by_alias=True, exclude_unset=True),
         stages_of(pipeline, chosen, None),
     )  # fmt: skip
-    await accounts.audit(
+    await audit(
         conn, job["org_id"], who.user_id, "job.remap", f"job:{job_id}", ip=ip,
         before={"config": from_json(job["config"])}, after={"config": merged},
     )  # fmt: skip

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from penstock.accounts.users import Asker
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import NotThere, PermanentError
 from penstock.model.ports import PartialUpload
 from penstock.store import uploads
-from penstock.store.database import Connection
+from penstock.store.accounts.audit_log import Caller
+from penstock.store.database import Connection, Transaction
 
-Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 # What the file is, by its first bytes; refuses one that is not what it says.
 Judge = Callable[[str, str, bytes], str]
 
@@ -43,7 +41,7 @@ def no_such_upload() -> NotThere:
 
 
 async def offset_of(
-    runtime: Runtime, transaction: Transaction, asker: Asker, row: Any, judge: Judge
+    runtime: Runtime, transaction: Transaction, caller: Caller, row: Any, judge: Judge
 ) -> int:
     """How far it is. One whose last request died just before the end is brought there."""
     if row["finished_at"] is not None:
@@ -52,12 +50,12 @@ async def offset_of(
     if offset < row["length"]:
         return offset
     async with runtime.blobs.partials.hold(row["id"].hex) as partial:
-        await _finish(runtime, transaction, asker, row, partial, judge)
+        await _finish(runtime, transaction, caller, row, partial, judge)
     return offset
 
 
 async def go_on(
-    runtime: Runtime, transaction: Transaction, asker: Asker, row: Any, piece: Piece, judge: Judge
+    runtime: Runtime, transaction: Transaction, caller: Caller, row: Any, piece: Piece, judge: Judge
 ) -> int:
     """Write what comes, and make it a file once it is whole; answers the new offset."""
     length = int(row["length"])
@@ -69,7 +67,7 @@ async def go_on(
         offset = await partial.append(piece.chunks, length - partial.offset, piece.checksum)
         runtime.failpoints.reach("after_piece")
         if offset == length:
-            await _finish(runtime, transaction, asker, row, partial, judge)
+            await _finish(runtime, transaction, caller, row, partial, judge)
     return offset
 
 
@@ -84,7 +82,7 @@ async def give_up(runtime: Runtime, conn: Connection, upload_id: UUID) -> None:
 async def _finish(
     runtime: Runtime,
     transaction: Transaction,
-    asker: Asker,
+    caller: Caller,
     row: Any,
     partial: PartialUpload,
     judge: Judge,
@@ -94,11 +92,11 @@ async def _finish(
     blob = await partial.finish()
     media_type = judge(row["name"], row["media_type"], blob.head)
     runtime.failpoints.reach("after_whole")
-    owner = replace(asker.who, user_id=row["user_id"], org_id=row["org_id"])
+    owner = replace(caller.who, user_id=row["user_id"], org_id=row["org_id"])
     async with transaction() as conn:
         if await uploads.finish(conn, row["id"]):
             upload = Upload(row["id"], row["name"], media_type, blob)
-            await keep_upload(runtime, conn, owner, upload, asker.ip)
+            await keep_upload(runtime, conn, owner, upload, caller.ip)
     await runtime.blobs.partials.remove(row["id"].hex)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -16,13 +14,12 @@ from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus, JobState
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
-from penstock.store.database import Connection
+from penstock.store.database import Transaction
 from penstock.store.jobs import reprocess as store
 
 MOST_AT_ONCE = 1000
 # A caller waits for the answer.
 _SECONDS = 10.0
-Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 
 
 @dataclass(frozen=True, slots=True)

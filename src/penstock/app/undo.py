@@ -9,23 +9,40 @@ job changed the product is undone in two steps, the other one between them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 from uuid import UUID
 
+from penstock.app.job_control import get_job, state_of
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import NotThere, PermanentError
 from penstock.model.states import TERMINAL_JOB_STATES
+from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.catalog.products import Undone, undo_some
-from penstock.store.database import Connection
+from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import jobs, reprocess
 
 _AT_ONCE = 500
 _MOST_SHOWN = 1000
 FIRST = UUID(int=0)
 
-Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
+
+async def undo_job(
+    runtime: Runtime, transaction: Transaction, caller: Caller, job_id: UUID, seconds: float, *,
+    dry_run: bool = False, after: UUID = FIRST,
+) -> dict[str, Any]:  # fmt: skip
+    """Undo a job that has ended, as `undo` does, and audit it."""
+    async with transaction() as conn:
+        job = await get_job(conn, job_id)
+    _require_ended(job["state"], state_of(job))
+    done = await undo(runtime, transaction, job_id, seconds, dry_run=dry_run, after=after)
+    if not dry_run:
+        told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
+        async with transaction() as conn:
+            await audit(
+                conn, job["org_id"], caller.who.user_id, "job.undo", f"job:{job_id}",
+                ip=caller.ip, after=told,
+            )  # fmt: skip
+    return done
 
 
 async def undo(
@@ -66,13 +83,17 @@ async def _tell(conn: Connection, job_id: UUID, some: Undone) -> None:
     job = await reprocess.lock(conn, job_id)
     if job is None:
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
-    if job["state"] not in TERMINAL_JOB_STATES:
-        raise PermanentError(
-            "INVALID_STATE",
-            f"The job is {job['state']}. Cancel it or let it end before it is undone.",
-            state=job["state"],
-        )
+    _require_ended(job["state"], job["state"])
     changed = some.restored + some.deleted
     if changed:
         told = {"undone": changed, "refused": len(some.refused)}
         await jobs.tell(conn, job_id, "job.status", told, None)
+
+
+def _require_ended(state: str, shown: str) -> None:
+    if state not in TERMINAL_JOB_STATES:
+        raise PermanentError(
+            "INVALID_STATE",
+            f"The job is {shown}. Cancel it or let it end before it is undone.",
+            state=shown,
+        )

@@ -9,8 +9,9 @@ from uuid import UUID
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import Unavailable
 from penstock.model.ports import StoredBlob
-from penstock.store.accounts import accounts, usage
+from penstock.store.accounts import usage
 from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import audit
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
 
@@ -47,7 +48,7 @@ async def keep_upload(
     told = {"name": upload.name, "size": upload.blob.size, "sha256": upload.blob.sha256}
     if upload.host:
         told["host"] = upload.host
-    await accounts.audit(
+    await audit(
         conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip, after=told
     )
     # Someone else's refused upload of the same bytes may have taken the blob just before.

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock import wiring
+from penstock.accounts.bootstrap import FIRST_ADMIN, FIRST_ORG, local_user
 from penstock.engine.runtime import Runtime
 from penstock.logs import configure_logging
 from penstock.settings import Settings
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
-from penstock.store.bootstrap import FIRST_ADMIN, FIRST_ORG, local_user
 from penstock.store.database import Connection, Database
 
 # A person waits at the terminal: a server that is away is told of soon.

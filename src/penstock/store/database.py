@@ -148,6 +148,10 @@ class _PooledReading:
             raise asyncio.CancelledError from error
 
 
+# Opens a transaction in the caller's scope; use cases that need several open one after another.
+Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
+
+
 class Database:
     """A connection pool. Every connection acts as ``role``; ``on_statement`` is called with the
     duration of each statement. Scoped reads use sessions of their own. ``pooled``: a pooler shares

@@ -34,6 +34,54 @@ class NewEndpoint:
     sealed_secret: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint without its secrets. ``old_until``: until then the old secret signs, too."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    url: str
+    description: str
+    events: list[str]
+    enabled: bool
+    disabled_reason: str | None
+    old_until: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    org: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An entry of the log. ``stream_job`` and ``row_no`` name the item that carries it out."""
+
+    id: UUID
+    endpoint_id: UUID
+    event: str
+    about_job: UUID | None
+    stream_job: UUID | None
+    row_no: int | None
+    state: str
+    tries: int
+    status: int | None
+    created_at: datetime
+    settled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryDetails(Delivery):
+    """With its tries and the message; ``url`` and ``enabled`` are those of the endpoint now."""
+
+    org_id: int
+    user_id: int
+    attempts: str
+    url: str
+    enabled: bool
+    input: str | None
+    due_at: datetime | None
+
+
 async def add_endpoint(conn: Connection, new: NewEndpoint) -> None:
     await conn.execute(
         _sql.add_endpoint, new.id, new.org_id, new.user_id, new.url, new.description,
@@ -47,19 +95,21 @@ async def count_endpoints(conn: Connection, org_id: int, most: int) -> int:
 
 async def list_endpoints(
     conn: Connection, after: UUID | None, limit: int, org_id: int | None = None
-) -> list[Any]:
-    return await conn.fetch(_sql.list_endpoints, after, org_id, limit)
+) -> list[Endpoint]:
+    """Oldest first."""
+    return [Endpoint(**row) for row in await conn.fetch(_sql.list_endpoints, after, org_id, limit)]
 
 
-async def get_endpoint(conn: Connection, endpoint_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_endpoint, endpoint_id)
+async def get_endpoint(conn: Connection, endpoint_id: UUID) -> Endpoint | None:
+    row = await conn.fetchrow(_sql.get_endpoint, endpoint_id)
+    return None if row is None else Endpoint(**row)
 
 
 async def change_endpoint(
     conn: Connection, endpoint_id: UUID, *, url: str | None, description: str | None,
     events: Sequence[str] | None, enabled: bool | None,
 ) -> bool:  # fmt: skip
-    """False if there is no such endpoint in this scope."""
+    """Return False where there is no such endpoint in the scope of the connection."""
     chosen = None if events is None else list(events)
     return bool(
         await conn.fetch(_sql.change_endpoint, endpoint_id, url, description, chosen, enabled)
@@ -77,8 +127,7 @@ async def delete_endpoint(conn: Connection, endpoint_id: UUID) -> bool:
 
 
 async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[int, UUID | None]:
-    """Seal the next secrets with the newest key; answers how many were resealed, and where to
-    continue."""
+    """Seal the next secrets with the newest key. Return how many changed, and the last id."""
     rows = await conn.fetch(_sql.sealed_secrets, after, _RESEALED_AT_ONCE)
     changed = 0
     for row in rows:
@@ -136,22 +185,24 @@ class StoredReceivers:
             return Receiver(row["url"], locked=error)
 
 
-async def add_test(conn: Connection, delivery_id: UUID, endpoint: Any, event: str) -> None:
+async def add_test(conn: Connection, delivery_id: UUID, endpoint: Endpoint, event: str) -> None:
     await conn.execute(
-        _sql.add_test, delivery_id, endpoint["org_id"], endpoint["user_id"], endpoint["id"], event
+        _sql.add_test, delivery_id, endpoint.org_id, endpoint.user_id, endpoint.id, event
     )
 
 
 async def list_deliveries(
     conn: Connection, endpoint_id: UUID, after: UUID | None, states: Sequence[str] | None,
     limit: int,
-) -> list[Any]:  # fmt: skip
+) -> list[Delivery]:  # fmt: skip
     """Newest first."""
-    return await conn.fetch(_sql.list_deliveries, endpoint_id, after, states, limit)
+    rows = await conn.fetch(_sql.list_deliveries, endpoint_id, after, states, limit)
+    return [Delivery(**row) for row in rows]
 
 
-async def get_delivery(conn: Connection, delivery_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_delivery, delivery_id)
+async def get_delivery(conn: Connection, delivery_id: UUID) -> DeliveryDetails | None:
+    row = await conn.fetchrow(_sql.get_delivery, delivery_id)
+    return None if row is None else DeliveryDetails(**row)
 
 
 async def delivery_of_item(conn: Connection, job_id: UUID, row_no: int) -> UUID | None:

@@ -27,7 +27,7 @@ async def list_audit(api: ApiParts, who: Admin, query: Annotated[AuditQuery, Que
         wanted = audit_log.AuditFilter(
             org_id, query.user_id, query.action or None, query.target or None
         )
-        rows = await audit_log.listed(conn, wanted, before, query.page_size + 1)
+        rows = await audit_log.list_entries(conn, wanted, before, query.page_size + 1)
     page = rows[: query.page_size]
     following = to_cursor(this_list, page[-1]["id"]) if len(rows) > len(page) else None
     return answer({"items": [audit_shape(row) for row in page], "next": following})

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from penstock.accounts import users
-from penstock.accounts.users import Asker, NewKey, no_such_key
+from penstock.accounts.users import NewKey, no_such_key
 from penstock.api.accounts.schemas import KeyOrder, KeyPage, KeysQuery, NewKeyShape, key_shape
 from penstock.api.accounts.users import number_of
-from penstock.api.http.access import ApiParts, Reader, Writer, address_of
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -52,7 +52,7 @@ async def create_key(
     owner = order.user_id or who.user_id
 
     async def make(conn: Connection) -> Response:
-        row, key = await users.add_key(conn, Asker(who, address_of(request)), owner, wanted)
+        row, key = await users.add_key(conn, caller_of(request, who), owner, wanted)
         return answer({**key_shape(row), "key": key}, 201)
 
     meaning = ["key", owner, order.model_dump(mode="json")]
@@ -70,7 +70,7 @@ async def list_keys(api: ApiParts, who: Reader, query: Annotated[KeysQuery, Quer
     if query.after:
         [before] = from_cursor(query.after, this_list, int)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await keys.listed(
+        rows = await keys.list_keys(
             conn, before, None if isinstance(owner, str) else owner, query.page_size + 1
         )
     page = rows[: query.page_size]
@@ -82,7 +82,7 @@ async def list_keys(api: ApiParts, who: Reader, query: Annotated[KeysQuery, Quer
 async def revoke_key(request: Request, api: ApiParts, who: Writer, key_id: KeyId) -> Response:
     """From this answer on no request with it is answered. Twice is the same as once."""
     async with api.db.scoped(who.scope) as conn:
-        await users.revoke_key(conn, Asker(who, address_of(request)), key_id)
+        await users.revoke_key(conn, caller_of(request, who), key_id)
     return Response(status_code=204)
 
 

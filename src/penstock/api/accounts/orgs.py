@@ -6,21 +6,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from penstock.accounts import orgs
 from penstock.api.accounts.schemas import (
     FullOrg,
     OrgChange,
     OrgOrder,
     OrgPage,
-    OrgQuery,
     OrgShape,
     org_shape,
     storage_shape,
 )
-from penstock.api.http.access import Admin, ApiParts, Reader, address_of
+from penstock.api.http.access import Admin, ApiParts, Reader, caller_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.idempotency import IdempotencyKey, once
-from penstock.model.errors import NotAllowed, PermanentError
+from penstock.api.http.schemas import OrgQuery
+from penstock.model.errors import NotAllowed
 from penstock.store.accounts import accounts, usage
 from penstock.store.database import Connection
 
@@ -48,10 +49,9 @@ async def change_org(
     """Yours or, with `org`, another one. Jobs that wait already stay in their lane."""
     order = await order_of(request, OrgChange)
     async with api.db.scoped(who.scope) as conn:
-        changed = await accounts.set_org(
-            conn, query.org or who.org, order.plan, order.max_slices, order.shared_jobs,
-            order.catalog_key, by_user=who.user_id, ip=address_of(request),
-        )  # fmt: skip
+        changed = await orgs.change_org(
+            conn, caller_of(request, who), query.org or who.org, order.changes()
+        )
     return answer(org_shape(changed))
 
 
@@ -77,13 +77,7 @@ async def create_org(
     order = await order_of(request, OrgOrder)
 
     async def make(conn: Connection) -> Response:
-        if await accounts.knows_org(conn, order.name):
-            raise PermanentError("ALREADY_EXISTS", f"There is an org {order.name!r} already.")
-        org = await accounts.ensure_org(conn, order.name, order.plan)
-        await accounts.audit(
-            conn, org["id"], who.user_id, "org.create", f"org:{order.name}",
-            ip=address_of(request), after={"plan": order.plan},
-        )  # fmt: skip
+        org = await orgs.create_org(conn, caller_of(request, who), order.name, order.plan)
         return answer(org_shape(org), 201)
 
     return await once(request, api, who, ["org", order.name, order.plan], make)

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from pydantic import Field, StrictBool, StrictInt
 
+from penstock.accounts.orgs import OrgChanges
 from penstock.accounts.passwords import LONGEST, SHORTEST
 from penstock.api.http.answers import stored
-from penstock.api.http.schemas import Moment, Shape
+from penstock.api.http.schemas import Moment, OrgName, Shape
 from penstock.model.quota import Quota, Usage
 from penstock.store.accounts.accounts import Principal
 
@@ -21,7 +22,6 @@ Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=254)]
 # How long it must be is said in words that people understand, by `require_good`.
 _LENGTH: dict[str, Any] = {"minLength": SHORTEST, "maxLength": LONGEST}
 Password = Annotated[str, Field(json_schema_extra=_LENGTH)]
-OrgName = Annotated[str, Field(max_length=63, pattern=r"^[A-Za-z0-9._-]*$")]
 Id = Annotated[int, Field(ge=1, le=2**62)]
 
 
@@ -181,10 +181,6 @@ class OrgPage(Shape):
     items: list[OrgShape]
 
 
-class OrgQuery(Shape):
-    org: OrgName = Field("", description="Another one than yours, for admins.")
-
-
 class OrgOrder(Shape):
     name: str = Field(
         max_length=63, pattern=r"^[^\x00]*$", description="Letters, digits, `.`, `_` and `-`."
@@ -203,6 +199,9 @@ class OrgChange(Shape):
     catalog_key: Literal["sku", "gtin", "none"] | None = Field(
         None, description="By which products of all sources are one; `none` keeps sources apart."
     )
+
+    def changes(self) -> OrgChanges:
+        return OrgChanges(self.plan, self.max_slices, self.shared_jobs, self.catalog_key)
 
 
 class OpenSession(Shape):

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from penstock.accounts import users
-from penstock.accounts.sign_in import Caller, sign_in
-from penstock.accounts.users import Asker
-from penstock.api.http.access import Api, ApiParts, Reader, address_of
+from penstock.accounts.sign_in import Client, sign_in
+from penstock.api.http.access import Api, ApiParts, Reader, address_of, caller_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import ANONYMOUS_BYTES, body_of, content_type, order_of
 from penstock.api.http.identify import COOKIE, csrf_token
@@ -65,8 +64,8 @@ async def create_session(request: Request, api: ApiParts) -> Response:
     order = await order_of(request, SignInOrder, ANONYMOUS_BYTES)
     _notice_unknown_proxy(request, api)
     agent = request.headers.get("user-agent", "")
-    caller = Caller(address_of(request), agent)
-    signed = await sign_in(api.runtime.settings, api.db, order.email, order.password, caller)
+    client = Client(address_of(request), agent)
+    signed = await sign_in(api.runtime.settings, api.db, order.email, order.password, client)
     await _end_the_one_before(request, api)
     response = answer(_shape(api, signed.who, signed.token))
     _set_cookie(request, response, signed.token, int(api.runtime.settings.session_hours * 3600))
@@ -120,7 +119,7 @@ async def _end(request: Request, api: Api, who: Principal) -> None:
     # One that has just ended elsewhere is what was wanted.
     with suppress(NotThere):
         async with api.db.scoped(who.scope) as conn:
-            await users.end_session(conn, Asker(who, address_of(request)), who.session_id)
+            await users.end_session(conn, caller_of(request, who), who.session_id)
 
 
 def _shape(api: Api, who: Principal, token: str | None) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from penstock.accounts import users
-from penstock.accounts.users import Asker, no_such_session
+from penstock.accounts.users import no_such_session
 from penstock.api.accounts.schemas import SessionPage, SessionsQuery, session_shape
-from penstock.api.http.access import ApiParts, Reader, address_of, only_reads, parse_id
+from penstock.api.http.access import ApiParts, Reader, caller_of, only_reads, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.model.errors import NotAllowed
@@ -56,7 +56,7 @@ async def end_other_sessions(request: Request, api: ApiParts, who: Reader) -> Re
     """Everything signed in as you is signed out, but for the session that asks. Keys stay."""
     _require_a_say(who)
     async with api.db.scoped(who.scope) as conn:
-        await users.end_other_sessions(conn, Asker(who, address_of(request)))
+        await users.end_other_sessions(conn, caller_of(request, who))
     return Response(status_code=204)
 
 
@@ -67,7 +67,7 @@ async def end_session(
     """From this answer on its cookie is worth nothing."""
     _require_a_say(who)
     async with api.db.scoped(who.scope) as conn:
-        await users.end_session(conn, Asker(who, address_of(request)), session_id)
+        await users.end_session(conn, caller_of(request, who), session_id)
     return Response(status_code=204)
 
 

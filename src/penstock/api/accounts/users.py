@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from penstock.accounts import users
-from penstock.accounts.sign_in import Caller, confirm
-from penstock.accounts.users import Asker, NewUser, no_such_user
+from penstock.accounts.sign_in import Client, confirm
+from penstock.accounts.users import NewUser, no_such_user
 from penstock.api.accounts.schemas import (
     NewPassword,
     NewUserShape,
@@ -21,14 +21,13 @@ from penstock.api.accounts.schemas import (
     UsersQuery,
     user_shape,
 )
-from penstock.api.http.access import Admin, ApiParts, Reader, address_of
+from penstock.api.http.access import Admin, ApiParts, Reader, address_of, caller_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
 from penstock.model.errors import NotAllowed
 from penstock.store.accounts import users as store
-from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 
 router = APIRouter(prefix="/users", tags=["accounts"])
@@ -60,11 +59,11 @@ async def change_password(request: Request, api: ApiParts, who: Reader) -> Respo
     if who.session_id is None:
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Sign in to change your password.")
     order = await order_of(request, PasswordOrder)
-    caller = Caller(address_of(request))
-    await confirm(api.runtime.settings, api.db, who, order.current, caller)
+    client = Client(address_of(request))
+    await confirm(api.runtime.settings, api.db, who, order.current, client)
     _, hashed = await users.chosen_password(order.new, who.email)
     async with api.db.scoped(who.scope) as conn:
-        await users.change_own_password(conn, _asker(request, who), hashed)
+        await users.change_own_password(conn, caller_of(request, who), hashed)
     return Response(status_code=204)
 
 
@@ -86,7 +85,7 @@ async def create_user(
     wanted = NewUser(order.email, order.role, order.org or who.org, hashed)
 
     async def make(conn: Connection) -> Response:
-        made = await users.add_user(conn, _asker(request, who), wanted)
+        made = await users.add_user(conn, caller_of(request, who), wanted)
         shown = {**user_shape(made), "password": None if order.password else password}
         return answer(shown, 201, {"Location": f"/api/users/{made['id']}"})
 
@@ -127,7 +126,7 @@ async def change_user(request: Request, api: ApiParts, who: Admin, user_id: User
     order = await order_of(request, UserChange)
     async with api.db.scoped(who.scope) as conn:
         changed = await users.change_user(
-            conn, _asker(request, who), user_id, order.role, order.disabled
+            conn, caller_of(request, who), user_id, order.role, order.disabled
         )
     return answer(user_shape(changed))
 
@@ -143,9 +142,5 @@ async def reset_password(request: Request, api: ApiParts, who: Admin, user_id: U
     order = await order_of(request, ResetOrder)
     password, hashed = await users.chosen_password(order.password, "")
     async with api.db.scoped(who.scope) as conn:
-        await users.reset_password(conn, _asker(request, who), user_id, hashed)
+        await users.reset_password(conn, caller_of(request, who), user_id, hashed)
     return answer({"password": None if order.password else password})
-
-
-def _asker(request: Request, who: Principal) -> Asker:
-    return Asker(who, address_of(request))

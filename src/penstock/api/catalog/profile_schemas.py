@@ -10,7 +10,7 @@ from pydantic import (
     Field,
 )
 
-from penstock.api.http.schemas import Shape
+from penstock.api.http.schemas import OrgQuery, Shape
 
 
 class ColumnRuleShape(Shape):
@@ -54,7 +54,7 @@ class ProfilePage(Shape):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-class ProfilesQuery(Shape):
+class ProfilesQuery(OrgQuery):
     page_size: int = Field(100, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 
@@ -70,5 +70,5 @@ class ProductFields(Shape):
     items: list[ProductField]
 
 
-class ProfileQuery(Shape):
+class ProfileQuery(OrgQuery):
     version: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the latest.")

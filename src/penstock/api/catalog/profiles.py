@@ -1,4 +1,4 @@
-"""Profiles: what was learnt of a supplier's files, under a name, in versions."""
+"""Profiles of suppliers' files, by name, with all versions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from penstock.api.catalog.profile_schemas import (
     ProfileShape,
     ProfilesQuery,
 )
-from penstock.api.http.access import ApiParts, Reader, Writer, address_of
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, content_type, json_object, read_text
 from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.schemas import OrgQuery
+from penstock.app import profiles as app
 from penstock.catalog.fields import FIELDS
 from penstock.catalog.profiles import profile as catalog
 from penstock.catalog.profiles.checks import ProfileInput
 from penstock.catalog.saved_profiles import prepare_to_save
-from penstock.model.errors import BadInput, NotThere
-from penstock.store.accounts import accounts
+from penstock.model.errors import BadInput
 from penstock.store.catalog import profiles
-from penstock.store.database import from_json
 
 router = APIRouter(tags=["profiles"])
 Name = Annotated[str, Path(max_length=100, description="The profile's name.")]
@@ -35,7 +35,7 @@ _BODIES["requestBody"]["content"][TOML] = {"schema": {"type": "string"}}
 
 @router.get("/fields", summary="List fields", responses={200: {"model": ProductFields}})
 async def list_fields(who: Reader) -> Response:
-    """What a column may be mapped to."""
+    """The fields that a column may be mapped to."""
     items = [
         {
             "target": field.target,
@@ -58,10 +58,11 @@ async def list_profiles(
     if query.after:
         [after] = from_cursor(query.after, "profiles", str)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await profiles.listed(conn, who.org_id, after, query.page_size + 1)
+        org_id = await org_of(conn, who, query.org)
+        rows = await profiles.list_profiles(conn, org_id, after, query.page_size + 1)
     page = rows[: query.page_size]
-    following = to_cursor("profiles", page[-1]["name"]) if len(rows) > len(page) else None
-    items = [{**from_json(row["body"]), "createdAt": row["created_at"]} for row in page]
+    following = to_cursor("profiles", page[-1].name) if len(rows) > len(page) else None
+    items = [{**one.body, "createdAt": one.created_at} for one in page]
     return answer({"items": items, "next": following})
 
 
@@ -79,9 +80,10 @@ async def show_profile(
 ) -> Response:
     """The latest version or an older one, as JSON, or as TOML where that is accepted."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        body = await profiles.get(conn, who.org_id, name, query.version)
+        org_id = await org_of(conn, who, query.org)
+        body = await profiles.get(conn, org_id, name, query.version)
     if body is None:
-        raise _no_such_profile()
+        raise app.no_such_profile()
     if TOML in request.headers.get("accept", ""):
         return Response(catalog.from_json(body).to_toml(), media_type=TOML)
     return answer(body)
@@ -93,9 +95,11 @@ async def show_profile(
     responses={200: {"model": ProfileShape}},
     openapi_extra=_BODIES,
 )
-async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
-    """A new version under this name. Files with the columns it was made for find it by
-    themselves."""
+async def save_profile(
+    request: Request, api: ApiParts, who: Writer, name: Name, query: Annotated[OrgQuery, Query()]
+) -> Response:
+    """Save a new version under this name. Files with the columns that it was made for use it
+    without being asked to."""
     kind, _ = content_type(request)
     if kind == TOML:
         profile = catalog.from_toml(await read_text(request))
@@ -105,28 +109,17 @@ async def save_profile(request: Request, api: ApiParts, who: Writer, name: Name)
         raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
     body: dict[str, Any] = catalog.to_json(prepare_to_save(profile))
     async with api.db.scoped(who.scope) as conn:
-        before = await profiles.get(conn, who.org_id, name)
-        version = await profiles.save(conn, who.org_id, who.user_id, name, body)
-        await accounts.audit(
-            conn, who.org_id, who.user_id, "profile.save", f"profile:{name}",
-            ip=address_of(request), after={"version": version},
-            before=None if before is None else {"version": before["version"]},
-        )  # fmt: skip
+        org_id = await org_of(conn, who, query.org)
+        version = await app.save_profile(conn, caller_of(request, who), org_id, name, body)
     return answer({**body, "name": name, "version": version})
 
 
 @router.delete("/profiles/{name}", status_code=204, summary="Delete a profile")
-async def delete_profile(request: Request, api: ApiParts, who: Writer, name: Name) -> Response:
-    """Files no longer find it. Jobs that ran with it keep what they know."""
+async def delete_profile(
+    request: Request, api: ApiParts, who: Writer, name: Name, query: Annotated[OrgQuery, Query()]
+) -> Response:
+    """No file uses it any more. Jobs that ran with it keep their copy."""
     async with api.db.scoped(who.scope) as conn:
-        if not await profiles.delete(conn, who.org_id, name):
-            raise _no_such_profile()
-        await accounts.audit(
-            conn, who.org_id, who.user_id, "profile.delete", f"profile:{name}",
-            ip=address_of(request),
-        )  # fmt: skip
+        org_id = await org_of(conn, who, query.org)
+        await app.delete_profile(conn, caller_of(request, who), org_id, name)
     return Response(status_code=204)
-
-
-def _no_such_profile() -> NotThere:
-    return NotThere("NOT_FOUND", "There is no such profile.")

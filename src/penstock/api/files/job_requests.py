@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from penstock.api.files.path_import import taken_in
 from penstock.api.files.url_import import fetched_from
-from penstock.api.http.access import Api, address_of
+from penstock.api.http.access import Api, address_of, caller_of
 from penstock.api.http.answers import strict_json
 from penstock.api.http.bodies import content_type, json_object, strictly
 from penstock.api.http.disconnect import while_connected
@@ -23,13 +23,12 @@ from penstock.api.http.work import PREVIEW
 from penstock.api.jobs.extraction_schemas import ExtractionOrder
 from penstock.api.jobs.schemas import JobOrder
 from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
+from penstock.app.submission import submit_job
 from penstock.app.uploads import Upload, keep_upload
-from penstock.engine.submit import Order, Receipt, admit, is_known, submit
+from penstock.engine.submit import Order, Receipt, admit, is_known
 from penstock.model.errors import BadInput, Unavailable
 from penstock.model.ticket import Ticket
-from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
-from penstock.store.database import Connection
 
 # Of these a form has none: it brings the file itself.
 _NAMES_OF_FILES = frozenset({"file_id", "file_ids", "upload_id", "path", "url"})
@@ -45,7 +44,9 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
             api.runtime.failpoints.reach("after_upload")
         order = _order(request, asked, key, upload)
         await _ask_about_rows(api, who, order, upload)
-        receipt = await _submit(api, who, order, upload)
+        receipt = await submit_job(
+            api.runtime, lambda: api.db.scoped(who.scope), caller_of(request, who), order, upload
+        )
     api.runtime.failpoints.reach("after_submit")
     if not receipt.replayed:
         await api.runtime.broker.send(Ticket(receipt.lane))
@@ -146,33 +147,6 @@ def receipt_answer(receipt: Receipt) -> Response:
     if receipt.replayed:
         headers |= REPLAYED
     return Response(receipt.body, 202, headers, media_type="application/json")
-
-
-async def _submit(api: Api, who: Principal, order: Order, upload: Upload | None) -> Receipt:
-    async with api.db.scoped(who.scope) as conn:
-        if upload is None:
-            receipt = await submit(api.runtime, conn, who, order)
-            await _note(conn, who, order, receipt)
-            api.runtime.failpoints.reach("before_submit")
-            return receipt
-        # The job refers to the file, so the file's row comes first; a replay takes it back.
-        attempt = conn.transaction()
-        await attempt.start()
-        await keep_upload(api.runtime, conn, who, upload, order.ip)
-        receipt = await submit(api.runtime, conn, who, order)
-        await _note(conn, who, order, receipt)
-        api.runtime.failpoints.reach("before_submit")
-        await (attempt.rollback() if receipt.replayed else attempt.commit())
-        return receipt
-
-
-async def _note(conn: Connection, who: Principal, order: Order, receipt: Receipt) -> None:
-    """A job that was there before is no change."""
-    if not receipt.replayed:
-        await accounts.audit(
-            conn, who.org_id, who.user_id, "job.create", f"job:{receipt.job_id}", ip=order.ip,
-            after={"pipeline": order.pipeline, "name": order.name, "fileId": order.file_id},
-        )  # fmt: skip
 
 
 def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:

@@ -13,9 +13,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 
-from penstock.accounts.users import Asker
 from penstock.api.files.schemas import UploadShape
-from penstock.api.http.access import Api, ApiParts, Reader, Writer, address_of, parse_id
+from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import content_type, paced
 from penstock.api.http.forms import safe_name
@@ -26,7 +25,7 @@ from penstock.model.errors import BadInput, PermanentError, file_too_large
 from penstock.model.ids import new_id
 from penstock.store import uploads
 from penstock.store.accounts import usage
-from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection
 
 VERSION = "1.0.0"
@@ -148,7 +147,7 @@ async def begin_upload(
         return made
     upload_id = UUID(made.headers["location"].rpartition("/")[2])
     piece = resumable_uploads.Piece(0, paced(request), adds_up)
-    offset = await _go_on(api, _asker(request, who), upload_id, piece)
+    offset = await _go_on(api, caller_of(request, who), upload_id, piece)
     made.headers["Upload-Offset"] = str(offset)
     return made
 
@@ -162,7 +161,7 @@ async def begin_upload(
 )
 async def ask_offset(request: Request, api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
     """`Upload-Offset` is how many bytes are there: go on with the next one."""
-    row, offset = await _looked_up(api, _asker(request, who), upload_id)
+    row, offset = await _looked_up(api, caller_of(request, who), upload_id)
     headers = {"Upload-Length": str(row["length"])}
     if row["metadata"]:
         headers["Upload-Metadata"] = row["metadata"]
@@ -178,7 +177,7 @@ async def show_upload(
     request: Request, api: ApiParts, who: Reader, upload_id: UploadId
 ) -> Response:
     """How far it is, as JSON; `fileId` once it is whole."""
-    row, offset = await _looked_up(api, _asker(request, who), upload_id)
+    row, offset = await _looked_up(api, caller_of(request, who), upload_id)
     shown = {
         "id": str(row["id"]),
         "name": row["name"],
@@ -220,7 +219,7 @@ async def continue_upload(
         raise BadInput("UNSUPPORTED_TYPE", f"Send the bytes as {PIECE}.")
     begins = _number("Upload-Offset", offset)
     piece = resumable_uploads.Piece(begins, paced(request), _adds_up(checksum))
-    return _tus_answer(204, offset=await _go_on(api, _asker(request, who), upload_id, piece))
+    return _tus_answer(204, offset=await _go_on(api, caller_of(request, who), upload_id, piece))
 
 
 @router.delete(
@@ -238,24 +237,22 @@ async def give_up_upload(api: ApiParts, who: Writer, upload_id: UploadId) -> Res
     return _tus_answer(204)
 
 
-async def _looked_up(api: Api, asker: Asker, upload_id: UUID) -> tuple[Any, int]:
-    transaction = partial(api.db.scoped, asker.who.scope)
+async def _looked_up(api: Api, caller: Caller, upload_id: UUID) -> tuple[Any, int]:
+    transaction = partial(api.db.scoped, caller.who.scope)
     async with transaction(readonly=True) as conn:
         row = await resumable_uploads.find(conn, upload_id)
     return row, await resumable_uploads.offset_of(
-        api.runtime, transaction, asker, row, media_type_of
+        api.runtime, transaction, caller, row, media_type_of
     )
 
 
-async def _go_on(api: Api, asker: Asker, upload_id: UUID, piece: resumable_uploads.Piece) -> int:
-    transaction = partial(api.db.scoped, asker.who.scope)
+async def _go_on(api: Api, caller: Caller, upload_id: UUID, piece: resumable_uploads.Piece) -> int:
+    transaction = partial(api.db.scoped, caller.who.scope)
     async with transaction(readonly=True) as conn:
         row = await resumable_uploads.find(conn, upload_id)
-    return await resumable_uploads.go_on(api.runtime, transaction, asker, row, piece, media_type_of)
-
-
-def _asker(request: Request, who: Principal) -> Asker:
-    return Asker(who, address_of(request))
+    return await resumable_uploads.go_on(
+        api.runtime, transaction, caller, row, piece, media_type_of
+    )
 
 
 def _tus_answer(status: int, **told: Any) -> Response:

@@ -12,10 +12,13 @@ from fastapi import Depends, Path, Request
 from penstock.api.http.identify import COOKIE, SAFE_METHODS, Door
 from penstock.api.http.identify import address_of as address_of
 from penstock.api.http.work import Turns
+from penstock.app.job_control import no_such_job
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import NotAllowed, NotThere
+from penstock.model.errors import NotAllowed
+from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
-from penstock.store.database import Database
+from penstock.store.accounts.audit_log import Caller
+from penstock.store.database import Connection, Database
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # For the document, which cannot know it from the routes: the door reads both itself.
@@ -47,6 +50,20 @@ class Api:
 
 async def _api(request: Request) -> Api:
     return cast(Api, request.app.state.api)
+
+
+def caller_of(request: Request, who: Principal) -> Caller:
+    """The caller as the audit log names it."""
+    return Caller(who, address_of(request))
+
+
+async def org_of(conn: Connection, who: Principal, name: str) -> int:
+    """The id of the org that a request names with `org`: the caller's own, or any for an admin."""
+    if name in ("", who.org):
+        return who.org_id
+    if who.role != "admin":
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may name another org.")
+    return int((await accounts.find_org(conn, name))["id"])
 
 
 ApiParts = Annotated[Api, Depends(_api)]
@@ -87,11 +104,6 @@ Admin = Annotated[Principal, Depends(_admin)]
 def only_reads(who: Principal) -> NotAllowed:
     why = "Viewers may" if who.role == "viewer" else "This key may"
     return NotAllowed("INSUFFICIENT_PERMISSIONS", f"{why} read, not change anything.")
-
-
-def no_such_job() -> NotThere:
-    """The same for an id that is unknown, someone else's, or no id at all."""
-    return NotThere("NOT_FOUND", "There is no such job.")
 
 
 def parse_id(text: str) -> UUID | None:

@@ -26,6 +26,9 @@ from penstock.model.fairness import MAX_PRIORITY, PRIORITIES
 SOME_ID = "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
 
 
+OrgName = Annotated[str, Field(max_length=63, pattern=r"^[A-Za-z0-9._-]*$")]
+
+
 class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
 
@@ -106,3 +109,7 @@ Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_
 
 # No control characters; a lone surrogate cannot be written in a query.
 PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+
+
+class OrgQuery(Shape):
+    org: OrgName = Field("", description="Name of another org, for admins.")

@@ -10,8 +10,8 @@ from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.idempotency import IdempotencyKey, idempotency_key
 from penstock.api.jobs.control_schemas import CloneOrder
 from penstock.api.jobs.schemas import Receipt
-from penstock.api.jobs.shapes import load_job
 from penstock.app.clone import Copy, clone
+from penstock.app.job_control import get_job
 from penstock.model.ticket import Ticket
 
 router = APIRouter(tags=["control"])
@@ -37,7 +37,7 @@ async def clone_job(
     asked = await order_of(request, CloneOrder)
     copy = Copy(asked.priority, asked.config, address_of(request), key)
     async with api.db.scoped(who.scope) as conn:
-        job = await load_job(conn, job_id)
+        job = await get_job(conn, job_id)
         receipt = await clone(api.runtime, conn, who, job, copy)
     if not receipt.replayed:
         await api.runtime.broker.send(Ticket(receipt.lane))

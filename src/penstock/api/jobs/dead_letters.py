@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from penstock.api.files.job_requests import receipt_answer
-from penstock.api.http.access import Api, ApiParts, Reader, Writer, address_of, parse_id
+from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -31,7 +31,7 @@ from penstock.api.jobs.dead_letter_schemas import (
 )
 from penstock.api.jobs.schemas import Receipt
 from penstock.app import dead_letters as engine
-from penstock.app.dead_letters import Asked, Done
+from penstock.app.dead_letters import Done
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
@@ -98,13 +98,13 @@ async def list_groups(
 )
 async def reprocess_letters(request: Request, api: ApiParts, who: Writer) -> Response:
     """Each letter becomes a new job. Up to 1,000 letters a call: while `more`, call again."""
-    asked = await order_of(request, BulkReprocessOrder)
-    which, this_list = asked.matching(), f"reprocess {asked.matching()}"
-    if asked.dry_run:
-        return await _count(api, who, asked)
+    order = await order_of(request, BulkReprocessOrder)
+    which, this_list = order.matching(), f"reprocess {order.matching()}"
+    if order.dry_run:
+        return await _count(api, who, order)
     done = await engine.reprocess_all(
-        api.runtime, lambda: api.db.scoped(who.scope), Asked(who, address_of(request)), which,
-        _place(asked.after, this_list),
+        api.runtime, lambda: api.db.scoped(who.scope), caller_of(request, who), which,
+        _place(order.after, this_list),
     )  # fmt: skip
     return _bulk_answer(done, this_list)
 
@@ -117,13 +117,13 @@ async def reprocess_letters(request: Request, api: ApiParts, who: Writer) -> Res
 )
 async def discard_letters(request: Request, api: ApiParts, who: Writer) -> Response:
     """With a reason. Up to 1,000 letters a call: while `more`, call again."""
-    asked = await order_of(request, BulkDiscardOrder)
-    which, this_list = asked.matching(), f"discard {asked.matching()}"
-    if asked.dry_run:
-        return await _count(api, who, asked)
+    order = await order_of(request, BulkDiscardOrder)
+    which, this_list = order.matching(), f"discard {order.matching()}"
+    if order.dry_run:
+        return await _count(api, who, order)
     done = await engine.discard_all(
-        api.runtime, lambda: api.db.scoped(who.scope), Asked(who, address_of(request)), which,
-        _place(asked.after, this_list), asked.reason,
+        api.runtime, lambda: api.db.scoped(who.scope), caller_of(request, who), which,
+        _place(order.after, this_list), order.reason,
     )  # fmt: skip
     return _bulk_answer(done, this_list)
 
@@ -148,11 +148,11 @@ async def reprocess_letter(
     request: Request, api: ApiParts, who: Writer, letter_id: LetterId, _: IdempotencyKey = None
 ) -> Response:
     """As a new job of the same user, at priority 10. A letter is run again once."""
-    asked = Asked(who, address_of(request))
+    caller = caller_of(request, who)
     lanes: list[str] = []
 
     async def act(conn: Connection) -> Response:
-        receipt = await engine.reprocess(api.runtime, conn, asked, letter_id)
+        receipt = await engine.reprocess(api.runtime, conn, caller, letter_id)
         lanes.append(receipt.lane)
         return receipt_answer(receipt)
 
@@ -174,7 +174,7 @@ async def discard_letter(
     """It stays to be read until its time is up, and is never run again."""
     order = await order_of(request, DiscardOrder)
     async with api.db.scoped(who.scope) as conn:
-        await engine.discard(conn, Asked(who, address_of(request)), letter_id, order.reason)
+        await engine.discard(conn, caller_of(request, who), letter_id, order.reason)
     return answer(await _shown(api, who, letter_id))
 
 
@@ -187,9 +187,9 @@ async def _shown(api: Api, who: Principal, letter_id: UUID) -> dict[str, Any]:
     return full_letter_shape(row, trace)
 
 
-async def _count(api: Api, who: Principal, asked: BulkReprocessOrder) -> Response:
+async def _count(api: Api, who: Principal, order: BulkReprocessOrder) -> Response:
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        found = await engine.count(conn, asked.matching())
+        found = await engine.count(conn, order.matching())
     return answer(done_shape(found, dry_run=True, following=None))
 
 

@@ -13,8 +13,8 @@ from starlette.types import Send
 
 from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.jobs.schemas import ExportQuery
-from penstock.api.jobs.shapes import load_job
 from penstock.app.exports import Wanted, export_pieces
+from penstock.app.job_control import get_job
 from penstock.formats.writing.registry import FORMATS
 from penstock.model.errors import BadInput
 from penstock.model.export import RowWriter
@@ -45,7 +45,7 @@ async def export_job(
     formula are written with an apostrophe before them."""
     pages = pages_as(query.format)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        job = await load_job(conn, job_id)
+        job = await get_job(conn, job_id)
     wanted = Wanted(query.which, query.statuses, query.code or None, query.q.strip())
     name = f"{_stem(job)} {'results' if query.which == 'all' else query.which}"
     headers = {"Content-Disposition": attachment(name, query.format)}

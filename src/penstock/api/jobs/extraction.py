@@ -7,13 +7,14 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from penstock.api.files.job_requests import accept, receipt_answer
-from penstock.api.http.access import ApiParts, JobId, Reader, Writer, no_such_job
+from penstock.api.http.access import ApiParts, JobId, Reader, Writer
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import job_bodies
 from penstock.api.http.idempotency import IdempotencyKey
 from penstock.api.jobs.extraction_schemas import ExtractionJob, ExtractionOrder
 from penstock.api.jobs.schemas import Receipt
-from penstock.api.jobs.shapes import job_shape, load_job
+from penstock.api.jobs.shapes import job_shape
+from penstock.app.job_control import get_job, no_such_job
 from penstock.store.database import from_json
 
 router = APIRouter(prefix="/extraction", tags=["extraction"])
@@ -45,7 +46,7 @@ async def create_extraction_job(
 async def show_extraction_job(api: ApiParts, who: Reader, job_id: JobId) -> Response:
     """The job with its progress. `GET /api/jobs/{id}` tells more."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        row = await load_job(conn, job_id)
+        row = await get_job(conn, job_id)
     if row["pipeline"] != "extraction":
         raise no_such_job()
     return answer(_shape(row))

@@ -11,8 +11,9 @@ from penstock.api.http.access import Api, ApiParts, JobId, Writer, address_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.jobs.control_schemas import FixOrder, RemapOrder, Reprocessed
-from penstock.api.jobs.shapes import load_job, load_job_shape
+from penstock.api.jobs.shapes import load_job_shape
 from penstock.app import bulk, fix
+from penstock.app.job_control import get_job
 from penstock.model.errors import NotThere
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
@@ -43,7 +44,7 @@ async def fix_item(
     order = await order_of(request, FixOrder)
     row_no = _row_no(job_id, item)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        job = await load_job(conn, job_id)
+        job = await get_job(conn, job_id)
         given = await reprocess.input_of(conn, job_id, row_no)
     if given is None:
         raise NotThere("NOT_FOUND", f"The job has no row {row_no}.")
@@ -66,7 +67,7 @@ async def remap_job(request: Request, api: ApiParts, who: Writer, job_id: JobId)
     again; every row runs again from the start."""
     order = await order_of(request, RemapOrder)
     async with api.db.scoped(who.scope) as conn:
-        await load_job(conn, job_id)
+        await get_job(conn, job_id)
         made = await fix.remap(api.runtime, conn, who, job_id, order.config, address_of(request))
     return await _answer(api, who, job_id, made)
 

@@ -10,11 +10,12 @@ import orjson
 from fastapi import APIRouter, Query, Response
 from structlog.contextvars import bound_contextvars
 
-from penstock.api.http.access import ApiParts, JobId, Reader, no_such_job
+from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.http.answers import answer, shaped
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.schemas import ItemPage, ItemsQuery
 from penstock.api.jobs.shapes import item_shape, stage_names
+from penstock.app.job_control import no_such_job
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
 from penstock.store.database import from_json

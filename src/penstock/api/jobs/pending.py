@@ -14,17 +14,16 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 from structlog.contextvars import bound_contextvars
 
-from penstock.api.http.access import Api, ApiParts, Reader, Writer, address_of, parse_id
+from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.http.schemas import Moment, Shape, split_commas
-from penstock.api.jobs.shapes import state_of
-from penstock.app.retry_now import Hurried, hurry_all, hurry_named
+from penstock.app.job_control import state_of
+from penstock.app.retry_now import audit_retry, retry_matching, retry_rows
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.model.states import ItemStatus
 from penstock.model.ticket import Ticket
-from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import pending
@@ -193,14 +192,14 @@ async def retry_waiting(request: Request, api: ApiParts, who: Writer) -> Respons
     wanted = _wanted(who, order)
     deadline = time.monotonic() + _RETRY_SECONDS
 
-    def opened() -> AbstractAsyncContextManager[Connection]:
+    def transaction() -> AbstractAsyncContextManager[Connection]:
         return api.db.scoped(who.scope)
 
     if order.item_ids:
-        made = await hurry_named(opened, _by_job(order.item_ids))
+        made = await retry_rows(transaction, _by_job(order.item_ids))
     else:
-        made = await hurry_all(opened, wanted, lambda: time.monotonic() > deadline)
-    await _audit(request, api, who, order, made)
+        made = await retry_matching(transaction, wanted, lambda: time.monotonic() > deadline)
+    await audit_retry(transaction, caller_of(request, who), _audited(order), made)
     for lane in made.lanes:
         await api.runtime.broker.send(Ticket(lane))
     left_out = max(0, len(set(order.item_ids)) - made.rows)
@@ -218,17 +217,11 @@ def _by_job(item_ids: list[str]) -> dict[UUID, list[int]]:
     return rows
 
 
-async def _audit(
-    request: Request, api: Api, who: Principal, order: RetryOrder, made: Hurried
-) -> None:
+def _audited(order: RetryOrder) -> dict[str, Any]:
     asked = order.model_dump(
         mode="json", by_alias=True, exclude_defaults=True, exclude={"item_ids"}
     )
-    async with api.db.scoped(who.scope) as conn:
-        await accounts.audit(
-            conn, who.org_id, who.user_id, "pending.retry", "pending", ip=address_of(request),
-            after={**asked, "named": len(order.item_ids), "rows": made.rows},
-        )  # fmt: skip
+    return {**asked, "named": len(order.item_ids)}
 
 
 def _wanted(who: Principal, query: OpenFilter, statuses: Iterable[ItemStatus] = ()) -> Wanted:

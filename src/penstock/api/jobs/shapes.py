@@ -6,27 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from penstock.api.http.access import no_such_job
 from penstock.api.http.answers import stored
+from penstock.app.job_control import get_job, state_of
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.model.errors import PenstockError
 from penstock.model.progress import progress_of
-from penstock.model.states import shown_state
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import jobs
-
-
-async def load_job(conn: Connection, job_id: UUID) -> Any:
-    """The job's row, if this scope may see it."""
-    row = await jobs.get_job(conn, job_id)
-    if row is None:
-        raise no_such_job()
-    return row
 
 
 async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
     """One job in full."""
-    row = await load_job(conn, job_id)
+    row = await get_job(conn, job_id)
     learnt = from_json(row["context"]) or {}
     return job_shape(row) | {
         "errors": stored(row["errors"]) or {},
@@ -34,10 +24,6 @@ async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
         "columns": learnt.get("columns"),
         "mapping": learnt.get("mapping"),
     }
-
-
-def state_of(row: Any) -> str:
-    return shown_state(row["state"], paused=row["paused"], delayed=row["delayed"])
 
 
 def job_shape(row: Any) -> dict[str, Any]:

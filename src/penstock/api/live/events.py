@@ -9,10 +9,11 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.http.answers import answer
-from penstock.api.jobs.shapes import event_shape, load_job
+from penstock.api.jobs.shapes import event_shape
 from penstock.api.live.schemas import AllEvents, AllEventsQuery, EventPage, EventsQuery
 from penstock.api.live.sse import MEDIA_TYPE, EventStream, wants_stream
 from penstock.api.live.stream import Live
+from penstock.app.job_control import get_job
 from penstock.model.errors import BadInput
 from penstock.store.jobs import events
 from penstock.store.jobs.events import START, Place
@@ -53,7 +54,7 @@ async def list_events(
     streams = wants_stream(request.headers.get("accept"))
     async with api.db.scoped(who.scope, readonly=True) as conn:
         # Events know their org but not their owner: the job says who may read them.
-        await load_job(conn, job_id)
+        await get_job(conn, job_id)
         rows = [] if streams else await events.events_of(conn, job_id, query.since, query.limit)
     if streams:
         since = parse_number(last_event_id) if last_event_id else query.since

@@ -17,13 +17,13 @@ from fastapi import APIRouter, Request, WebSocket
 from pydantic import Field, ValidationError, model_validator
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from penstock.api.http.access import Api, no_such_job, parse_id
+from penstock.api.http.access import Api, parse_id
 from penstock.api.http.answers import strict_json
 from penstock.api.http.errors import invalid, problem
 from penstock.api.http.schemas import Shape
-from penstock.api.jobs.shapes import load_job
 from penstock.api.live.events import parse_number, parse_place
 from penstock.api.live.stream import Following, Live
+from penstock.app.job_control import get_job, no_such_job
 from penstock.model.errors import BadInput, PenstockError, RateLimited
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS
@@ -158,7 +158,7 @@ class Conversation:
         if job_id is None:
             raise no_such_job()
         async with self._live.api.db.scoped(self._caller.scope, readonly=True) as conn:
-            await load_job(conn, job_id)
+            await get_job(conn, job_id)
         return self._live.follow_job(self._caller, UUID(topic), parse_number(str(since or 0)))
 
     def _leave(self, topic: str) -> None:

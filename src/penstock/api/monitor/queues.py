@@ -1,4 +1,4 @@
-"""Lanes: how many jobs wait in each, and making one stand still."""
+"""Lanes: how many jobs wait in each; pause and resume."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from penstock.api.http.access import Admin, ApiParts, address_of
+from penstock.api.http.access import Admin, ApiParts, caller_of
 from penstock.api.http.answers import answer
 from penstock.api.monitor.schemas import LanePage, LaneShape, PauseLaneQuery
+from penstock.app.lanes import pause_lane as pause
+from penstock.app.lanes import resume_lane as resume
 from penstock.model.ticket import Ticket
 from penstock.store.workers import lanes
 
@@ -19,7 +21,7 @@ _ONE_LANE: dict[int | str, dict[str, Any]] = {200: {"model": LaneShape}}
 
 @router.get("/queues", summary="List lanes", responses={200: {"model": LanePage}})
 async def list_lanes(api: ApiParts, who: Admin) -> Response:
-    """Every lane with its live jobs (counted up to 20,000 in all), and which stand still."""
+    """Every lane with its live jobs (counted up to 20,000 in all) and whether it is paused."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         return answer({"items": await lanes.list_lanes(conn)})
 
@@ -35,7 +37,7 @@ async def pause_lane(
     """From this answer on nothing of the lane starts; what runs is finished. Jobs are still
     accepted, and jobs that are being cancelled come to their end."""
     async with api.db.scoped(who.scope) as conn:
-        await lanes.pause(conn, lane, who.user_id, query.reason, address_of(request))
+        await pause(conn, caller_of(request, who), lane, query.reason)
         return answer(await lanes.get_lane(conn, lane))
 
 
@@ -43,7 +45,7 @@ async def pause_lane(
 async def resume_lane(request: Request, api: ApiParts, who: Admin, lane: Lane) -> Response:
     """The lane goes on where it stopped. One that is not paused just goes on."""
     async with api.db.scoped(who.scope) as conn:
-        changed = await lanes.resume(conn, lane, who.user_id, address_of(request))
+        changed = await resume(conn, caller_of(request, who), lane)
         shown = await lanes.get_lane(conn, lane)
     if changed:
         await api.runtime.broker.send(Ticket(lane))

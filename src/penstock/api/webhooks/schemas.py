@@ -10,11 +10,12 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field
 
 from penstock.api.http.answers import stored
-from penstock.api.http.schemas import Shape, split_commas
+from penstock.api.http.schemas import OrgQuery, Shape, split_commas
 from penstock.model.network.webhooks import DEFAULT_EVENTS, message_id
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import from_json
-from penstock.webhooks.endpoints import DEFAULT_OVERLAP_HOURS, Wanted
+from penstock.store.webhooks import Delivery, DeliveryDetails, Endpoint
+from penstock.webhooks.endpoints import DEFAULT_OVERLAP_HOURS, EndpointSettings
 
 DeliveryState = Literal["waiting", "pending", "delivered", "failed", "dropped"]
 _EVENTS = "Names of events, `job.*` or `*`; these leave out `job.progress`, which has to be named."
@@ -27,8 +28,8 @@ class NewWebhook(Shape):
     events: list[str] = Field(default=list(DEFAULT_EVENTS), description=_EVENTS)
     enabled: bool = True
 
-    def wanted(self) -> Wanted:
-        return Wanted(self.url, self.description, self.events, self.enabled)
+    def settings(self) -> EndpointSettings:
+        return EndpointSettings(self.url, self.description, self.events, self.enabled)
 
 
 class ChangedWebhook(Shape):
@@ -39,8 +40,8 @@ class ChangedWebhook(Shape):
     events: list[str] | None = Field(None, description=_EVENTS)
     enabled: bool | None = None
 
-    def wanted(self) -> Wanted:
-        return Wanted(self.url, self.description, self.events, self.enabled)
+    def settings(self) -> EndpointSettings:
+        return EndpointSettings(self.url, self.description, self.events, self.enabled)
 
 
 class RotateOrder(Shape):
@@ -52,13 +53,15 @@ class RotateOrder(Shape):
 class WebhookShape(Shape):
     id: UUID
     org: str
-    user_id: int = Field(description="Who made it: it is told of the jobs they may see.")
-    url: str = Field(description="For those who may not change it the host only: `https://host/…`.")
+    user_id: int = Field(description="Its creator: events of this user's jobs are sent.")
+    url: str = Field(
+        description="Callers who may not change it see only the host: `https://host/…`."
+    )
     description: str
     events: list[str]
     enabled: bool
-    disabled_reason: str | None = Field(description="If nobody did it on purpose.")
-    old_secret_until: datetime | None = Field(description="Until then the old one signs, too.")
+    disabled_reason: str | None = Field(description="Why it was disabled automatically.")
+    old_secret_until: datetime | None = Field(description="Until then the old secret signs, too.")
     created_at: datetime
     updated_at: datetime
 
@@ -72,7 +75,7 @@ class WebhookPage(Shape):
     next: str | None = Field(description=_NEXT)
 
 
-class WebhooksQuery(Shape):
+class WebhooksQuery(OrgQuery):
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 
@@ -127,52 +130,52 @@ class DeliveryReceipt(Shape):
     delivery_id: UUID
 
 
-def webhook_shape(row: Any, who: Principal | None = None) -> dict[str, Any]:
+def webhook_shape(endpoint: Endpoint, who: Principal) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "org": row["org"],
-        "userId": row["user_id"],
-        "url": _url_for(who, row),
-        "description": row["description"],
-        "events": list(row["events"]),
-        "enabled": row["enabled"],
-        "disabledReason": row["disabled_reason"],
-        "oldSecretUntil": row["old_until"],
-        "createdAt": row["created_at"],
-        "updatedAt": row["updated_at"],
+        "id": str(endpoint.id),
+        "org": endpoint.org,
+        "userId": endpoint.user_id,
+        "url": _url_for(who, endpoint),
+        "description": endpoint.description,
+        "events": endpoint.events,
+        "enabled": endpoint.enabled,
+        "disabledReason": endpoint.disabled_reason,
+        "oldSecretUntil": endpoint.old_until,
+        "createdAt": endpoint.created_at,
+        "updatedAt": endpoint.updated_at,
     }
 
 
-def delivery_shape(row: Any) -> dict[str, Any]:
+def delivery_shape(delivery: Delivery) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "messageId": message_id(row["id"]),
-        "webhookId": str(row["endpoint_id"]),
-        "event": row["event"],
-        "jobId": None if row["about_job"] is None else str(row["about_job"]),
-        "state": row["state"],
-        "tries": row["tries"],
-        "status": row["status"],
-        "createdAt": row["created_at"],
-        "settledAt": row["settled_at"],
+        "id": str(delivery.id),
+        "messageId": message_id(delivery.id),
+        "webhookId": str(delivery.endpoint_id),
+        "event": delivery.event,
+        "jobId": None if delivery.about_job is None else str(delivery.about_job),
+        "state": delivery.state,
+        "tries": delivery.tries,
+        "status": delivery.status,
+        "createdAt": delivery.created_at,
+        "settledAt": delivery.settled_at,
     }
 
 
-def _url_for(who: Principal | None, row: Any) -> str:
-    """Paths and parameters of receivers are often secrets: who cannot change a webhook sees its
-    host only. None is a command on this machine."""
-    if who is None or (who.writes and who.scope.owner_id in (None, row["user_id"])):
-        return str(row["url"])
-    found = urlsplit(row["url"])
+def _url_for(who: Principal, owned: Endpoint | DeliveryDetails) -> str:
+    """Paths and parameters of receivers are often secrets: a caller who may not change the webhook
+    sees only its host."""
+    if who.writes and who.scope.owner_id in (None, owned.user_id):
+        return owned.url
+    found = urlsplit(owned.url)
     host = found.netloc.rpartition("@")[2]
     return f"{found.scheme}://{host}/…"
 
 
-def full_delivery(row: Any, who: Principal | None = None) -> dict[str, Any]:
-    sent = from_json(row["input"])
-    return delivery_shape(row) | {
-        "url": _url_for(who, row),
-        "nextTryAt": row["due_at"] if row["state"] == "pending" else None,
-        "attempts": stored(row["attempts"]),
+def full_delivery_shape(delivery: DeliveryDetails, who: Principal) -> dict[str, Any]:
+    sent = None if delivery.input is None else from_json(delivery.input)
+    return delivery_shape(delivery) | {
+        "url": _url_for(who, delivery),
+        "nextTryAt": delivery.due_at if delivery.state == "pending" else None,
+        "attempts": stored(delivery.attempts),
         "payload": None if sent is None else sent["payload"],
     }

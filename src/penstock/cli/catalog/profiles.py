@@ -1,4 +1,4 @@
-"""`penstock profiles`: what was learnt of suppliers' files, as TOML."""
+"""`penstock profiles`: profiles of suppliers' files, as TOML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_ORG = "default"
 
 @app.command("list")
 def list_profiles(org: Org = DEFAULT_ORG, json: printing.Json = False) -> None:
-    """The latest version of each profile."""
+    """List the latest version of each profile."""
     found = asyncio.run(_list(org))
     if json:
         printing.as_json(found)
@@ -45,7 +45,7 @@ def import_profile(
     org: Org = DEFAULT_ORG,
     json: printing.Json = False,
 ) -> None:  # fmt: skip
-    """Save a profile from TOML, as a new version of the name it carries."""
+    """Save a profile from TOML, as a new version under the name in the file."""
     name, version = asyncio.run(_import(org, file.read_text("utf-8")))
     if json:
         printing.as_json({"name": name, "version": version})
@@ -55,68 +55,47 @@ def import_profile(
 
 @app.command("delete")
 def delete(name: Name, org: Org = DEFAULT_ORG) -> None:
-    """Files no longer find this profile."""
+    """Delete a profile: no file uses it any more."""
     asyncio.run(_delete(org, name))
     print(f"Profile {name} is deleted.")
 
 
 async def _list(org: str) -> list[dict[str, Any]]:
-    from penstock.cli.local_session import transaction
-    from penstock.store.accounts import accounts
-    from penstock.store.catalog import profiles
-    from penstock.store.database import from_json
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        rows = await profiles.listed(conn, (await accounts.find_org(conn, org))["id"])
-    return [from_json(row["body"]) for row in rows]
+    async with connected() as penstock:
+        return [one async for one in penstock.client.listed("/api/profiles", org=org)]
 
 
 async def _export(org: str, name: str, version: int | None) -> str:
     from penstock.catalog.profiles.profile import from_json
-    from penstock.cli.local_session import transaction
-    from penstock.store.accounts import accounts
-    from penstock.store.catalog import profiles
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        body = await profiles.get(conn, (await accounts.find_org(conn, org))["id"], name, version)
-    if body is None:
-        raise _missing(name)
+    async with connected() as penstock:
+        body = await penstock.get(_path(name), org=org, version=version)
     return from_json(body).to_toml()
 
 
 async def _import(org: str, text: str) -> tuple[str, int]:
-    from penstock.catalog.profiles.profile import from_toml, to_json
-    from penstock.catalog.saved_profiles import prepare_to_save
-    from penstock.cli.local_session import local_admin, transaction
-    from penstock.store.accounts import accounts
-    from penstock.store.catalog import profiles
+    from penstock.catalog.profiles.checks import parse_toml
+    from penstock.catalog.profiles.profile import from_input
+    from penstock.cli.connection import connected
 
-    profile = prepare_to_save(from_toml(text))
-    async with transaction() as conn:
-        org_id = (await accounts.find_org(conn, org))["id"]
-        user = (await local_admin(conn)).user_id
-        version = await profiles.save(conn, org_id, user, profile.name, to_json(profile))
-        await accounts.audit(
-            conn, org_id, user, "profile.save", f"profile:{profile.name}",
-            after={"version": version},
-        )  # fmt: skip
-    return profile.name, version
+    given = parse_toml(text)
+    name = from_input(given).name
+    async with connected() as penstock:
+        saved = await penstock.client.call("PUT", _path(name), params={"org": org}, body=given)
+    return name, saved["version"]
 
 
 async def _delete(org: str, name: str) -> None:
-    from penstock.cli.local_session import local_admin, transaction
-    from penstock.store.accounts import accounts
-    from penstock.store.catalog import profiles
+    from penstock.cli.connection import connected
 
-    async with transaction() as conn:
-        org_id = (await accounts.find_org(conn, org))["id"]
-        if not await profiles.delete(conn, org_id, name):
-            raise _missing(name)
-        user = (await local_admin(conn)).user_id
-        await accounts.audit(conn, org_id, user, "profile.delete", f"profile:{name}")
+    async with connected() as penstock:
+        await penstock.client.call("DELETE", _path(name), params={"org": org})
 
 
-def _missing(name: str) -> Exception:
-    from penstock.cli.errors import NOT_FOUND, CliError
+def _path(name: str) -> str:
+    from urllib.parse import quote
 
-    return CliError(NOT_FOUND, f"There is no profile {name!r}.")
+    return f"/api/profiles/{quote(name, safe='')}"

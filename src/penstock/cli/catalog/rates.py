@@ -1,4 +1,4 @@
-"""`penstock rates`: what currencies are worth, by day."""
+"""`penstock rates`: exchange rates, by day."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import typer
 
 from penstock.cli import printing
 
-app = typer.Typer(help="Rates of currencies, by day.", no_args_is_help=True)
-Base = Annotated[str, typer.Option(help="The currency that rates are worth in.")]
+app = typer.Typer(help="Exchange rates, by day.", no_args_is_help=True)
+Base = Annotated[str, typer.Option(help="The currency that the rates are in.")]
 _HEAD = ["day", "currency", "rate"]
 
 
@@ -25,7 +25,7 @@ def import_rates(
     base: Base = "USD",
     json: printing.Json = False,
 ) -> None:  # fmt: skip
-    """Take in what one unit of each currency was worth; a day already there is corrected."""
+    """Import what one unit of each currency was worth; a known day is replaced."""
     rates = _read(file)
     asyncio.run(_save(base, rates))
     if json:
@@ -60,13 +60,9 @@ def _read(file: Path) -> list[tuple[date, str, Decimal]]:
 
 
 async def _save(base: str, rates: list[tuple[date, str, Decimal]]) -> None:
+    from penstock.app.profiles import import_rates as save_rates
     from penstock.cli.local_session import local_admin, transaction
-    from penstock.store.accounts import accounts
-    from penstock.store.catalog import profiles
+    from penstock.store.accounts.audit_log import Caller
 
     async with transaction() as conn:
-        await profiles.set_rates(conn, base.upper(), rates)
-        user = (await local_admin(conn)).user_id
-        await accounts.audit(
-            conn, None, user, "rates.import", f"rates:{base}", after={"rates": len(rates)}
-        )
+        await save_rates(conn, Caller(await local_admin(conn)), base.upper(), rates)

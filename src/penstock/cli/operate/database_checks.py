@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock import wiring
+from penstock.accounts.bootstrap import FIRST_ORG
 from penstock.cli.errors import explain
 from penstock.cli.local_session import owner_database
 from penstock.cli.operate.finding import Check, fail, ok, warn
@@ -10,7 +11,6 @@ from penstock.model.errors import NotThere, PenstockError, PermanentError
 from penstock.settings import Settings
 from penstock.store import webhooks
 from penstock.store.accounts import accounts
-from penstock.store.bootstrap import FIRST_ORG
 from penstock.store.database import Connection, Scope
 from penstock.store.jobs import jobs
 from penstock.store.migrate import check_server, migrate

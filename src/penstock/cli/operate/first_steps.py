@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from penstock.accounts.bootstrap import write_private
 from penstock.accounts.first_admin import FirstAdmin
-from penstock.store.bootstrap import write_private
 
 
 def how_to_sign_in(admin: FirstAdmin | None, url: str) -> list[str]:

@@ -21,34 +21,24 @@ def new_key() -> None:
 
 @app.command("reseal")
 def reseal(json: printing.Json = False) -> None:
-    """Seal every stored secret with the first key, so that older ones can be taken away."""
+    """Seal every stored secret with the first key, so that older keys can be removed."""
     changed = asyncio.run(_reseal())
     if json:
         printing.as_json({"resealed": changed})
     else:
-        print(f"{changed} secrets are sealed anew.")
+        print(f"{changed} secrets are sealed with the first key.")
 
 
 async def _reseal() -> int:
+    from penstock.app import secrets
     from penstock.cli.local_session import local_admin, opened, quiet_logs
     from penstock.settings import Settings
-    from penstock.store import webhooks
-    from penstock.store.accounts import accounts
+    from penstock.store.accounts.audit_log import Caller
     from penstock.wiring import sealer_of
 
     quiet_logs()
-    settings, changed, after = Settings(), 0, None
-    sealer = sealer_of(settings)
+    settings = Settings()
     async with opened(settings) as session:
-        while True:
-            async with session.db.transaction() as conn:
-                some, after = await webhooks.reseal(conn, sealer, after)
-                changed += some
-            if after is None:
-                break
         async with session.db.transaction() as conn:
-            who = await local_admin(conn)
-            await accounts.audit(
-                conn, None, who.user_id, "secrets.reseal", "secrets", after={"resealed": changed}
-            )
-    return changed
+            caller = Caller(await local_admin(conn))
+        return await secrets.reseal(session.db.transaction, sealer_of(settings), caller)

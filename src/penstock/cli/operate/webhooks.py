@@ -1,4 +1,4 @@
-"""`penstock webhooks`: who is told of what happens to jobs."""
+"""`penstock webhooks`: endpoints that receive events of jobs, and the log of deliveries."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ DEFAULT_ORG = "default"
 
 @app.command("list")
 def list_webhooks(org: Org = DEFAULT_ORG, json: printing.Json = False) -> None:
-    """The webhooks of an org."""
-    from penstock.cli.operate import webhook_control as control
-
-    found = asyncio.run(control.listed(org))
+    """List the webhooks of an org."""
+    found = asyncio.run(_list(org))
     if json:
         printing.as_json(found)
         return
@@ -45,19 +43,17 @@ def create(
     org: Org = DEFAULT_ORG,
     json: printing.Json = False,
 ) -> None:
-    """Tell a URL of the org's jobs from now on. The secret is shown this once."""
-    from penstock.cli.operate import webhook_control as control
-
-    made = asyncio.run(control.create(org, url, event, description))
+    """Post events of the org's jobs to a URL from now on. The secret is shown this once."""
+    made = asyncio.run(
+        _call("POST", "/api/webhooks", _given(url=url, description=description, events=event), org)
+    )
     _show_secret(made, json)
 
 
 @app.command("show")
 def show(webhook: Id, json: printing.Json = False) -> None:
-    """One webhook."""
-    from penstock.cli.operate import webhook_control as control
-
-    _show(asyncio.run(control.found(webhook)), json)
+    """Show a webhook."""
+    _show(asyncio.run(_call("GET", f"/api/webhooks/{webhook}")), json)
 
 
 @app.command("change")
@@ -70,17 +66,14 @@ def change(
     json: printing.Json = False,
 ) -> None:
     """Change what is given; the rest stays as it is."""
-    from penstock.cli.operate import webhook_control as control
-
-    _show(asyncio.run(control.change(webhook, url, event, description, enabled)), json)
+    order = _given(url=url, events=event, description=description, enabled=enabled)
+    _show(asyncio.run(_call("PATCH", f"/api/webhooks/{webhook}", order)), json)
 
 
 @app.command("delete")
 def delete(webhook: Id) -> None:
-    """Send nothing there any more."""
-    from penstock.cli.operate import webhook_control as control
-
-    asyncio.run(control.delete(webhook))
+    """Delete a webhook: nothing more is sent there."""
+    asyncio.run(_call("DELETE", f"/api/webhooks/{webhook}"))
     print(f"Webhook {webhook} is deleted.")
 
 
@@ -93,17 +86,14 @@ def rotate(
     json: printing.Json = False,
 ) -> None:
     """Give it a new secret, shown this once."""
-    from penstock.cli.operate import webhook_control as control
-
-    _show_secret(asyncio.run(control.rotate(webhook, overlap_hours)), json)
+    order = {"overlapHours": overlap_hours}
+    _show_secret(asyncio.run(_call("POST", f"/api/webhooks/{webhook}/rotate", order)), json)
 
 
 @app.command("test")
 def send_test(webhook: Id, json: printing.Json = False) -> None:
-    """Send the event `webhook.test` there; what came of it is in the log."""
-    from penstock.cli.operate import webhook_control as control
-
-    _accepted(asyncio.run(control.test(webhook)), json)
+    """Send the event `webhook.test`; the log shows the result."""
+    _accepted(asyncio.run(_call("POST", f"/api/webhooks/{webhook}/test")), json)
 
 
 @app.command("deliveries")
@@ -113,9 +103,7 @@ def deliveries(
     json: printing.Json = False,
 ) -> None:
     """The log of a webhook, newest first."""
-    from penstock.cli.operate import webhook_control as control
-
-    found = asyncio.run(control.deliveries(webhook, limit))
+    found = asyncio.run(_deliveries(webhook, limit))
     if json:
         printing.as_json(found)
         return
@@ -135,10 +123,8 @@ def deliveries(
 
 @app.command("delivery")
 def delivery(delivery: Delivery, json: printing.Json = False) -> None:
-    """One delivery with all its tries."""
-    from penstock.cli.operate import webhook_control as control
-
-    found = asyncio.run(control.delivery(delivery))
+    """Show a delivery with all its tries."""
+    found = asyncio.run(_call("GET", f"/api/webhooks/deliveries/{delivery}"))
     if json:
         printing.as_json(found)
         return
@@ -155,9 +141,8 @@ def delivery(delivery: Delivery, json: printing.Json = False) -> None:
 @app.command("redeliver")
 def redeliver(delivery: Delivery, json: printing.Json = False) -> None:
     """Send a delivery again, under the same id."""
-    from penstock.cli.operate import webhook_control as control
-
-    _accepted(asyncio.run(control.redeliver(delivery)), json)
+    made = asyncio.run(_call("POST", f"/api/webhooks/deliveries/{delivery}/redeliver"))
+    _accepted(made, json)
 
 
 def _show(found: dict[str, Any], json: bool) -> None:
@@ -169,14 +154,44 @@ def _show(found: dict[str, Any], json: bool) -> None:
 
 def _show_secret(made: dict[str, Any], json: bool) -> None:
     _show(made, json)
-    printing.note("Keep the secret where the receiver finds it: it is not shown again.")
+    printing.note("Give the secret to the receiver: it is not shown again.")
 
 
-def _accepted(delivery_id: UUID, json: bool) -> None:
+def _accepted(made: dict[str, Any], json: bool) -> None:
     if json:
-        printing.as_json({"deliveryId": str(delivery_id)})
+        printing.as_json(made)
     else:
-        print(f"Delivery {delivery_id} is on its way.")
+        print(f"Delivery {made['deliveryId']} is on its way.")
+
+
+def _given(**settings: Any) -> dict[str, Any]:
+    """The settings that were given; the API keeps the others, or uses its defaults."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+async def _list(org: str) -> list[dict[str, Any]]:
+    from penstock.cli.connection import connected
+
+    async with connected() as penstock:
+        return [one async for one in penstock.client.listed("/api/webhooks", org=org)]
+
+
+async def _deliveries(webhook: UUID, limit: int) -> list[dict[str, Any]]:
+    from penstock.cli.connection import connected
+
+    async with connected() as penstock:
+        return await penstock.first(f"/api/webhooks/{webhook}/deliveries", limit)
+
+
+async def _call(
+    method: str, path: str, body: dict[str, Any] | None = None, org: str | None = None
+) -> dict[str, Any]:
+    from penstock.cli.connection import connected
+
+    params = {} if org is None else {"org": org}
+    async with connected() as penstock:
+        answer: dict[str, Any] = await penstock.client.call(method, path, params=params, body=body)
+        return answer
 
 
 def _plain(value: Any) -> Any:

@@ -15,11 +15,10 @@ import asyncpg
 from penstock.model.errors import BadInput, NotThere
 from penstock.model.fairness import PLAN_WEIGHTS
 from penstock.model.text.emails import fold_email
-from penstock.store.database import Connection, Scope, to_json
+from penstock.store.database import Connection, Scope
 from penstock.store.queries import load
 
 _sql = load("accounts")
-_jobs = load("jobs")
 _keys = load("keys")
 KEY_PREFIX = "pk_"
 
@@ -139,57 +138,30 @@ async def find_org(conn: Connection, name: str) -> Any:
     return row
 
 
-async def set_org(
-    conn: Connection, name: str, plan: str | None, max_slices: int | None,
-    shared_jobs: bool | None, catalog_key: str | None = None, *, by_user: int,
-    ip: str | None = None,
+async def change_org(
+    conn: Connection, org_id: int, plan: str | None, max_slices: int | None,
+    shared_jobs: bool | None, catalog_key: str | None = None,
 ) -> Any:  # fmt: skip
-    """Change the given fields; 0 slices remove the limit."""
-    before = await find_org(conn, name)
+    """Change the given settings; 0 slices remove the cap."""
     weight = None if plan is None else PLAN_WEIGHTS[plan]
-    after = await conn.fetchrow(
-        _sql.change_org, before["id"], plan, weight, max_slices, shared_jobs, catalog_key
+    return await conn.fetchrow(
+        _sql.change_org, org_id, plan, weight, max_slices, shared_jobs, catalog_key
     )
-    await audit(
-        conn, before["id"], by_user, "org.change", f"org:{name}", ip=ip, before=_told(before),
-        after=_told(after),
-    )  # fmt: skip
-    return after
-
-
-def _told(org: Any) -> dict[str, Any]:
-    names = ("plan", "weight", "max_slices", "shared_jobs", "catalog_key")
-    return {name: org[name] for name in names}
 
 
 async def add_key(
     conn: Connection, org_id: int, user_id: int, name: str = "", *,
     scopes: Sequence[str] = SCOPES, expires_at: datetime | None = None,
-    by_user: int | None = None, ip: str | None = None,
 ) -> tuple[int, str]:  # fmt: skip
-    """Create a key of 256 random bits; answers it with its id. Only its hash is stored."""
+    """Store a new key of 256 random bits as a hash; return its id and the key."""
     key = KEY_PREFIX + secrets.token_urlsafe(32)
     key_id: int = await conn.fetchval(
         _keys.add_api_key, org_id, user_id, hash_key(key), key[:8], name, expires_at, list(scopes)
     )
-    told = {"user": user_id, "name": name, "scopes": list(scopes), "expiresAt": expires_at}
-    await audit(
-        conn, org_id, by_user or user_id, "key.create", f"key:{key_id}", ip=ip, after=told
-    )  # fmt: skip
     return key_id, key
 
 
 async def create_key(conn: Connection, org_id: int, user_id: int, name: str = "") -> str:
-    """Create a key with all rights of its user."""
+    """Store a key with all scopes of its user; return the key."""
     _, key = await add_key(conn, org_id, user_id, name)
     return key
-
-
-async def audit(
-    conn: Connection, org_id: int | None, user_id: int | None, action: str, target: str, *,
-    ip: str | None = None, before: Any = None, after: Any = None,
-) -> None:  # fmt: skip
-    await conn.execute(
-        _jobs.add_audit, org_id, user_id, action, target, ip,
-        None if before is None else to_json(before), None if after is None else to_json(after),
-    )  # fmt: skip

@@ -1,20 +1,41 @@
-"""Reading and deleting audit entries. `accounts.audit` writes one with each change."""
+"""The audit log: one row for each change that a user or an operator made."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.store.database import Connection
+from penstock.store.accounts.accounts import Principal
+from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
 
 _sql = load("audit_log")
+_jobs = load("jobs")
 NEWEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """The principal that asks for a change, and the address it asks from."""
+
+    who: Principal
+    ip: str | None = None
+
+
+async def audit(
+    conn: Connection, org_id: int | None, user_id: int | None, action: str, target: str, *,
+    ip: str | None = None, before: Any = None, after: Any = None,
+) -> None:  # fmt: skip
+    """Record a change in the transaction that makes it."""
+    await conn.execute(
+        _jobs.add_audit, org_id, user_id, action, target, ip,
+        None if before is None else to_json(before), None if after is None else to_json(after),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Filter of audit entries; None matches any value."""
+    """Which entries to list; None matches any value."""
 
     org_id: int | None = None
     user_id: int | None = None
@@ -22,8 +43,8 @@ class AuditFilter:
     target: str | None = None
 
 
-async def listed(conn: Connection, wanted: AuditFilter, before: int, limit: int) -> list[Any]:
-    """Uses the most selective index, and filters the rest."""
+async def list_entries(conn: Connection, wanted: AuditFilter, before: int, limit: int) -> list[Any]:
+    """Newest first. Uses the index of the most selective condition and filters by the others."""
     if wanted.target is not None:
         statement = _sql.of_target
     elif wanted.user_id is not None:
@@ -40,6 +61,6 @@ async def listed(conn: Connection, wanted: AuditFilter, before: int, limit: int)
 
 
 async def drop_old(conn: Connection, days: float, chunk: int) -> int:
-    """Answers the number of deleted entries."""
+    """Return how many entries were deleted."""
     done = await conn.execute(_sql.drop_old, days, chunk)
     return int(done.rpartition(" ")[2])

@@ -32,3 +32,8 @@ async def set_disabled(conn: Connection, user_id: int, disabled: bool) -> None:
 
 async def has_other_admin(conn: Connection, user_id: int) -> bool:
     return bool(await conn.fetchval(_sql.has_other_admin, user_id))
+
+
+async def lock_admins(conn: Connection) -> None:
+    """Wait for other transactions that create or change admins, until this one ends."""
+    await conn.execute(_sql.lock_admins)

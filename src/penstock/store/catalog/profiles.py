@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -43,11 +44,19 @@ async def find(conn: Connection, org_id: int, fingerprint: str) -> dict[str, Any
     return _body(await conn.fetchrow(_sql.find_profile, org_id, fingerprint))
 
 
-async def listed(
+@dataclass(frozen=True, slots=True)
+class ListedProfile:
+    name: str
+    body: dict[str, Any]
+    created_at: datetime
+
+
+async def list_profiles(
     conn: Connection, org_id: int, after: str = "", most: int | None = None
-) -> list[Any]:
-    """Ordered by name; at most ``most``, or all."""
-    return await conn.fetch(_sql.list_profiles, org_id, after, most)
+) -> list[ListedProfile]:
+    """The latest version of each, by name; at most ``most`` of them."""
+    rows = await conn.fetch(_sql.list_profiles, org_id, after, most)
+    return [ListedProfile(row["name"], from_json(row["body"]), row["created_at"]) for row in rows]
 
 
 async def delete(conn: Connection, org_id: int, name: str) -> bool:

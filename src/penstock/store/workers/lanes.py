@@ -7,7 +7,6 @@ from typing import Any
 
 from penstock.model.errors import BadInput
 from penstock.model.fairness import SHARED_LANES
-from penstock.store.accounts.accounts import audit
 from penstock.store.database import Connection
 from penstock.store.jobs.claims import lock_claims
 from penstock.store.queries import load
@@ -55,22 +54,13 @@ def _shape(name: str, row: Any) -> dict[str, Any]:
     }
 
 
-async def pause(
-    conn: Connection, lane: str, user_id: int, reason: str, ip: str | None = None
-) -> bool:
-    """Pause a lane: after the commit none of its work starts. False if it was paused already."""
-    # Claims hold this lock, so none commits after us with what it saw before.
+async def pause(conn: Connection, lane: str, user_id: int, reason: str) -> bool:
+    """Once this is committed, nothing of the lane starts. Return False if it was paused already."""
+    # Every claim holds this lock, so none can act on what it read before the pause.
     await lock_claims(conn)
-    changed = await conn.fetchval(_sql.pause_lane, known_lane(lane), user_id, reason) is not None
-    if changed:
-        await audit(
-            conn, None, user_id, "lane.pause", f"lane:{lane}", ip=ip, after={"reason": reason}
-        )
-    return changed
+    return await conn.fetchval(_sql.pause_lane, known_lane(lane), user_id, reason) is not None
 
 
-async def resume(conn: Connection, lane: str, user_id: int, ip: str | None = None) -> bool:
-    changed = await conn.fetchval(_sql.resume_lane, known_lane(lane)) is not None
-    if changed:
-        await audit(conn, None, user_id, "lane.resume", f"lane:{lane}", ip=ip)
-    return changed
+async def resume(conn: Connection, lane: str) -> bool:
+    """Return False if it was not paused."""
+    return await conn.fetchval(_sql.resume_lane, known_lane(lane)) is not None

@@ -29,3 +29,7 @@ UPDATE users SET disabled_at = NULL WHERE id = $1
 -- name: has_other_admin
 -- Whether an admin is left without this one.
 SELECT EXISTS (SELECT FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> $1)
+
+-- name: lock_admins
+-- One transaction at a time creates the first admin or takes an admin's rights away.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.bootstrap', 0))
