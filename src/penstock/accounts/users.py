@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from penstock.accounts import passwords
 from penstock.accounts.sign_in import account_of
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError
@@ -17,6 +15,7 @@ from penstock.store.accounts import accounts, keys, sessions, users
 from penstock.store.accounts.accounts import SCOPES, Principal
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection
+from penstock.store.errors import UniqueViolationError
 
 _OF_ROLE = {"admin": SCOPES, "member": ("read", "write"), "viewer": ("read",)}
 
@@ -37,7 +36,7 @@ async def add_user(conn: Connection, caller: Caller, wanted: NewUser) -> Any:
         raise taken
     try:
         user = await accounts.add_user(conn, org["id"], wanted.email, wanted.role)
-    except asyncpg.UniqueViolationError as error:
+    except UniqueViolationError as error:
         raise taken from error
     if wanted.password_hash is not None:
         await sessions.set_password(conn, user["id"], org["id"], wanted.password_hash)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncpg
 from pydantic import ValidationError
 
 from penstock.cli.output import OutputIncomplete
@@ -10,6 +9,13 @@ from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
 from penstock.model.text.redaction import redacted
 from penstock.store.database import CONNECTION_ERRORS
+from penstock.store.errors import (
+    InsufficientPrivilegeError,
+    InvalidAuthorizationSpecificationError,
+    InvalidCatalogNameError,
+    UndefinedColumnError,
+    UndefinedTableError,
+)
 from penstock.supervisor.errors import AlreadyRunning, PortTaken, SupervisorError
 
 FAILURE, USAGE, ROWS_FAILED, NOT_FOUND, NO_ACCESS, INTERRUPTED = 1, 2, 3, 4, 5, 130
@@ -48,11 +54,11 @@ def _explain(error: BaseException) -> tuple[int, str]:
             return FAILURE if busy else NO_ACCESS, str(error)
         case ValidationError():
             return USAGE, _setting_problem(error)
-        case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InvalidCatalogNameError():
+        case InvalidAuthorizationSpecificationError() | InvalidCatalogNameError():
             return NO_ACCESS, f"The database refuses us: {error}. Check PENSTOCK_DATABASE_URL."
-        case asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError():
+        case UndefinedTableError() | UndefinedColumnError():
             return FAILURE, f"The database's schema is old ({error}): run `penstock migrate`."
-        case asyncpg.InsufficientPrivilegeError():
+        case InsufficientPrivilegeError():
             return NO_ACCESS, f"The database user lacks a right: {error}."
         case OSError():
             return _of_the_system(error)

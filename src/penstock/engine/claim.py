@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from penstock.engine.worker.figures import Figures
 from penstock.model.adaptive import ClaimBounds, claim_size, lease_ms
 from penstock.model.fairness import turn_share
 from penstock.model.ids import new_id
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
+from penstock.store.errors import LockNotAvailableError
 from penstock.store.jobs import claims
 from penstock.store.jobs.claims import Candidate, Lease, Served, Turn, Work
 
@@ -182,7 +181,7 @@ async def _take(
         else:
             # Alone in its transaction: it locks a job, and jobs are locked in order.
             await claims.rest_stage(conn, work)
-    except asyncpg.LockNotAvailableError as error:
+    except LockNotAvailableError as error:
         raise _LockTimedOut({work.job_id, *(one.job_id for one in leases)}) from error
     return leases, lease
 

@@ -8,8 +8,6 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
-
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
@@ -22,6 +20,7 @@ from penstock.model.pipeline import Pipeline, RowBatch, Traits
 from penstock.model.ticket import Ticket
 from penstock.store.accounts import usage
 from penstock.store.database import from_json, to_json
+from penstock.store.errors import QueryCanceledError, UniqueViolationError
 from penstock.store.jobs import ingest as stored
 from penstock.store.jobs import jobs, result_cache, slices
 from penstock.store.jobs.result_cache import Source
@@ -92,7 +91,7 @@ class Ingest:
                         return await self._yield()
             learned = await pipeline.after_ingest(job, cursor or {}, ctx)
             await self._end(learned)
-        except asyncpg.UniqueViolationError:
+        except UniqueViolationError:
             twice = BadInput("DUPLICATE_KEY", "Two rows of the input have the same key")
             await fail_or_retry(
                 self._runtime, self._lease.id, self._row, jobs.INGEST, twice, self._worker
@@ -172,7 +171,7 @@ class Ingest:
                     self._runtime.log.warning("ingest batch will be tried again", error=repr(error))
                 # Wait for a server that is away or full for as long as the lease lasts. If it
                 # is too slow for this batch, smaller batches may succeed.
-                too_slow = isinstance(error, asyncpg.QueryCanceledError) and tries >= _BATCH_TRIES
+                too_slow = isinstance(error, QueryCanceledError) and tries >= _BATCH_TRIES
                 if too_slow or self._stop.reason is not None:
                     raise
                 await asyncio.sleep(wait / 1000)

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from penstock.engine.claim import Claim, lease_ids
 from penstock.engine.context import Timer
 from penstock.engine.run import YIELD_EVERY, Worked
@@ -25,6 +23,17 @@ from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
+from penstock.store.errors import (
+    DataError,
+    DeadlockDetectedError,
+    InsufficientResourcesError,
+    LockNotAvailableError,
+    OperatorInterventionError,
+    PostgresError,
+    PostgresSystemError,
+    QueryCanceledError,
+    SerializationError,
+)
 from penstock.store.jobs import claims, slices
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
@@ -33,15 +42,15 @@ _MAX_KEY_LENGTH = 500
 # The server's fault alone: lost, full, stopped, out of memory, or two that blocked each other.
 TRANSIENT_DB_ERRORS = (
     *CONNECTION_ERRORS,
-    asyncpg.DeadlockDetectedError,
-    asyncpg.SerializationError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.LockNotAvailableError,
-    asyncpg.PostgresSystemError,
+    DeadlockDetectedError,
+    SerializationError,
+    InsufficientResourcesError,
+    OperatorInterventionError,
+    LockNotAvailableError,
+    PostgresSystemError,
 )
 # A statement or a lock wait timed out.
-LOCK_TIMEOUTS = (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError)
+LOCK_TIMEOUTS = (QueryCanceledError, LockNotAvailableError)
 
 
 @dataclass(slots=True)
@@ -78,11 +87,9 @@ async def settle(
             if tries == 1 or broken.changed:
                 raise
             return Settled(True)
-        except (*TRANSIENT_DB_ERRORS, asyncpg.PostgresError) as error:
+        except (*TRANSIENT_DB_ERRORS, PostgresError) as error:
             # The driver reports values it cannot encode like a lost connection.
-            is_passing = isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(
-                error, asyncpg.DataError
-            )
+            is_passing = isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(error, DataError)
             # Another transaction holds the job lock; retrying would only occupy a slot.
             is_held_up = isinstance(error, LOCK_TIMEOUTS)
             limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience

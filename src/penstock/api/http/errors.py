@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import asyncpg
 import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -21,6 +20,7 @@ from starlette.exceptions import HTTPException
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
 from penstock.model.text.redaction import redacted, redacted_values
+from penstock.store.errors import DiskFullError
 
 STATUSES = {
     "INVALID_JSON": 400,
@@ -143,7 +143,7 @@ def handle_errors(app: FastAPI) -> None:
     app.add_exception_handler(PenstockError, _named)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _routing)
-    app.add_exception_handler(asyncpg.DiskFullError, _disk_full)
+    app.add_exception_handler(DiskFullError, _disk_full)
     for kind in TRANSIENT_DB_ERRORS:
         app.add_exception_handler(kind, _database_away)
 

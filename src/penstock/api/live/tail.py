@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import orjson
 
 from penstock.api.jobs.shapes import event_shape
 from penstock.model.errors import Unavailable
 from penstock.model.ports import Log
 from penstock.store.database import CONNECTION_ERRORS, Database, Scope
+from penstock.store.errors import PostgresError
 from penstock.store.jobs import events
 from penstock.store.jobs.events import START, Place, place_of
 
@@ -29,7 +29,7 @@ _PAGE = 1000
 # What one listener may have waiting. Beyond it, it reads the database at its own pace.
 _MOST_WAITING = 1000
 _MOST_BYTES = 1024 * 1024
-_AWAY = (*CONNECTION_ERRORS, asyncpg.PostgresError)
+_AWAY = (*CONNECTION_ERRORS, PostgresError)
 _EVERYTHING = Scope(org_id=0, admin=True)
 
 

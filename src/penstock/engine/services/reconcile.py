@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-import asyncpg
-
 from penstock.engine import ending
 from penstock.engine.reprocess import stop_reopening
 from penstock.engine.runtime import Runtime
@@ -16,6 +14,7 @@ from penstock.model.errors import ItemError
 from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS
+from penstock.store.errors import InsufficientResourcesError, PostgresError
 from penstock.store.jobs import claims, reconcile
 
 _MAX_AT_ONCE = 50
@@ -66,9 +65,9 @@ class Reconciler:
         """An error in one job must not keep the others from being checked."""
         try:
             return await step(job_id)
-        except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
+        except (*CONNECTION_ERRORS, InsufficientResourcesError):
             raise
-        except asyncpg.PostgresError as error:
+        except PostgresError as error:
             self._runtime.log.error(
                 "job could not be reconciled", job=str(job_id), error=repr(error)
             )

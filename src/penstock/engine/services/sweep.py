@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import asyncpg
-
 from penstock.engine import ending
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import return_crashed
@@ -15,6 +13,7 @@ from penstock.model.errors import ItemError
 from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS, Connection
+from penstock.store.errors import InsufficientResourcesError, LockNotAvailableError, PostgresError
 from penstock.store.jobs import claims, jobs, slices
 from penstock.store.jobs.transitions import JobMove, write_moves
 from penstock.store.workers import workers
@@ -84,14 +83,14 @@ async def return_all(
             continue
         try:
             await _return(runtime, slice_id, holder_is_dead=holder_is_dead)
-        except asyncpg.LockNotAvailableError:
+        except LockNotAvailableError:
             # Waiting for the lock would delay all claims.
             locked.add(job_id)
             runtime.log.warning("lease could not be taken back: its job is locked", job=str(job_id))
-        except (*CONNECTION_ERRORS, asyncpg.InsufficientResourcesError):
+        except (*CONNECTION_ERRORS, InsufficientResourcesError):
             # The other leases of this job cannot be returned either.
             raise
-        except asyncpg.PostgresError as error:
+        except PostgresError as error:
             # An error in one lease must not keep the others from being returned.
             runtime.log.error("lease could not be taken back", error=repr(error))
     return not locked
