@@ -21,12 +21,12 @@ PACKAGE = ROOT / "examples" / "word-count"
 
 # Pipelines of other packages stand on these names: removing one breaks them.
 SURFACE = """
-    AddedCells Advance Asked BadInput Blobs Call Child Children Config Context Done Effect
-    EffectBatch EffectWriter Emit Fail FetchLimits FetchPurpose FetchRequest FetchResponse
-    FileRef InputFile Item ItemError Job JobEffectWriter JobRows KeepBlob LockOrder Log NameRow
-    NotFound NotThere Outcome PenstockError PermanentError Pipeline Products RateLimited Retry
-    RetryPolicy RetryRule Row RowBatch Skip SqlConnection Stage Traits Unavailable UpsertProduct
-    Waiting each transferable
+    AddedCells Advance Asked BadInput Blobs Call Child Children Config Context CountInGroup
+    Done Effect EffectBatch EffectWriter Emit Fail FetchLimits FetchPurpose FetchRequest
+    FetchResponse FileRef InputFile Item ItemError Job JobEffectWriter JobRows KeepBlob
+    LockOrder Log NameRow NotFound NotThere Outcome PenstockError PermanentError Pipeline
+    Products RateLimited Retry RetryPolicy RetryRule Row RowBatch Skip SqlConnection Stage
+    Traits Unavailable UpsertProduct Waiting each transferable
 """
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.checker.benches import Tried
 from tests.checker.scripted import Scripted
-from tests.fixtures import MakePrincipal
+from tests.fixtures import Bench, MakePrincipal
 
 from penstock.model.pipeline import Stage, each
+from penstock.store.database import from_json
 
 
 @pytest.fixture
@@ -101,3 +102,14 @@ def test_a_pace_needs_groups() -> None:
 
     with pytest.raises(ValueError, match="pace"):
         Stage("s", run=each(work), pace_ms=10, grouped=False)  # type: ignore[arg-type]
+
+
+async def test_counters_of_groups_are_kept_where_a_pipeline_asks(bench: Bench) -> None:
+    job_id = await bench.submit(
+        "noop", {"items": 7, "groups": 3, "countsGroups": True, "summarizes": True, "failEvery": 7}
+    )
+    await bench.work()
+    summary = from_json((await bench.job(job_id))["summary"])
+    assert summary["groups"] == {
+        "group 0": {"done": 2}, "group 1": {"done": 2}, "group 2": {"done": 2},
+    }  # fmt: skip

@@ -119,6 +119,9 @@ class TrialCatalog:
     async def missing(self, job_id: UUID, most: int) -> MissingProducts:
         return MissingProducts(0, 0, ())
 
+    async def group_counters(self, job_id: UUID, most: int) -> Mapping[str, Mapping[str, int]]:
+        return {}
+
     async def unnamed_rows(self, job_id: UUID) -> int:
         return 0
 

@@ -80,6 +80,8 @@ SELECT j.id, 1, j.org_id, f.id FROM jobs j
 CROSS JOIN LATERAL (SELECT id FROM files f WHERE f.org_id = j.org_id LIMIT 1) AS f;
 INSERT INTO blob_refs (blob_key, org_id, kind, owner)
 SELECT 'ref' || n, id, 'picture', 'p' || n FROM orgs, generate_series(1, 20) n;
+INSERT INTO group_counters (job_id, group_key, counter, org_id, value)
+SELECT id, 'g', 'done', org_id, 1 FROM jobs;
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
 SELECT id, 'noop', 'stage1', 'g' || n, now() FROM orgs, generate_series(1, 20) n;
 INSERT INTO job_missing (job_id, source_id, org_id, product_id, unpublished)

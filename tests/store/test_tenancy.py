@@ -32,7 +32,7 @@ TENANT_TABLES = {
         "workers",
         "intake",
     ),
-    *("blob_refs", "group_times", "job_files"),
+    *("blob_refs", "group_counters", "group_times", "job_files"),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
     *(
         "dead_letters",

@@ -155,6 +155,15 @@ class KeepBlob(Effect):
     owner: str
 
 
+@transferable
+@dataclass(frozen=True, slots=True)
+class CountInGroup(Effect):
+    """Add to counters of a group of the job, such as pages per site. Each settle counts once."""
+
+    group: str
+    counts: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class NoteDelivery(Effect):
     """Write into the log of webhooks what came of a try. One that ``failed`` for good becomes a

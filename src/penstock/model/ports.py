@@ -199,6 +199,9 @@ class JobRows(Protocol):
     async def tally(self, job_id: UUID) -> Tally:
         """Counts over all rows of the job, for its summary."""
 
+    async def group_counters(self, job_id: UUID, most: int) -> Mapping[str, Mapping[str, int]]:
+        """Counters (`CountInGroup`) of the first groups by name, with ``most`` values in all."""
+
     async def unnamed_rows(self, job_id: UUID) -> int:
         """The number of rows without an identifier."""
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from penstock.model.effects import KeepBlob
+from penstock.model.effects import CountInGroup, KeepBlob
 from penstock.model.errors import ItemError, RateLimited
 from penstock.model.outcomes import Advance, Child, Done, Fail, NotFound, Outcome, Retry, Skip
 from penstock.model.pipeline import (
@@ -31,7 +31,7 @@ from penstock.model.pipeline import (
     Traits,
     each,
 )
-from penstock.model.ports import Context
+from penstock.model.ports import Context, JobRows
 
 ALLOW_CRASH = "PENSTOCK_ALLOW_CRASH"
 MAX_ITEMS = 10_000_000
@@ -50,6 +50,7 @@ class NoopConfig(Config):
     concurrency: int = Field(1, ge=1, le=1000)
     groups: int = Field(0, ge=0, le=5_000_000)
     pace_ms: int = Field(0, ge=0, le=3_600_000, description="Least time between items of a group.")
+    counts_groups: bool = Field(False, description="Count done items per group, in the summary.")
     keeps_blobs: bool = Field(False, description="Each item stores a blob and keeps it.")
     children_per: int = Field(0, ge=0, le=1000, description="Children of each first item.")
     learns: bool = Field(False, description="The first stage waits for the whole ingest.")
@@ -130,7 +131,10 @@ class Noop(Pipeline):
         return {"rows": cursor.get("next", 0)}
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        return {"counters": dict(job.counters), "learnt": dict(job.context)}
+        summary = {"counters": dict(job.counters), "learnt": dict(job.context)}
+        if job.config.counts_groups:
+            summary["groups"] = dict(await ctx.port(JobRows).group_counters(job.id, 1000))
+        return summary
 
 
 def burn(batch: Sequence[Item], is_last: bool) -> Sequence[Outcome]:
@@ -154,6 +158,7 @@ def _run(config: NoopConfig, is_last: bool) -> StageFunction:
         or config.crash_row is not None
         or config.children_per
         or config.keeps_blobs
+        or config.counts_groups
     )
     if config.work_ms or config.provider or (is_last and eventful):
         return each(partial(_work, is_last=is_last), config.concurrency)
@@ -177,6 +182,9 @@ async def _work(item: Item, ctx: Context, is_last: bool) -> Outcome:
     elif config.work_ms:
         await asyncio.sleep(config.work_ms / 1000)
     outcome = _outcome(item, is_last)
+    if config.counts_groups and item.group and isinstance(outcome, Done):
+        counted = CountInGroup(item.group, {"done": 1})
+        outcome = replace(outcome, effects=[*outcome.effects, counted])
     if config.keeps_blobs and isinstance(outcome, Done):
         blob = await ctx.blobs.put(_bytes(f"{item.job.id} {item.row_no}"), 1000)
         kept = KeepBlob(blob.key, "noop", str(item.job.id))

@@ -6,6 +6,7 @@ is in docs/howto/write-a-pipeline.md. `penstock.sdk.testing` runs one without a 
 
 from penstock.model.effects import (
     Asked,
+    CountInGroup,
     Effect,
     EffectBatch,
     EffectWriter,
@@ -66,6 +67,7 @@ __all__ = [
     "Children",
     "Config",
     "Context",
+    "CountInGroup",
     "Done",
     "Effect",
     "EffectBatch",

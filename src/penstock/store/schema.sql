@@ -228,6 +228,16 @@ CREATE TABLE group_times (
 
 CREATE INDEX group_times_age ON group_times (free_at);
 
+-- Counters per group of a job, where its pipeline asks for them.
+CREATE TABLE group_counters (
+    job_id    uuid NOT NULL,
+    group_key text NOT NULL,
+    counter   text NOT NULL,
+    org_id    bigint NOT NULL REFERENCES orgs,
+    value     bigint NOT NULL,
+    PRIMARY KEY (job_id, group_key, counter)
+) WITH (fillfactor = 50);
+
 CREATE TABLE job_items (
     -- No foreign key: it would cost a check per row in the hottest write there is.
     job_id       uuid NOT NULL,
@@ -389,6 +399,7 @@ ALTER TABLE job_stages ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_files ENABLE ROW LEVEL SECURITY;
 ALTER TABLE blob_refs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE group_times ENABLE ROW LEVEL SECURITY;
+ALTER TABLE group_counters ENABLE ROW LEVEL SECURITY;
 ALTER TABLE slices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_items ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_errors ENABLE ROW LEVEL SECURITY;
@@ -415,6 +426,7 @@ CREATE POLICY own_rows ON idempotency_keys TO penstock_api
            AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
 -- These hang on a job, which has its own policy; queries reach them through it.
 CREATE POLICY own_org ON job_stages TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON group_counters TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON job_files TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON blob_refs TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON slices TO penstock_api USING (org_id = (SELECT current_org()));
@@ -429,6 +441,7 @@ CREATE POLICY all_orgs ON api_keys TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON files TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON jobs TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_stages TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON group_counters TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_files TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON blob_refs TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON slices TO penstock_admin USING (true);
@@ -445,7 +458,7 @@ CREATE POLICY own_org ON paused_lanes FOR SELECT TO penstock_api
            OR lane = 'priority.' || (SELECT name FROM orgs WHERE id = (SELECT current_org())));
 CREATE POLICY all_orgs ON paused_lanes TO penstock_admin USING (true);
 
-GRANT SELECT ON orgs, users, files, blob_refs, jobs, job_files, job_stages, slices, job_items, job_errors, events,
+GRANT SELECT ON orgs, users, files, blob_refs, group_counters, jobs, job_files, job_stages, slices, job_items, job_errors, events,
     idempotency_keys, audit TO penstock_api, penstock_admin;
 GRANT SELECT (id, org_id, user_id, prefix, name, created_at, expires_at, revoked_at)
     ON api_keys TO penstock_api, penstock_admin;

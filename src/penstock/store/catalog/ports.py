@@ -18,6 +18,7 @@ from penstock.store.database import Database, from_json
 from penstock.store.queries import load
 
 _sql = load("products")
+_groups = load("group_counters")
 _AT_ONCE = 500
 _TALLIED_AT_ONCE = 20_000
 _SAMPLED = 200
@@ -144,6 +145,14 @@ class StoredJobRows:
         for found in by_column.values():
             found.sort(key=lambda one: -one["count"])
         return Tally(dict(states), by_column, linked)
+
+    async def group_counters(self, job_id: UUID, most: int) -> Mapping[str, Mapping[str, int]]:
+        counted: dict[str, dict[str, int]] = {}
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_groups.counts_of_job, job_id, "", most)
+        for row in rows:
+            counted.setdefault(row["group_key"], {})[row["counter"]] = row["value"]
+        return counted
 
     async def unnamed_rows(self, job_id: UUID) -> int:
         async with self._db.acquire() as conn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from penstock.store.effects.blobs import BlobReferences
 from penstock.store.effects.deliveries import Deliveries
 from penstock.store.effects.events import Events
+from penstock.store.effects.group_counters import GroupCounters
 from penstock.store.effects.missing_products import MissingProducts
 from penstock.store.effects.products import Products
 from penstock.store.effects.row_names import RowNames
@@ -16,6 +17,7 @@ WRITERS = (
     RowNames(),
     Products(),
     BlobReferences(),
+    GroupCounters(),
     Events(),
     Deliveries(),
     MissingProducts(),
