@@ -185,14 +185,16 @@ async def attempts_follow_the_policy(case: Case) -> list[str]:
 
 def _wrong_turn(turn: Any, policy: RetryPolicy) -> str | None:
     """Why an item's turn could not end so, or None."""
-    before, after, code = turn["from_attempts"], turn["attempts"], turn["error_code"] or ""
+    after, code = turn["attempts"], turn["error_code"] or ""
+    # Attempts are counted per stage, and one slice may take an item through several.
+    before = 0 if turn["advanced"] else turn["from_attempts"]
     retries = _retries(policy, code)
     match turn["to_status"]:
         case "DONE":
             fine = after == before + 1
         case "SKIPPED":
             fine = after == before
-        case "PENDING" if turn["advanced"]:
+        case "PENDING" if turn["advanced"] and not code:
             fine = after == 0
         case "PENDING":
             fine = after == before or (after == before + 1 and after <= retries)
