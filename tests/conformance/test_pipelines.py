@@ -29,6 +29,7 @@ from tests.pipelines.context import (
 
 from penstock.model.outcomes import Advance, Done, Fail, Outcome
 from penstock.model.pipeline import MAX_INLINE_ROWS, Item, Job, Pipeline, Row
+from penstock.model.states import ItemStatus
 from penstock.model.text.json_text import JsonText
 from penstock.pipelines.registry import PIPELINES
 
@@ -234,3 +235,24 @@ def shown(outcome: Outcome) -> list[Any]:
         parts += [outcome.result, outcome.normalized]
     error = getattr(outcome, "error", None)
     return [*parts, error.as_json() if error else None]
+
+
+@every_pipeline
+def test_words_for_a_status_fit_into_a_cell(pipeline: Pipeline) -> None:
+    codes = [None, "NO_SUCH_CODE", "WORKER_CRASHED", "PRICE_CHANGE_HELD", "DUPLICATE_IN_FILE"]
+    for status in ItemStatus:
+        for code in codes:
+            words = pipeline.shown(status, None, code)
+            assert words is None or 0 < len(words.strip()) <= 20, (status, code, words)
+        # What is open or done, and every code that a pipeline does not know, has the usual words.
+        assert pipeline.shown(status, "no such stage", "NO_SUCH_CODE") is None
+
+
+def test_extraction_has_words_for_rows_it_holds_back() -> None:
+    (extraction,) = (one for one in PIPELINES if one.name == "extraction")
+    words = {
+        code: extraction.shown(ItemStatus.SKIPPED, "match", code)
+        for code in ("PRICE_CHANGE_HELD", "GTIN_CHANGE_HELD", "DUPLICATE_IN_FILE")
+    }
+    assert list(words.values()) == ["Price held", "GTIN held", "Duplicate"]
+    assert extraction.shown(ItemStatus.DONE, "apply", "PRICE_CHANGE_HELD") is None

@@ -36,8 +36,18 @@ function Pill({ look, className }: { look: Look; className?: string }) {
   );
 }
 
-export function ItemPill({ status, className }: { status: ItemStatus; className?: string }) {
-  return <Pill look={ITEM_LOOKS[status]} className={className} />;
+/** `shown` are the pipeline's own words for this item, where it has any. */
+export function ItemPill({
+  status,
+  shown,
+  className,
+}: {
+  status: ItemStatus;
+  shown?: string | null;
+  className?: string;
+}) {
+  const look = ITEM_LOOKS[status];
+  return <Pill look={shown ? { ...look, word: shown } : look} className={className} />;
 }
 
 export function JobPill({ state, className }: { state: JobState; className?: string }) {

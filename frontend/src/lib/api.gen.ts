@@ -2438,6 +2438,11 @@ export interface components {
             /** Rowno */
             rowNo: number;
             status: components["schemas"]["ItemStatus"];
+            /**
+             * Shown
+             * @description The pipeline's words for this status; null: the usual.
+             */
+            shown: string | null;
             /** Stage */
             stage: string | null;
             /** Attempts */
@@ -2975,6 +2980,7 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            verdict: components["schemas"]["VerdictShape"];
             queue: components["schemas"]["QueueHealth"];
             /**
              * Slices
@@ -3884,6 +3890,17 @@ export interface components {
              */
             total: number;
         };
+        /**
+         * ReasonCode
+         * @enum {string}
+         */
+        ReasonCode: "NO_WORKERS" | "QUEUE_TOO_LONG" | "LONG_WAIT" | "JOBS_FAILED";
+        /** ReasonShape */
+        ReasonShape: {
+            code: components["schemas"]["ReasonCode"];
+            /** Message */
+            message: string;
+        };
         /** Receipt */
         Receipt: {
             /**
@@ -4185,6 +4202,21 @@ export interface components {
              * @description Null: cannot sign in.
              */
             passwordChangedAt: string | null;
+        };
+        /** VerdictShape */
+        VerdictShape: {
+            /** @description `degraded` with a reason, `unhealthy` with three. */
+            level: components["schemas"]["HealthStatus"];
+            /**
+             * Message
+             * @description The reasons in one text, or that all is well.
+             */
+            message: string;
+            /**
+             * Reasons
+             * @description What needs a look; empty while healthy.
+             */
+            reasons: components["schemas"]["ReasonShape"][];
         };
         /** WebhookPage */
         WebhookPage: {
@@ -5374,6 +5406,7 @@ export interface operations {
                      *           "id": "text",
                      *           "rowNo": 3,
                      *           "status": "PENDING",
+                     *           "shown": "text",
                      *           "stage": "extract",
                      *           "attempts": 3,
                      *           "input": null,
@@ -13624,6 +13657,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "at": "2026-11-01T09:30:00Z",
+                     *       "verdict": {
+                     *         "level": "healthy",
+                     *         "message": "1,250 of 3,000 rows",
+                     *         "reasons": [
+                     *           {
+                     *             "code": "NO_WORKERS",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           }
+                     *         ]
+                     *       },
                      *       "queue": {
                      *         "level": "healthy",
                      *         "depth": 3,

@@ -16,6 +16,7 @@ from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentE
 from penstock.model.outcomes import Fail, Outcome, Retry, with_json_documents
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
+from penstock.model.states import ItemStatus
 
 # Rows that submit writes itself, in the transaction that creates the job.
 MAX_INLINE_ROWS = 100
@@ -233,6 +234,11 @@ class Pipeline:
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
         """Columns of grid and export for a job's context; None: the columns of the file."""
         return self.columns
+
+    def shown(self, status: ItemStatus, stage: str | None, code: str | None) -> str | None:
+        """Words that a person reads for an item's status; None: the usual ones. ``stage`` is the
+        name of the item's stage, ``code`` that of its error or of the reason why it was skipped."""
+        return None
 
     def check_remap(self, before: Any, after: Any, header: Sequence[str]) -> None:
         """Raise BadInput if a new configuration cannot be applied to rows already stored."""

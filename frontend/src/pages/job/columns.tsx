@@ -48,7 +48,7 @@ export function itemColumns(
     id: "#status",
     title: "Status",
     width: widths["#status"] ?? 116,
-    render: (item) => <ItemPill status={item.status} />,
+    render: (item) => <ItemPill status={item.status} shown={item.shown} />,
   };
   const why: GridColumn<Item> = {
     id: "#why",

@@ -145,7 +145,7 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
   return (
     <div className="space-y-6">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-ink-2">
-        <ItemPill status={item.status} />
+        <ItemPill status={item.status} shown={item.shown} />
         {item.stage && <span>stage {item.stage}</span>}
         <span>{item.attempts === 1 ? "1 try" : `${item.attempts} tries`}</span>
         <span>

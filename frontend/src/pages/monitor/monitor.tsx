@@ -15,7 +15,6 @@ import { bytes, compact, count, percent, plural } from "../../lib/format";
 import { duration } from "../../lib/time";
 import { Chart } from "./chart";
 import { Extraction } from "./extraction";
-import { verdict } from "./verdict";
 
 type Monitor = Schemas["Monitor"];
 
@@ -59,7 +58,7 @@ export default function MonitorPage() {
 }
 
 function Verdict({ now }: { now: Monitor }) {
-  const { well, says } = verdict(now);
+  const well = now.verdict.level === "healthy";
   const Icon = well ? CircleCheck : TriangleAlert;
   return (
     <p
@@ -70,7 +69,7 @@ function Verdict({ now }: { now: Monitor }) {
       )}
     >
       <Icon className="mt-0.5 size-4 shrink-0" aria-hidden />
-      <span>{says.join(" ")}</span>
+      <span>{now.verdict.message}</span>
     </p>
   );
 }

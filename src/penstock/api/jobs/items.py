@@ -14,11 +14,10 @@ from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.http.answers import answer, shaped
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.schemas import ItemPage, ItemsQuery
-from penstock.api.jobs.shapes import item_shape, stage_names
+from penstock.api.jobs.shapes import item_context, item_shape
 from penstock.app.job_control import no_such_job
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
-from penstock.store.database import from_json
 from penstock.store.jobs import items, jobs
 from penstock.store.jobs.items import OPEN, PROBLEMS, Key, Wanted
 
@@ -45,9 +44,9 @@ async def list_items(
             if job is None:
                 raise no_such_job()
             page = await items.page(conn, job_id, job["total"], wanted, after, size)
-    stages, header = stage_names(api.runtime, job), from_json(job["header"])
+    context = item_context(api.runtime, job)
     following = None if page.next is None else to_cursor(this_list, *page.next)
-    shown = await shaped(page.rows, lambda row: item_shape(row, stages, header))
+    shown = await shaped(page.rows, lambda row: item_shape(row, context))
     return answer({"items": shown, "next": following})
 
 

@@ -101,6 +101,7 @@ class ItemShape(Shape):
     id: str = Field(description="`<jobId>:<rowNo>`")
     row_no: int
     status: ItemStatus
+    shown: str | None = Field(description="The pipeline's words for this status; null: the usual.")
     stage: str | None
     attempts: int
     input: Any = Field(description="As read: cells by column where the file has a header.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,9 @@ from penstock.api.http.answers import stored
 from penstock.app.job_control import get_job, state_of
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.model.errors import PenstockError
+from penstock.model.pipeline import Pipeline
 from penstock.model.progress import progress_of
+from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
 
 
@@ -74,34 +77,56 @@ def _file_shape(row: Any) -> dict[str, Any] | None:
     }
 
 
-def stage_names(runtime: Runtime, job: Any) -> list[str]:
-    """Names of a job's stages; none where this version no longer knows its pipeline or config."""
+@dataclass(frozen=True, slots=True)
+class ItemContext:
+    """What the items of a job need to be shown. Without ``pipeline``, this version no longer knows
+    it or the job's config."""
+
+    pipeline: Pipeline | None
+    stages: Sequence[str]
+    header: Sequence[str] | None
+
+
+def item_context(runtime: Runtime, job: Any) -> ItemContext:
+    header = from_json(job["header"])
     try:
         pipeline = runtime.pipeline(job["pipeline"])
         stages = pipeline.stages(parse_config(pipeline, job["config"]))
     except PenstockError:
-        return []
-    return [stage.name for stage in stages]
+        return ItemContext(None, (), header)
+    return ItemContext(pipeline, [stage.name for stage in stages], header)
 
 
-def item_shape(row: Any, stages: Sequence[str], header: Sequence[str] | None) -> dict[str, Any]:
-    place = row["stage"]
+def item_shape(row: Any, context: ItemContext) -> dict[str, Any]:
+    place, stages, header = row["stage"], context.stages, context.header
+    stage = stages[place] if 0 <= place < len(stages) else None
+    status, error = row["status"], row["error"]
     return {
         "id": f"{row['job_id']}:{row['row_no']}",
         "rowNo": row["row_no"],
-        "status": row["status"],
-        "stage": stages[place] if 0 <= place < len(stages) else None,
+        "status": status,
+        "shown": _shown(context.pipeline, status, stage, error),
+        "stage": stage,
         "attempts": row["attempts"],
         "input": stored(row["input"]) if header is None else named_cells(row["input"], header),
         "normalized": stored(row["normalized"]),
         "result": stored(row["result"]),
-        "error": stored(row["error"]),
+        "error": stored(error),
         "lockedBy": row["locked_by"],
         "lockedAt": row["locked_at"],
         "jobType": row["job_type"],
         "dueAt": row["due_at"],
         "updatedAt": row["updated_at"],
     }
+
+
+def _shown(
+    pipeline: Pipeline | None, status: str, stage: str | None, error: str | None
+) -> str | None:
+    if pipeline is None:
+        return None
+    code = None if error is None else from_json(error).get("code")
+    return pipeline.shown(ItemStatus(status), stage, code)
 
 
 def named_cells(text: str, header: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Whether the installation works, for load balancers and people without a key."""
+"""Health, for load balancers and callers without a key."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from penstock.api.http.identify import COOKIE
 from penstock.api.monitor.health_schemas import Health, PublicQueueHealth
 from penstock.engine.queue_depth import Queue
 from penstock.engine.runtime import Runtime
-from penstock.model.backpressure import Level
 from penstock.model.errors import NotAllowed, RateLimited, Unavailable
+from penstock.model.health import Figures, judge
 from penstock.store.database import Database
 from penstock.store.jobs import jobs
 
@@ -47,7 +47,7 @@ class Pulse:
             try:
                 async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
                     return await self._runtime.queue.look(conn)
-            except Exception as error:  # whatever it is, it is not healthy, and not for strangers
+            except Exception as error:  # callers without a key must not see the cause
                 self._runtime.log.warning("database is away", error=repr(error))
                 self._away_until = time.monotonic() + _CACHE_SECONDS
                 return None
@@ -65,7 +65,7 @@ class Pulse:
 
 @router.get("/", include_in_schema=False)
 async def root() -> Response:
-    """What stands at the address `make up` prints, for whoever opens it."""
+    """Links, for a person who opens the address that `make up` prints."""
     shown = {
         "name": "Penstock",
         "health": "/health",
@@ -81,10 +81,11 @@ async def health(request: Request) -> Response:
     """`degraded` without a worker, with a long queue, or (503) without a database. The figures are
     for callers with a key or a session."""
     queue: Queue | None = await request.app.state.pulse.queue()
-    ok = queue is not None and queue.workers > 0 and queue.level is Level.HEALTHY
-    status, code = "ok" if ok else "degraded", 503 if queue is None else 200
-    if queue is None or not await _is_known(request):
-        return answer({"status": status}, code)
+    if queue is None:
+        return answer({"status": "degraded"}, 503)
+    status = "ok" if judge(figures_of(queue), 0).ready else "degraded"
+    if not await _is_known(request):
+        return answer({"status": status})
     shown = {
         "status": status,
         "version": __version__,
@@ -141,6 +142,13 @@ async def queue_now(request: Request) -> Queue:
     if queue is None:
         raise Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")
     return queue
+
+
+def figures_of(queue: Queue, success_rate: float | None = None, failed: int = 0) -> Figures:
+    return Figures(
+        queue.level, queue.depth, queue.waiting, queue.oldest_ms, queue.workers, success_rate,
+        failed,
+    )  # fmt: skip
 
 
 def queue_shape(queue: Queue) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from pydantic import Field
 from penstock.api.http.access import Admin, ApiParts
 from penstock.api.http.answers import answer
 from penstock.api.http.schemas import Shape
-from penstock.api.monitor.health import queue_now, queue_shape
+from penstock.api.monitor.health import figures_of, queue_now, queue_shape
 from penstock.api.monitor.health_schemas import QueueHealth
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.api.monitor.schemas import WorkerShape
+from penstock.model.health import HealthStatus, ReasonCode, Verdict, judge
 from penstock.model.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
 from penstock.store.workers import activity
 
@@ -56,8 +57,20 @@ class LastHour(Shape):
     minutes: list[MinuteShape] = Field(description="Sixty of them, the oldest first.")
 
 
+class ReasonShape(Shape):
+    code: ReasonCode
+    message: str
+
+
+class VerdictShape(Shape):
+    level: HealthStatus = Field(description="`degraded` with a reason, `unhealthy` with three.")
+    message: str = Field(description="The reasons in one text, or that all is well.")
+    reasons: list[ReasonShape] = Field(description="What needs a look; empty while healthy.")
+
+
 class Monitor(Shape):
     at: datetime
+    verdict: VerdictShape
     queue: QueueHealth
     slices: dict[str, int] = Field(description="Being worked on, by kind.")
     last_hour: LastHour
@@ -76,11 +89,14 @@ async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
         failed = await activity.failed_since(conn, since, MOST_JOBS)
         slices = await activity.slices(conn)
         workers = await activity.workers(conn)
+    last_hour = _last_hour(done, failed, now)
+    figures = figures_of(queue, last_hour["successRate"], last_hour["failed"])
     shown = {
         "at": now,
+        "verdict": _verdict(judge(figures, api.runtime.settings.monitor_success_rate)),
         "queue": queue_shape(queue),
         "slices": slices,
-        "lastHour": _last_hour(done, failed, now),
+        "lastHour": last_hour,
         "workers": workers,
         "failures": [_failure(row) for row in failed[:_MOST_SHOWN]],
     }
@@ -102,6 +118,14 @@ def _last_hour(done: list[Any], failed: list[Any], now: datetime) -> dict[str, A
             {"at": one.at, "done": one.done, "failed": one.failed, "rows": one.rows}
             for one in minutes(ended, now)
         ],
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "level": verdict.level,
+        "message": verdict.message,
+        "reasons": [{"code": one.code, "message": one.message} for one in verdict.reasons],
     }
 
 

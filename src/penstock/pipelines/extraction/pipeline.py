@@ -21,8 +21,10 @@ from penstock.catalog.profiles.checks import Contract, Key, Winner
 from penstock.formats.read_table import check_head
 from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
+from penstock.model.held_rows import GTIN_HELD, PRICE_HELD
 from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context, JobRows, Profiles
+from penstock.model.states import ItemStatus
 from penstock.pipelines.extraction import preview as previews
 from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, reading_context
 from penstock.pipelines.extraction.match import apply, match
@@ -95,6 +97,17 @@ class ExtractionConfig(ReadingConfig):
         return self
 
 
+# Words for rows that were skipped; the code says more than "Skipped".
+_SHOWN = {
+    PRICE_HELD: "Price held",
+    GTIN_HELD: "GTIN held",
+    "DUPLICATE_IN_FILE": "Duplicate",
+    "PART_OF_PRODUCT": "Part of product",
+    "NOT_IN_CATALOG": "Not in catalog",
+    "EXISTS_ALREADY": "In catalog",
+}
+
+
 class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
     Config: ClassVar[type[Config]] = ExtractionConfig
@@ -105,6 +118,9 @@ class Extraction(Pipeline):
 
     def traits(self, config: Any) -> Traits:
         return Traits(summarizes=True, needs_full_input=True, profile=config.profile)
+
+    def shown(self, status: ItemStatus, stage: str | None, code: str | None) -> str | None:
+        return _SHOWN.get(code) if status is ItemStatus.SKIPPED and code is not None else None
 
     def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
         stages = (
