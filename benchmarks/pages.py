@@ -18,13 +18,13 @@ from penstock.store import orphans
 from penstock.store.accounts import accounts
 from penstock.store.database import Database
 from penstock.store.jobs import items
-from penstock.store.jobs.items import Key, Wanted
+from penstock.store.jobs.items import ItemFilter, Key
 from penstock.wiring import api_database
 
 _PAGE = 100
 _PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LIVE = ["PENDING", "PROCESSING"]
-_WANTED = {"Pending tab": Wanted(items.OPEN, by_age=True), "grid": Wanted()}
+_WANTED = {"Pending tab": ItemFilter(items.OPEN, by_age=True), "grid": ItemFilter()}
 _PLACE = "SELECT updated_at, row_no FROM job_items WHERE job_id = $1 AND row_no = $2"
 
 # A page after an item, by the time it was touched and its row.

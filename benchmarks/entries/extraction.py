@@ -28,7 +28,7 @@ from benchmarks.peer_lab import NotMeasured
 from benchmarks.resident import MEGABYTE, Peak, watched
 from benchmarks.supplier_file import make_supplier_csv, make_supplier_xlsx
 from benchmarks.supplier_script import run_script
-from penstock.app.exports import Wanted, export_pieces
+from penstock.app.exports import ExportFilter, export_pieces
 from penstock.app.preview import prepare_preview, preview
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.result_cache import key_of, look_up
@@ -130,7 +130,7 @@ async def exports(lab: Lab, scale: Scale, rows: int) -> list[Line]:
                 before = psutil.Process().memory_info().rss / MEGABYTE
                 async with watched([os.getpid()]) as peak, timed() as clock:
                     async for _piece in export_pieces(
-                        bench.runtime, bench.db.acquire, job, Wanted(), kind
+                        bench.runtime, bench.db.acquire, job, ExportFilter(), kind
                     ):
                         pass
                 found[kind.extension].append(rows / clock.seconds)

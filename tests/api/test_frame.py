@@ -22,7 +22,7 @@ from tests.fixtures import Bench
 from penstock import __version__, api
 from penstock.api.app import create_app
 from penstock.api.http import errors
-from penstock.api.http.middleware import Frame
+from penstock.api.http.middleware import RequestMiddleware
 from penstock.api.http.versions import CURRENT, Deprecation
 from penstock.api.jobs import jobs as jobs_routes
 from penstock.api.monitor.health_schemas import Health
@@ -79,7 +79,7 @@ async def test_calls_that_will_go_say_so(runtime: Runtime) -> None:
     inner = APIRouter()
     inner.add_api_route("/{one}", old)
     app.include_router(inner, prefix="/old")
-    app.add_middleware(Frame, log=runtime.log, deprecated={"old": going})
+    app.add_middleware(RequestMiddleware, log=runtime.log, deprecated={"old": going})
     async with client_of(app, None) as nobody:
         answer = await nobody.get("/old/1")
     assert answer.headers["deprecation"] == "@1793491200"

@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from penstock.api.live import websocket
-from penstock.api.live.stream import Doorman, Live
+from penstock.api.live.stream import Live, StreamAuthorizer
 from penstock.store.database import Database
 
 Talk = Callable[[httpx2.AsyncClient], Any]
@@ -131,7 +131,7 @@ async def test_nobody_without_a_key_and_nothing_foreign(
 async def test_a_revoked_key_and_a_server_that_leaves(
     client: httpx2.AsyncClient, talk: Talk, streams: Live, db: Database
 ) -> None:
-    streams.doorman = Doorman(every_s=0.1)
+    streams.authorizer = StreamAuthorizer(every_s=0.1)
     async with talk(client) as socket:
         await say(socket, subscribe="all")
         await hear(socket, "subscribed")
@@ -143,7 +143,7 @@ async def test_a_revoked_key_and_a_server_that_leaves(
         assert closed.value.rcvd.code == 4401
         async with db.acquire() as conn:
             await conn.execute("UPDATE api_keys SET revoked_at = NULL")
-        streams.doorman = Doorman(every_s=0.1)
+        streams.authorizer = StreamAuthorizer(every_s=0.1)
     async with talk(client) as socket:
         await say(socket, subscribe="all")
         await hear(socket, "subscribed")

@@ -16,7 +16,7 @@ from tests.engine.receiving import past_all
 from tests.fixtures import Bench
 
 from penstock.api.live import stream, tail
-from penstock.api.live.stream import Doorman, Live
+from penstock.api.live.stream import Live, StreamAuthorizer
 from penstock.guards.concurrency import Work
 from penstock.store.accounts import accounts
 from penstock.store.database import Database, DatabaseAway
@@ -123,7 +123,7 @@ async def test_a_colleague_hears_only_where_the_org_shares(
     bench: Bench, wire: Caller, db: Database, streams: Live
 ) -> None:
     owner, colleague = await wire(), await wire(email="b@acme")
-    streams.doorman = Doorman(every_s=0.1)
+    streams.authorizer = StreamAuthorizer(every_s=0.1)
     async with listening(colleague, "/api/events") as apart:
         await until(lambda: apart.last_id)
         job = await submit_noop(owner)
@@ -140,7 +140,7 @@ async def test_a_colleague_hears_only_where_the_org_shares(
 async def test_a_revoked_key_hears_no_more(
     bench: Bench, wire: Caller, db: Database, streams: Live
 ) -> None:
-    streams.doorman = Doorman(every_s=0.1)
+    streams.authorizer = StreamAuthorizer(every_s=0.1)
     client = await wire()
     job = await submit_noop(client)
     async with (
@@ -287,5 +287,5 @@ async def test_accounts_are_asked_once_for_many_streams(streams: Live) -> None:
 
     scope = accounts.Principal(1, 1, "a@b", "member", "acme", "standard").scope
     caller = stream.Caller(scope, b"key", identify)
-    assert all(await asyncio.gather(*(streams.doorman.lets(caller) for _ in range(50))))
+    assert all(await asyncio.gather(*(streams.authorizer.lets(caller) for _ in range(50))))
     assert asked == 1

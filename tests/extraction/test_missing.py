@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from tests.extraction.support import run_file
 from tests.fixtures import Bench
 
-from penstock.app.exports import Wanted, export_columns, export_rows, result_pages
+from penstock.app.exports import ExportFilter, export_columns, export_rows, result_pages
 from penstock.app.undo import undo
 from penstock.pipelines.extraction.pipeline import ExtractionConfig
 
@@ -28,7 +28,7 @@ async def merge(bench: Bench, content: bytes, source: str = "acme", **config: An
 
 
 async def missing_list(bench: Bench, job: Any) -> list[Any]:
-    wanted = Wanted("missing")
+    wanted = ExportFilter("missing")
     lines: list[Any] = []
     async for page in result_pages(bench.runtime.db.acquire, job["id"], job["total"], wanted):
         assert len(export_columns(bench.runtime, job, wanted, page)) == 5

@@ -8,7 +8,7 @@ from tests.extraction.support import item_problems, run_file
 from tests.fixtures import Bench
 
 from penstock.app import fix
-from penstock.app.exports import Wanted, export_columns, export_rows, result_pages
+from penstock.app.exports import ExportFilter, export_columns, export_rows, result_pages
 
 BROKEN = b'sku,title,price\nA1,Pen,1.50\nA2,Ruler\nA3,"Rubber,2.00\nA4,Glue,3.00,x\nA5,\0ink,4.00\n'
 
@@ -39,7 +39,7 @@ async def test_they_are_counted_and_exported(bench: Bench) -> None:
     counted = {one["code"]: one["count"] for one in job["summary"]["problems"]}
     assert counted["RAGGED_ROW"] == 1
     assert counted["UNBALANCED_QUOTE"] == 1
-    wanted = Wanted("errors", ("DONE", "ERROR"))
+    wanted = ExportFilter("errors", ("DONE", "ERROR"))
     row = await bench.job(job["id"])
     lines = []
     async for page in result_pages(bench.runtime.db.acquire, job["id"], 5, wanted):

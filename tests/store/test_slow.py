@@ -12,7 +12,7 @@ from penstock.logs import get_logger
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.store.jobs import items
-from penstock.store.jobs.items import Wanted
+from penstock.store.jobs.items import ItemFilter
 from penstock.store.slow_statements import SlowLog
 
 
@@ -24,7 +24,7 @@ async def test_a_slow_statement_is_named(bench: Bench, settings: Settings, owner
         try:
             with capture_logs() as logged, bound_contextvars(after="1970 0"):
                 async with db.acquire() as conn:
-                    wanted = Wanted(text="a secret")
+                    wanted = ItemFilter(text="a secret")
                     await items.page(conn, job_id, 3, wanted, wanted.start, 10)
                 await asyncio.sleep(0)
         finally:

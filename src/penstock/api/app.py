@@ -19,8 +19,8 @@ from penstock.api.http.cors import cross_origin
 from penstock.api.http.cpu_budget import CpuBudgetMiddleware
 from penstock.api.http.cursors import signing
 from penstock.api.http.errors import handle_errors
-from penstock.api.http.identify import Door
-from penstock.api.http.middleware import Frame
+from penstock.api.http.identify import Authenticator
+from penstock.api.http.middleware import RequestMiddleware
 from penstock.api.http.versions import operation_id
 from penstock.api.http.work import ROUTES, Turns, name_of_route
 from penstock.api.jobs import (
@@ -113,17 +113,19 @@ def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Dep
 def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = None) -> FastAPI:
     """Both databases must be open and of the role that row-level security binds."""
     app = routed()
-    door, turns = Door(runtime.settings, api_db), Turns(runtime.settings)
-    app.state.api = Api(runtime, api_db, door, turns, export_db or api_db)
+    authenticator, turns = Authenticator(runtime.settings, api_db), Turns(runtime.settings)
+    app.state.api = Api(runtime, api_db, authenticator, turns, export_db or api_db)
     app.state.live = Live(app.state.api, Tail(api_db, runtime.log))
     app.state.pulse = health.Pulse(api_db, runtime)
     app.state.pictures = pictures.Pictures(runtime)
     app.add_middleware(Web)
     app.state.cpu_budget = CpuBudget()
-    app.add_middleware(CpuBudgetMiddleware, budget=app.state.cpu_budget, door=door)
+    app.add_middleware(
+        CpuBudgetMiddleware, budget=app.state.cpu_budget, authenticator=authenticator
+    )
     if runtime.settings.cors_origins:
         app.add_middleware(CORSMiddleware, **cross_origin(runtime.settings.cors_origins))
-    app.add_middleware(Frame, log=runtime.log)
+    app.add_middleware(RequestMiddleware, log=runtime.log)
     return app
 
 

@@ -22,7 +22,7 @@ from penstock.store import webhooks
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import dead_letters
-from penstock.store.jobs.dead_letters import Matching, Place
+from penstock.store.jobs.dead_letters import LetterCursor, Matching
 from penstock.webhooks.endpoints import send_again
 
 _CHUNK = 100
@@ -41,7 +41,7 @@ class Done:
     jobs: list[UUID] = field(default_factory=list)
     refused: list[tuple[UUID, PenstockError]] = field(default_factory=list)
     more: bool = False
-    place: Place | None = None
+    place: LetterCursor | None = None
 
     @property
     def looked_at(self) -> int:
@@ -67,7 +67,11 @@ async def discard(conn: Connection, caller: Caller, letter_id: UUID, reason: str
 
 
 async def reprocess_all(
-    runtime: Runtime, transaction: Transaction, caller: Caller, which: Matching, after: Place | None
+    runtime: Runtime,
+    transaction: Transaction,
+    caller: Caller,
+    which: Matching,
+    after: LetterCursor | None,
 ) -> Done:
     """Every open letter that matches, oldest first, in chunks of a transaction each. One that is
     refused stays open and keeps no other."""
@@ -114,7 +118,7 @@ async def _reprocess_chunk(
 
 async def discard_all(
     runtime: Runtime, transaction: Transaction, caller: Caller, which: Matching,
-    after: Place | None, reason: str,
+    after: LetterCursor | None, reason: str,
 ) -> Done:  # fmt: skip
     done = Done(place=after)
     while True:

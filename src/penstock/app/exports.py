@@ -40,7 +40,7 @@ PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExportFilter:
     """Which rows, and in which shape. No statuses: all with a result, or all with a problem."""
 
     which: Which = "all"
@@ -50,7 +50,7 @@ class Wanted:
 
 
 async def export_pieces(
-    runtime: Runtime, opened: OpenConnection, job: Any, wanted: Wanted, kind: type[RowWriter]
+    runtime: Runtime, opened: OpenConnection, job: Any, wanted: ExportFilter, kind: type[RowWriter]
 ) -> AsyncGenerator[bytes, None]:
     """A job's rows as a file, piece by piece. In a thread: a page of a workbook takes longer than
     others should wait."""
@@ -77,7 +77,7 @@ async def in_export_thread(write: Callable[..., bytes], *args: Any) -> bytes:
     return written
 
 
-async def _widest(opened: OpenConnection, job: Any, wanted: Wanted) -> int:
+async def _widest(opened: OpenConnection, job: Any, wanted: ExportFilter) -> int:
     """How many cells the longest row has, wherever it is: no cell of a supplier's is left out."""
     if wanted.which != "original-with-errors" or job["header"] is None:
         return 0
@@ -102,18 +102,20 @@ async def _one_ahead(pages: AsyncGenerator[list[Any], None]) -> AsyncGenerator[l
             await asyncio.gather(coming, return_exceptions=True)
 
 
-def _page(writer: RowWriter, wanted: Wanted, columns: Sequence[str], page: list[Any]) -> bytes:
+def _page(
+    writer: RowWriter, wanted: ExportFilter, columns: Sequence[str], page: list[Any]
+) -> bytes:
     return writer.page(export_rows(wanted, columns, page))
 
 
 async def result_pages(
-    opened: OpenConnection, job_id: UUID, total: int, wanted: Wanted | None = None, *,
+    opened: OpenConnection, job_id: UUID, total: int, wanted: ExportFilter | None = None, *,
     marks: bool = True,
 ) -> AsyncGenerator[list[Any], None]:  # fmt: skip
     """The rows up to the last one there is now, at least one page; without ``marks`` their cells
     alone, where that is all of them. Short transactions: one that stays open for a whole export
     slows every claim down."""
-    asked = wanted or Wanted()
+    asked = wanted or ExportFilter()
     if asked.which == "missing":
         async for page in _missing_pages(opened, job_id):
             yield page
@@ -147,7 +149,7 @@ async def _missing_pages(opened: OpenConnection, job_id: UUID) -> AsyncGenerator
 
 
 def export_columns(
-    runtime: Runtime, job: Any, wanted: Wanted, first_page: Sequence[Any], widest: int = 0
+    runtime: Runtime, job: Any, wanted: ExportFilter, first_page: Sequence[Any], widest: int = 0
 ) -> Sequence[str]:
     match wanted.which:
         case "errors":
@@ -161,7 +163,9 @@ def export_columns(
             return columns_of(runtime, job, first_page)
 
 
-def export_rows(wanted: Wanted, columns: Sequence[str], page: Sequence[Any]) -> Iterable[ExportRow]:
+def export_rows(
+    wanted: ExportFilter, columns: Sequence[str], page: Sequence[Any]
+) -> Iterable[ExportRow]:
     """The rows of a page as they go into the file."""
     match wanted.which:
         case "missing":

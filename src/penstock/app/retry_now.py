@@ -10,7 +10,7 @@ from uuid import UUID
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import claims, pending
-from penstock.store.jobs.pending import Wanted
+from penstock.store.jobs.pending import OpenRowFilter
 from penstock.store.jobs.transitions import JobMove, write_moves
 
 # Done under the claim lock, which every claim waits for.
@@ -50,7 +50,7 @@ async def retry_rows(transaction: Transaction, rows: Mapping[UUID, Sequence[int]
 
 
 async def retry_matching(
-    transaction: Transaction, wanted: Wanted, time_is_up: Callable[[], bool]
+    transaction: Transaction, wanted: OpenRowFilter, time_is_up: Callable[[], bool]
 ) -> RetriedNow:
     """Make all waiting rows of the matching jobs due."""
     done = RetriedNow()

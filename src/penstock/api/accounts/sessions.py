@@ -43,7 +43,7 @@ async def list_sessions(
     if query.after:
         [before] = from_cursor(query.after, this_list, UUID)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await sessions.listed(
+        rows = await sessions.list_sessions(
             conn, before, None if isinstance(owner, str) else owner, query.page_size + 1
         )
     page = rows[: query.page_size]

@@ -100,7 +100,7 @@ async def list_users(api: ApiParts, who: Admin, query: Annotated[UsersQuery, Que
     if query.after:
         [after] = from_cursor(query.after, this_list, int)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await store.listed(
+        rows = await store.list_users(
             conn, after, query.org or None, query.email or None, query.page_size + 1
         )
     page = rows[: query.page_size]

@@ -19,7 +19,7 @@ _DOCUMENTS = frozenset({"json", "ndjson"})
 
 
 async def catalog_pieces(
-    opened: OpenConnection, wanted: catalog.Wanted, kind: type[RowWriter]
+    opened: OpenConnection, wanted: catalog.ProductFilter, kind: type[RowWriter]
 ) -> AsyncGenerator[bytes, None]:
     """In short transactions, page by page; what changes meanwhile is there once, as it is then."""
     nested = kind.extension in _DOCUMENTS

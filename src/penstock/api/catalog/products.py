@@ -62,9 +62,9 @@ async def list_products(
     `next`."""
     filters = query.model_dump_json(exclude={"page_size", "after"})
     this_list = f"products {who.org_id} {filters}"
-    place = catalog.Place()
+    place = catalog.ProductCursor()
     if query.after:
-        place = catalog.Place(*from_cursor(query.after, this_list, int, datetime, UUID))
+        place = catalog.ProductCursor(*from_cursor(query.after, this_list, int, datetime, UUID))
     async with api.db.scoped(who.scope, readonly=True) as conn:
         wanted = await wanted_of(conn, who, query)
         page = await catalog.page(conn, wanted, place, query.page_size)
@@ -75,14 +75,16 @@ async def list_products(
     return answer({"items": [listed(row) for row in page.rows], "next": following})
 
 
-async def wanted_of(conn: Connection, who: Principal, query: ProductsQuery) -> catalog.Wanted:
+async def wanted_of(
+    conn: Connection, who: Principal, query: ProductsQuery
+) -> catalog.ProductFilter:
     """A catalog belongs to an org, so that an admin, who sees all, still looks at one of them."""
     org_id = who.org_id
     if query.org and query.org != who.org:
         if who.role != "admin":
             raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may look at another org.")
         org_id = (await accounts.find_org(conn, query.org))["id"]
-    return catalog.Wanted(
+    return catalog.ProductFilter(
         org_id=org_id,
         q=query.q.strip(),
         source=query.source or None,

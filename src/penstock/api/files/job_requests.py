@@ -131,8 +131,7 @@ async def _ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload
 
 
 async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
-    """Refuse at the door what `submit` would refuse whatever it is: a large file need not be read
-    for that."""
+    """Refuse before the body is read what `submit` would refuse in any case."""
     try:
         async with api.db.acquire() as conn:
             await admit(api.runtime, conn, who)

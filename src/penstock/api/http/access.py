@@ -1,4 +1,4 @@
-"""Who asks, for what, and through which door: the dependencies of every route."""
+"""Dependencies of every route: the caller, their rights, and ids in paths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import Depends, Path, Request
 
-from penstock.api.http.identify import COOKIE, SAFE_METHODS, Door
+from penstock.api.http.identify import COOKIE, SAFE_METHODS, Authenticator
 from penstock.api.http.identify import address_of as address_of
 from penstock.api.http.work import Turns
 from penstock.app.job_control import no_such_job
@@ -21,7 +21,7 @@ from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Database
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-# For the document, which cannot know it from the routes: the door reads both itself.
+# For the OpenAPI document: the authenticator reads both itself, so routes do not declare them.
 WAYS_IN = {
     "HTTPBearer": {"type": "http", "description": "An API key.", "scheme": "bearer"},
     "APIKeyCookie": {
@@ -43,7 +43,7 @@ class Api:
 
     runtime: Runtime
     db: Database
-    door: Door
+    authenticator: Authenticator
     turns: Turns
     export_db: Database
 
@@ -73,7 +73,7 @@ async def principal(request: Request) -> Principal:
     """Who asks, once there is a turn for what is asked. Needs no other dependency: each costs every
     request something, and this one is everywhere."""
     api: Api = request.app.state.api
-    who = await api.door.identify(request)
+    who = await api.authenticator.identify(request)
     request.state.turn = await api.turns.enter(request.scope["route"].work, who)
     return who
 

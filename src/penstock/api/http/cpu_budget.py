@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from penstock.api.http.errors import problem
-from penstock.api.http.identify import Door
+from penstock.api.http.identify import Authenticator
 from penstock.guards.cpu_budget import CpuBudget, CpuSpending
 from penstock.model.cpu.meter import Metered, begin_spending
 from penstock.model.errors import RateLimited
@@ -22,17 +22,19 @@ class CpuBudgetMiddleware:
     """Admits a request by its account, charges its processor time, and slows down the parts of
     long bodies while the account owes time."""
 
-    def __init__(self, app: ASGIApp, budget: CpuBudget, door: Door) -> None:
+    def __init__(self, app: ASGIApp, budget: CpuBudget, authenticator: Authenticator) -> None:
         self._app = app
         self._budget = budget
-        self._door = door
+        self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or scope["path"] in _NEVER_WAIT:
             await self._app(scope, receive, send)
             return
         try:
-            spending = await self._budget.admit(self._door.account_of(HTTPConnection(scope)))
+            spending = await self._budget.admit(
+                self._authenticator.account_of(HTTPConnection(scope))
+            )
         except RateLimited as error:
             await _refuse(error, scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Who is at the door: a program with a key, or a person with a session."""
+"""Authentication: programs use a key, people a session."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _HOUR = 3600
 _MOST_SEEN = 10_000
 
 
-class Door:
-    """Finds out who asks. Keys need nothing more; a session comes in a cookie, which a browser
-    sends along whoever made it ask, so a change must also carry the session's own token."""
+class Authenticator:
+    """Finds the caller of a request. A key suffices. A session comes in a cookie, which a browser
+    also sends with requests that another site caused, so a change must carry the session's CSRF
+    token, too."""
 
     def __init__(self, settings: Settings, db: Database) -> None:
         self._db = db
@@ -45,8 +46,8 @@ class Door:
         self._wrong_keys = Buckets(failures / _HOUR, failures)
 
     async def identify(self, asked: HTTPConnection) -> Principal:
-        """Who makes this request, which counts as one. One that comes too often by a key or session
-        seen before is refused without a look into the database."""
+        """The caller of this request, which counts towards their limit. Too many requests with a
+        known key or session are refused without a query."""
         secret = _secret_of(asked)
         seen = self._seen.get(secret)
         if seen is not None:

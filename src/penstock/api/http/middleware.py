@@ -40,7 +40,7 @@ KNOWN_CALLER = "known_caller"
 _HSTS = "max-age=31536000"
 
 
-class Frame:
+class RequestMiddleware:
     """Plain ASGI: bodies pass through unbuffered in both directions."""
 
     def __init__(self, app: ASGIApp, log: Log, deprecated: Deprecations = DEPRECATED) -> None:

@@ -94,7 +94,7 @@ async def list_operations(
     if query.after:
         [after] = from_cursor(query.after, "bulk", UUID)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await store.listed(conn, after, query.page_size + 1)
+        rows = await store.list_operations(conn, after, query.page_size + 1)
     page = rows[: query.page_size]
     following = to_cursor("bulk", str(page[-1]["id"])) if len(rows) > len(page) else None
     return answer({"items": [bulk.shape_of(row) for row in page], "next": following})

@@ -36,7 +36,7 @@ from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 from penstock.store.jobs import dead_letters
-from penstock.store.jobs.dead_letters import Place
+from penstock.store.jobs.dead_letters import LetterCursor
 
 router = APIRouter(tags=["dead letters"])
 _BULK: dict[int | str, dict[str, Any]] = {200: {"model": BulkLetters}}
@@ -200,7 +200,7 @@ def _bulk_answer(done: Done, this_list: str) -> Response:
     return answer(done_shape(done, dry_run=False, following=following))
 
 
-def _place(after: str, this_list: str) -> Place | None:
+def _place(after: str, this_list: str) -> LetterCursor | None:
     if not after:
         return None
     at, letter_id = from_cursor(after, this_list, datetime, UUID)

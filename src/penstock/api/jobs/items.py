@@ -19,7 +19,7 @@ from penstock.app.job_control import no_such_job
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
 from penstock.store.jobs import items, jobs
-from penstock.store.jobs.items import OPEN, PROBLEMS, Key, Wanted
+from penstock.store.jobs.items import OPEN, PROBLEMS, ItemFilter, Key
 
 router = APIRouter(tags=["items"])
 _MOST_HITS = 100
@@ -50,14 +50,14 @@ async def list_items(
     return answer({"items": shown, "next": following})
 
 
-def list_of(job_id: UUID, wanted: Wanted) -> str:
+def list_of(job_id: UUID, wanted: ItemFilter) -> str:
     """What a cursor is bound to."""
     order = "-" * wanted.down + ("updated" if wanted.by_age else "row")
     finer = [wanted.code, wanted.text, str(wanted.since), str(wanted.until)]
     return f"items {job_id} {order} {sorted(wanted.statuses)} {finer}"
 
 
-def wanted_of(query: ItemsQuery) -> Wanted:
+def wanted_of(query: ItemsQuery) -> ItemFilter:
     statuses = frozenset(query.statuses)
     if statuses == frozenset(ItemStatus):
         statuses = frozenset()
@@ -74,7 +74,7 @@ def wanted_of(query: ItemsQuery) -> Wanted:
             )
         if query.from_row is not None:
             raise BadInput("INVALID_SORT", "fromRow goes with sort=row and sort=-row only.")
-    return Wanted(
+    return ItemFilter(
         statuses=statuses,
         code=query.code or None,
         # As it stands in the stored JSON, where quotes are escaped.
@@ -86,7 +86,7 @@ def wanted_of(query: ItemsQuery) -> Wanted:
     )
 
 
-def _start(query: ItemsQuery, wanted: Wanted) -> Key:
+def _start(query: ItemsQuery, wanted: ItemFilter) -> Key:
     if query.from_row is None:
         return wanted.start
     return Key(wanted.start.updated_at, query.from_row + (1 if wanted.down else -1))

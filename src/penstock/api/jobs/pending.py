@@ -28,7 +28,7 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import pending
 from penstock.store.jobs.items import OPEN
-from penstock.store.jobs.pending import START, Place, Wanted
+from penstock.store.jobs.pending import START, OpenRowCursor, OpenRowFilter
 
 router = APIRouter(tags=["pending"])
 MOST_NAMED = 1000
@@ -146,7 +146,7 @@ async def list_pending(
     this_list = f"pending {who.user_id} {sorted(wanted.statuses)} {wanted.jobs} {span}"
     after = START
     if query.after:
-        after = Place(*from_cursor(query.after, this_list, datetime, UUID, int))
+        after = OpenRowCursor(*from_cursor(query.after, this_list, datetime, UUID, int))
     counts, oldest = None, None
     with bound_contextvars(after=f"{after.updated_at.isoformat()} {after.job_id} {after.row_no}"):
         async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -224,10 +224,12 @@ def _audited(order: RetryOrder) -> dict[str, Any]:
     return {**asked, "named": len(order.item_ids)}
 
 
-def _wanted(who: Principal, query: OpenFilter, statuses: Iterable[ItemStatus] = ()) -> Wanted:
+def _wanted(
+    who: Principal, query: OpenFilter, statuses: Iterable[ItemStatus] = ()
+) -> OpenRowFilter:
     if query.user_id == "all" and who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may list everybody's rows.")
-    return Wanted(
+    return OpenRowFilter(
         user_id=None if query.user_id == "all" else who.user_id,
         statuses=frozenset(statuses) or OPEN,
         job_type=query.job_type or None,

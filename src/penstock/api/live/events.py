@@ -16,7 +16,7 @@ from penstock.api.live.stream import Live
 from penstock.app.job_control import get_job
 from penstock.model.errors import BadInput
 from penstock.store.jobs import events
-from penstock.store.jobs.events import START, Place
+from penstock.store.jobs.events import START, EventCursor
 
 router = APIRouter(tags=["events"])
 NOW = "now"
@@ -96,14 +96,14 @@ def parse_number(text: str) -> int:
     return int(text)
 
 
-def parse_place(text: str) -> Place | None:
+def parse_place(text: str) -> EventCursor | None:
     """A place in the stream over all jobs; None: the present."""
     if text in ("", NOW):
         return None
     found = _PLACE.fullmatch(text)
     if found is None:
         raise _invalid()
-    return Place(int(found[1]), int(found[2]))
+    return EventCursor(int(found[1]), int(found[2]))
 
 
 def _invalid() -> BadInput:

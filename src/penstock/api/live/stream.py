@@ -20,7 +20,7 @@ from penstock.model.errors import NotAllowed, TransientError
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS, Connection, Scope
 from penstock.store.jobs import events
-from penstock.store.jobs.events import START, Place, place_of
+from penstock.store.jobs.events import START, EventCursor, place_of
 
 BEAT_S = 15.0
 _CHECK_AGAIN_S = 2.0
@@ -39,7 +39,7 @@ class Caller:
     identify: Callable[[], Awaitable[Principal]]
 
 
-class Doorman:
+class StreamAuthorizer:
     """Who may go on listening. Each key is looked up every few seconds, however many use it."""
 
     def __init__(self, every_s: float = _CHECK_AGAIN_S) -> None:
@@ -78,7 +78,7 @@ class Live:
 
     api: Api
     tail: Tail
-    doorman: Doorman = field(default_factory=Doorman)
+    authorizer: StreamAuthorizer = field(default_factory=StreamAuthorizer)
     replays: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_REPLAYS_AT_ONCE))
     beat_s: float = BEAT_S
 
@@ -87,14 +87,14 @@ class Live:
 
         async def again() -> Principal:
             # Who is let in without either has the server to themselves, and stays who they are.
-            return await self.api.door.recognise(asked) if secret.strip() else who
+            return await self.api.authenticator.recognise(asked) if secret.strip() else who
 
         return Caller(who.scope, hashlib.sha256(secret.encode()).digest(), again)
 
     def follow_job(self, caller: Caller, job_id: UUID, since: int) -> Following:
         return JobFollowing(self, caller, job_id, since)
 
-    def follow_all(self, caller: Caller, since: Place | None) -> Following:
+    def follow_all(self, caller: Caller, since: EventCursor | None) -> Following:
         return AllFollowing(self, caller, since)
 
 
@@ -124,7 +124,7 @@ class Following(ABC):
                 return
 
     async def _goes_on(self) -> bool:
-        return not self._live.tail.closed and await self._live.doorman.lets(self._caller)
+        return not self._live.tail.closed and await self._live.authorizer.lets(self._caller)
 
     async def _missed(self) -> AsyncGenerator[Sequence[Told], None]:
         while await self._goes_on():
@@ -142,7 +142,7 @@ class Following(ABC):
         live = self._live
         quiet_since = time.monotonic()
         while not listener.behind:
-            await listener.wait(min(live.beat_s, live.doorman.every_s))
+            await listener.wait(min(live.beat_s, live.authorizer.every_s))
             if not await self._goes_on():
                 return
             place, taken = live.tail.place, listener.take()
@@ -175,11 +175,11 @@ class Following(ABC):
         """What is new of it, and whether it follows on what was given."""
 
     @abstractmethod
-    def _begin(self, place: Place) -> None:
+    def _begin(self, place: EventCursor) -> None:
         """It listens from there on; what was before is missed."""
 
     @abstractmethod
-    def _caught_up(self, place: Place) -> None:
+    def _caught_up(self, place: EventCursor) -> None:
         """Nothing is waiting, and the process has heard all up to there."""
 
 
@@ -204,7 +204,7 @@ class JobFollowing(Following):
             self._seq = rows[-1]["seq"]
         return [Told(row, self._job, None) for row in rows], len(rows) == _PAGE
 
-    def _begin(self, place: Place) -> None:
+    def _begin(self, place: EventCursor) -> None:
         """Its numbers say all."""
 
     _caught_up = _begin
@@ -224,7 +224,7 @@ class JobFollowing(Following):
 class AllFollowing(Following):
     """In the order of commits; from now on, where no place was given."""
 
-    def __init__(self, live: Live, caller: Caller, since: Place | None) -> None:
+    def __init__(self, live: Live, caller: Caller, since: EventCursor | None) -> None:
         super().__init__(live, caller, None)
         self._place = since
 
@@ -235,7 +235,7 @@ class AllFollowing(Following):
     def id_of(self, told: Told) -> str:
         return str(told.place)
 
-    def _begin(self, place: Place) -> None:
+    def _begin(self, place: EventCursor) -> None:
         self._place = self._place or place
 
     async def _page(self, conn: Connection) -> tuple[Sequence[Told], bool]:
@@ -251,5 +251,5 @@ class AllFollowing(Following):
             self._place = fresh[-1].place
         return fresh, True
 
-    def _caught_up(self, place: Place) -> None:
+    def _caught_up(self, place: EventCursor) -> None:
         self._place = max(self._place or START, place)

@@ -22,7 +22,7 @@ from penstock.model.ports import Log
 from penstock.store.database import CONNECTION_ERRORS, Database, Scope
 from penstock.store.errors import PostgresError
 from penstock.store.jobs import events
-from penstock.store.jobs.events import START, Place, place_of
+from penstock.store.jobs.events import START, EventCursor, place_of
 
 _EVERY_S = 0.2
 _PAGE = 1000
@@ -36,7 +36,7 @@ _EVERYTHING = Scope(org_id=0, admin=True)
 class Told:
     """One event, written out once for all who hear it."""
 
-    def __init__(self, row: Any, job_id: UUID | None, place: Place | None) -> None:
+    def __init__(self, row: Any, job_id: UUID | None, place: EventCursor | None) -> None:
         self._row = row
         self.job_id = job_id
         self.place = place
@@ -106,7 +106,7 @@ class Tail:
         self._log = log
         self._listeners: set[Listener] = set()
         self._reading: asyncio.Task[None] | None = None
-        self._place: Place | None = None
+        self._place: EventCursor | None = None
         self._begun = asyncio.Event()
         self.closed = False
 
@@ -127,7 +127,7 @@ class Tail:
         return listener
 
     @property
-    def place(self) -> Place:
+    def place(self) -> EventCursor:
         """All up to here was heard."""
         return self._place or START
 

@@ -59,7 +59,7 @@ async def listen(socket: WebSocket) -> None:
     live = cast(Live, socket.app.state.live)
     socket.state.request_id = uuid4().hex
     try:
-        who = await api.door.identify(socket)
+        who = await api.authenticator.identify(socket)
         live.tail.require_open()
         turn = await api.turns.enter_stream(who)
     except PenstockError as error:
@@ -87,7 +87,7 @@ class Conversation:
         asking = asyncio.ensure_future(self._receive())
         try:
             while await self._goes_on():
-                await asyncio.wait({asking}, timeout=self._live.doorman.every_s)
+                await asyncio.wait({asking}, timeout=self._live.authorizer.every_s)
                 if asking.done():
                     await self._hear(asking.result())
                     asking = asyncio.ensure_future(self._receive())
@@ -114,7 +114,7 @@ class Conversation:
         if self._live.tail.closed:
             await self._close(_TRY_AGAIN, "try another server, or this one again")
             return False
-        if not await self._live.doorman.lets(self._caller):
+        if not await self._live.authorizer.lets(self._caller):
             await self._close(_NO_LONGER_ALLOWED, "your access has changed")
             return False
         return self._socket.application_state is WebSocketState.CONNECTED
@@ -123,7 +123,7 @@ class Conversation:
         topic = None
         try:
             # A message is a request like any other, whatever it says.
-            self._live.api.door.charge(self._who)
+            self._live.api.authenticator.charge(self._who)
         except RateLimited as error:
             await self._close(_TOO_MANY_MESSAGES, error.message)
             return
@@ -141,7 +141,7 @@ class Conversation:
 
     async def _subscribe(self, topic: str, since: int | str | None) -> None:
         # With the rights the caller has by now.
-        await self._live.api.door.recognise(self._socket)
+        await self._live.api.authenticator.recognise(self._socket)
         self._streams = {name: task for name, task in self._streams.items() if not task.done()}
         if topic not in self._streams and len(self._streams) >= _MOST_SUBSCRIPTIONS:
             raise BadInput(

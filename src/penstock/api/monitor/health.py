@@ -131,7 +131,7 @@ async def _is_known(request: Request) -> bool:
         return False
     api: Api = request.app.state.api
     try:
-        await api.door.recognise(request)
+        await api.authenticator.recognise(request)
     except (NotAllowed, RateLimited):
         return False
     return True

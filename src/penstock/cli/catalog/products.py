@@ -79,7 +79,7 @@ def list_products(
     from penstock.cli.catalog import products_view as view
 
     filters = _filters(q, source, sku, gtin, status, since, job, org)
-    found, more = asyncio.run(view.listed(filters, limit))
+    found, more = asyncio.run(view.list_products(filters, limit))
     if json:
         printing.as_json(found)
     else:
@@ -103,7 +103,7 @@ def show(product_id: ProductId, json: printing.Json = False) -> None:
     """One product, and of each value the column, text, rule and row it came from."""
     from penstock.cli.catalog import products_view as view
 
-    found = asyncio.run(view.found(product_id))
+    found = asyncio.run(view.get_product(product_id))
     if json:
         printing.as_json(found)
         return

@@ -16,14 +16,14 @@ _LONGEST_VALUE = 60
 _PRODUCTS = "/api/products"
 
 
-async def listed(filters: dict[str, Any], limit: int) -> tuple[list[dict[str, Any]], bool]:
+async def list_products(filters: dict[str, Any], limit: int) -> tuple[list[dict[str, Any]], bool]:
     """Products, and whether there are more."""
     async with connected() as penstock:
         found = await penstock.first(_PRODUCTS, limit + 1, **filters)
     return found[:limit], len(found) > limit
 
 
-async def found(product_id: UUID) -> dict[str, Any]:
+async def get_product(product_id: UUID) -> dict[str, Any]:
     async with connected() as penstock:
         product: dict[str, Any] = await penstock.get(f"{_PRODUCTS}/{product_id}")
         return product

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from penstock.app.exports import Wanted, columns_of, export_pieces, export_rows, result_pages
+from penstock.app.exports import ExportFilter, columns_of, export_pieces, export_rows, result_pages
 from penstock.cli.errors import USAGE, CliError
 from penstock.engine.runtime import Runtime
 from penstock.formats.writing.registry import FORMATS
@@ -98,7 +98,7 @@ async def _write(
                 done.append(row)
             else:
                 written.leave_out(row)
-        write(writer.page(export_rows(Wanted(), columns, done)))
+        write(writer.page(export_rows(ExportFilter(), columns, done)))
     if writer is not None:
         write(writer.end())
 
@@ -109,7 +109,7 @@ async def write_problems(runtime: Runtime, job_id: UUID, output: Path) -> None:
         job = await jobs.get_job(conn, job_id)
     with output_file(output) as write:
         pieces = export_pieces(
-            runtime, runtime.db.acquire, job, Wanted("errors"), pages_for(output)
+            runtime, runtime.db.acquire, job, ExportFilter("errors"), pages_for(output)
         )
         async for piece in pieces:
             write(piece)

@@ -118,7 +118,7 @@ def list_operations(
     """Operations of all orgs, newest first."""
     from penstock.cli.jobs import bulk_control as control
 
-    found = asyncio.run(control.listed(limit))
+    found = asyncio.run(control.list_operations(limit))
     if json:
         printing.as_json(found)
         return
@@ -141,7 +141,7 @@ def show(operation_id: OperationId, json: printing.Json = False) -> None:
     """One operation: what was asked for, and how far it is."""
     from penstock.cli.jobs import bulk_control as control
 
-    found = asyncio.run(control.found(operation_id))
+    found = asyncio.run(control.get_operation(operation_id))
     if json:
         printing.as_json(found)
         return

@@ -73,12 +73,12 @@ async def run(
         return await _operation(penstock, operation_id)
 
 
-async def listed(limit: int) -> list[dict[str, Any]]:
+async def list_operations(limit: int) -> list[dict[str, Any]]:
     async with connected() as penstock:
         return await penstock.first("/api/bulk", limit)
 
 
-async def found(operation_id: UUID) -> dict[str, Any]:
+async def get_operation(operation_id: UUID) -> dict[str, Any]:
     async with connected() as penstock:
         return await _operation(penstock, str(operation_id))
 

@@ -25,7 +25,7 @@ def priority_of(text: str) -> int:
     return number
 
 
-async def listed(
+async def list_jobs(
     state: str | None, pipeline: str | None, limit: int
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Jobs, and what is worth a note beside them."""
@@ -37,7 +37,7 @@ async def listed(
     return found, notes
 
 
-async def found(job_id: UUID) -> dict[str, Any]:
+async def get_job(job_id: UUID) -> dict[str, Any]:
     async with connected() as penstock:
         return await _job(penstock, job_id)
 

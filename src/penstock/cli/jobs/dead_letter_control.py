@@ -35,7 +35,9 @@ def require_reason(reason: str) -> None:
         raise CliError(USAGE, "Say why: --reason must not be empty.")
 
 
-async def listed(state: str | None, which: dict[str, str], limit: int) -> list[dict[str, Any]]:
+async def list_letters(
+    state: str | None, which: dict[str, str], limit: int
+) -> list[dict[str, Any]]:
     async with connected() as penstock:
         return await penstock.first("/api/dead-letters", limit, state=state, **which)
 
@@ -45,7 +47,7 @@ async def grouped(limit: int) -> list[dict[str, Any]]:
         return await penstock.first("/api/dead-letters/groups", limit)
 
 
-async def found(letter_id: UUID) -> dict[str, Any]:
+async def get_letter(letter_id: UUID) -> dict[str, Any]:
     async with connected() as penstock:
         letter: dict[str, Any] = await penstock.get(f"/api/dead-letters/{letter_id}")
         return letter

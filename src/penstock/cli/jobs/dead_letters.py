@@ -51,7 +51,7 @@ def list_letters(
 
     which = dead_letter_control.matching(signature, code, pipeline, since, until)
     found = asyncio.run(
-        dead_letter_control.listed(None if state is State.ALL else state, which, limit)
+        dead_letter_control.list_letters(None if state is State.ALL else state, which, limit)
     )
     if json:
         printing.as_json(found)
@@ -102,7 +102,7 @@ def show(letter_id: LetterId, json: printing.Json = False) -> None:
     """One dead letter with its stack trace."""
     from penstock.cli.jobs import dead_letter_control, dead_letter_view
 
-    letter = asyncio.run(dead_letter_control.found(letter_id))
+    letter = asyncio.run(dead_letter_control.get_letter(letter_id))
     if json:
         printing.as_json(letter)
         return

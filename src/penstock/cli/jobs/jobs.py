@@ -73,9 +73,9 @@ def list_jobs(
     json: printing.Json = False,
 ) -> None:
     """Jobs of all orgs, newest first."""
-    from penstock.cli.jobs.control import listed
+    from penstock.cli.jobs.control import list_jobs as fetch_jobs
 
-    found, notes = asyncio.run(listed(state, pipeline, limit))
+    found, notes = asyncio.run(fetch_jobs(state, pipeline, limit))
     if json:
         printing.as_json(found)
         return
@@ -96,9 +96,9 @@ def list_jobs(
 @app.command("show")
 def show(job_id: JobId, json: printing.Json = False) -> None:
     """One job with its counters, its summary and its errors."""
-    from penstock.cli.jobs.control import found
+    from penstock.cli.jobs.control import get_job
 
-    job = asyncio.run(found(job_id))
+    job = asyncio.run(get_job(job_id))
     if json:
         printing.as_json(job)
         return

@@ -53,7 +53,7 @@ async def add_session(
     return token
 
 
-async def listed(
+async def list_sessions(
     conn: Connection, before: UUID | None, user_id: int | None, limit: int
 ) -> list[Any]:
     return await conn.fetch(_sql.open_sessions, before, user_id, limit)

@@ -15,7 +15,7 @@ async def get(conn: Connection, user_id: int) -> Any:
     return await conn.fetchrow(_sql.get_user, user_id)
 
 
-async def listed(
+async def list_users(
     conn: Connection, after: int, org: str | None, email: str | None, limit: int
 ) -> list[Any]:
     folded = None if email is None else fold_email(email)

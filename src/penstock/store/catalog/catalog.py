@@ -33,7 +33,7 @@ LONG_AGO, FAR_AHEAD = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzi
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProductFilter:
     """A filter: products must match all given fields."""
 
     org_id: int
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProductCursor:
     """A cursor: the number of matches by name so far, and the last product of the walk."""
 
     named: int = 0
@@ -60,10 +60,10 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Page:
     rows: Sequence[Any]
-    next: Place | None
+    next: ProductCursor | None
 
 
-async def page(conn: Connection, wanted: Wanted, place: Place, size: int) -> Page:
+async def page(conn: Connection, wanted: ProductFilter, place: ProductCursor, size: int) -> Page:
     """Up to ``size`` products, fewer if the time is up; ``next`` is None at the end."""
     deadline = time.monotonic() + _PATIENCE_S
     rows: list[Any] = []
@@ -90,7 +90,7 @@ async def page(conn: Connection, wanted: Wanted, place: Place, size: int) -> Pag
         window = min(window * 2, _WIDEST_WINDOW)
 
 
-async def _by_name(conn: Connection, wanted: Wanted) -> list[UUID]:
+async def _by_name(conn: Connection, wanted: ProductFilter) -> list[UUID]:
     """Products whose SKU or GTIN begins with the text, found by index."""
     q = wanted.q
     starts = [(_sql.products_by_sku, text) for text in dict.fromkeys((q, q.upper(), q.lower()))]
@@ -105,7 +105,9 @@ async def _by_name(conn: Connection, wanted: Wanted) -> list[UUID]:
     return list(found)[:MOST_BY_NAME]
 
 
-async def _walk(conn: Connection, wanted: Wanted, place: Place, most: int) -> list[Any]:
+async def _walk(
+    conn: Connection, wanted: ProductFilter, place: ProductCursor, most: int
+) -> list[Any]:
     """The next products in the order of the most selective index."""
     after = place.id
     for name, statement in (
@@ -124,12 +126,12 @@ async def _walk(conn: Connection, wanted: Wanted, place: Place, most: int) -> li
     )
 
 
-def _after(place: Place, row: Any) -> Place:
+def _after(place: ProductCursor, row: Any) -> ProductCursor:
     return replace(place, moment=row.get("updated_at", place.moment), id=row["id"])
 
 
 async def _listed(
-    conn: Connection, wanted: Wanted, ids: Sequence[UUID], most: int,
+    conn: Connection, wanted: ProductFilter, ids: Sequence[UUID], most: int,
     leave_out: Sequence[UUID] = (),
 ) -> list[Any]:  # fmt: skip
     if leave_out:
@@ -171,7 +173,7 @@ async def history(
 
 
 async def next_ids(
-    conn: Connection, wanted: Wanted, after: Any, most: int
+    conn: Connection, wanted: ProductFilter, after: Any, most: int
 ) -> tuple[list[UUID], Any | None]:
     """The matching products among the next ``most``, and where to continue (first: None). The order
     does not change when products change, so that a long export misses nothing."""
@@ -181,7 +183,7 @@ async def next_ids(
             _sql.products_in_order, wanted.org_id, source, source_id, wanted.source, most
         )
     else:
-        looked = await _walk(conn, wanted, Place(id=after), most)
+        looked = await _walk(conn, wanted, ProductCursor(id=after), most)
     found = await _listed(conn, wanted, [row["id"] for row in looked], most)
     ids = [row["id"] for row in found]
     if len(looked) < most:

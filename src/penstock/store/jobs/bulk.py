@@ -85,7 +85,7 @@ async def get(conn: Connection, operation_id: UUID) -> Any:
     return await conn.fetchrow(_sql.get_operation, operation_id)
 
 
-async def listed(conn: Connection, after: UUID | None, limit: int) -> list[Any]:
+async def list_operations(conn: Connection, after: UUID | None, limit: int) -> list[Any]:
     return await conn.fetch(_sql.list_operations, after, limit)
 
 

@@ -19,7 +19,7 @@ from penstock.store.queries import load
 _sql = load("dead_letters")
 STATES = ("open", "reprocessed", "discarded")
 _LONGEST_MESSAGE = 4000
-Place = tuple[datetime, UUID]
+LetterCursor = tuple[datetime, UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ async def add_letter(
 
 
 async def list_letters(
-    conn: Connection, states: Sequence[str], which: Matching, after: Place | None, limit: int
+    conn: Connection, states: Sequence[str], which: Matching, after: LetterCursor | None, limit: int
 ) -> list[Any]:
     """Newest first."""
     at, last = after or (None, None)
@@ -103,7 +103,7 @@ async def hold_letter(conn: Connection, letter_id: UUID) -> Any:
 
 
 async def pick_open(
-    conn: Connection, which: Matching, after: Place | None, limit: int
+    conn: Connection, which: Matching, after: LetterCursor | None, limit: int
 ) -> list[Any]:
     """Lock open letters for a bulk action, oldest first."""
     at, last = after or (None, None)

@@ -16,7 +16,7 @@ _LOOKED_AT_ONCE = 1000
 _PATIENCE_S = 0.25
 
 
-class Place(NamedTuple):
+class EventCursor(NamedTuple):
     """A position in the stream over all jobs: transaction, then event."""
 
     xid: int
@@ -26,18 +26,20 @@ class Place(NamedTuple):
         return f"{self.xid}-{self.id}"
 
 
-START = Place(0, 0)
+START = EventCursor(0, 0)
 
 
-def place_of(row: Any) -> Place:
-    return Place(int(row["xid"]), row["id"])
+def place_of(row: Any) -> EventCursor:
+    return EventCursor(int(row["xid"]), row["id"])
 
 
 async def events_of(conn: Connection, job_id: UUID, after: int, limit: int) -> list[Any]:
     return await conn.fetch(_sql.job_events, job_id, after, limit)
 
 
-async def all_events(conn: Connection, after: Place, limit: int) -> tuple[list[Any], Place]:
+async def all_events(
+    conn: Connection, after: EventCursor, limit: int
+) -> tuple[list[Any], EventCursor]:
     """Events visible in this scope, and the position to continue from. It also moves past invisible
     events, so an empty page is the end only if the position did not move."""
     shown: list[Any] = []
@@ -53,9 +55,9 @@ async def all_events(conn: Connection, after: Place, limit: int) -> tuple[list[A
     return shown, after
 
 
-async def tail(conn: Connection, after: Place, limit: int) -> Sequence[Any]:
+async def tail(conn: Connection, after: EventCursor, limit: int) -> Sequence[Any]:
     return await conn.fetch(_sql.tail_events, str(after.xid), after.id, limit)
 
 
-async def present(conn: Connection) -> Place:
-    return Place(int(await conn.fetchval(_sql.present)), 0)
+async def present(conn: Connection) -> EventCursor:
+    return EventCursor(int(await conn.fetchval(_sql.present)), 0)

@@ -40,7 +40,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ItemFilter:
     """A filter and an order. No statuses: all items."""
 
     statuses: frozenset[ItemStatus] = frozenset()
@@ -76,10 +76,10 @@ class _Step:
 
 
 async def page(
-    conn: Connection, job_id: UUID, rows: int, wanted: Wanted, after: Key, size: int
+    conn: Connection, job_id: UUID, rows: int, wanted: ItemFilter, after: Key, size: int
 ) -> Page:
     """``rows``: how many the job has."""
-    if wanted == Wanted():
+    if wanted == ItemFilter():
         found = await conn.fetch(_sql.items_by_row, job_id, after.row_no, size, PAGE_BYTES)
         return Page(found, _key(found[-1]) if _has_more(found) else None)
     until = time.monotonic() + (_TEXT_S if wanted.text is not None else _STATUS_S)
@@ -112,7 +112,7 @@ async def page(
 
 
 async def _walk(
-    conn: Connection, job_id: UUID, rows: int, wanted: Wanted, place: Key, ask: int
+    conn: Connection, job_id: UUID, rows: int, wanted: ItemFilter, place: Key, ask: int
 ) -> _Step:
     statuses = wanted.statuses
     if statuses == {ItemStatus.PROCESSING}:
@@ -126,7 +126,7 @@ async def _walk(
 
 
 async def _stretch(
-    conn: Connection, job_id: UUID, rows: int, wanted: Wanted, place: Key, ask: int
+    conn: Connection, job_id: UUID, rows: int, wanted: ItemFilter, place: Key, ask: int
 ) -> _Step:
     """The next rows by number; a rare status is searched for in one stretch at a time."""
     seen = _ROWS_SEEN if wanted.statuses else ask
@@ -146,7 +146,7 @@ async def _stretch(
     return step
 
 
-async def _aged(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, ask: int) -> _Step:
+async def _aged(conn: Connection, job_id: UUID, wanted: ItemFilter, place: Key, ask: int) -> _Step:
     """By time of change: open items, and items that ended with a problem."""
     walks = (
         (_sql.open_newest if wanted.down else _sql.open_oldest, wanted.statuses & OPEN),
@@ -160,7 +160,9 @@ async def _aged(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, ask:
     return _Step(keys[:ask], keys[ask - 1] if len(keys) >= ask else None)
 
 
-async def _running(conn: Connection, job_id: UUID, wanted: Wanted, place: Key, ask: int) -> _Step:
+async def _running(
+    conn: Connection, job_id: UUID, wanted: ItemFilter, place: Key, ask: int
+) -> _Step:
     keys = [_key(row) for row in await conn.fetch(_sql.running_rows, job_id, _MOST_RUNNING)]
     if wanted.by_age:
         keys = [key for key in keys if (key < place if wanted.down else key > place)]

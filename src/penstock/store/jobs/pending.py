@@ -19,7 +19,7 @@ _FIRST_JOB = UUID(int=0)
 _MOST_OLDEST = 10
 
 
-class Place(NamedTuple):
+class OpenRowCursor(NamedTuple):
     """The position of a row in the list."""
 
     updated_at: datetime
@@ -27,11 +27,11 @@ class Place(NamedTuple):
     row_no: int
 
 
-START = Place(LONG_AGO, _FIRST_JOB, 0)
+START = OpenRowCursor(LONG_AGO, _FIRST_JOB, 0)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OpenRowFilter:
     """A filter by user, job and status. None: all rows in this scope."""
 
     user_id: int | None = None
@@ -47,36 +47,40 @@ class Wanted:
 
 
 async def page(
-    conn: Connection, wanted: Wanted, after: Place, size: int
-) -> tuple[list[Any], Place | None]:
+    conn: Connection, wanted: OpenRowFilter, after: OpenRowCursor, size: int
+) -> tuple[list[Any], OpenRowCursor | None]:
     """Rows by time of change, oldest first; and where to continue."""
     if wanted.since is not None and wanted.since > after.updated_at:
-        after = Place(wanted.since, _FIRST_JOB, 0)
+        after = OpenRowCursor(wanted.since, _FIRST_JOB, 0)
     until, statuses = wanted.until or FAR_AHEAD, sorted(wanted.statuses)
     if wanted.statuses == {ItemStatus.PROCESSING}:
         found = await conn.fetch(_sql.running_rows, *after, *wanted.jobs, until, size + 1)
     else:
         found = await conn.fetch(_sql.open_rows, *after, statuses, *wanted.jobs, until, size + 1)
-    places = [Place(row["updated_at"], row["job_id"], row["row_no"]) for row in found]
+    places = [OpenRowCursor(row["updated_at"], row["job_id"], row["row_no"]) for row in found]
     more = places[size - 1] if len(places) > size else None
     return await _shown(conn, places[:size], statuses), more
 
 
-async def _shown(conn: Connection, places: Sequence[Place], statuses: Sequence[str]) -> list[Any]:
+async def _shown(
+    conn: Connection, places: Sequence[OpenRowCursor], statuses: Sequence[str]
+) -> list[Any]:
     if not places:
         return []
     ids, rows = [one.job_id for one in places], [one.row_no for one in places]
     return await conn.fetch(_sql.pending_rows, ids, rows, list(statuses), LABELS)
 
 
-async def waiting_jobs(conn: Connection, wanted: Wanted, most: int) -> list[UUID]:
+async def waiting_jobs(conn: Connection, wanted: OpenRowFilter, most: int) -> list[UUID]:
     """Jobs with rows that wait for their due time."""
     since, until = wanted.since or LONG_AGO, wanted.until or FAR_AHEAD
     rows = await conn.fetch(_sql.waiting_jobs, *wanted.jobs, since, until, most)
     return [row["id"] for row in rows]
 
 
-async def waiting_rows(conn: Connection, job_id: UUID, wanted: Wanted, most: int) -> list[int]:
+async def waiting_rows(
+    conn: Connection, job_id: UUID, wanted: OpenRowFilter, most: int
+) -> list[int]:
     since, until = wanted.since or LONG_AGO, wanted.until or FAR_AHEAD
     rows = await conn.fetch(_sql.waiting_rows, job_id, since, until, most)
     return [row["row_no"] for row in rows]
@@ -88,10 +92,10 @@ async def wait_no_longer(conn: Connection, job_id: UUID, rows: Sequence[int]) ->
     return {row["stage"]: row["rows"] for row in found}
 
 
-async def counts(conn: Connection, wanted: Wanted) -> Any:
+async def counts(conn: Connection, wanted: OpenRowFilter) -> Any:
     return await conn.fetchrow(_sql.open_counts, *wanted.jobs)
 
 
-async def oldest(conn: Connection, wanted: Wanted) -> list[Any]:
+async def oldest(conn: Connection, wanted: OpenRowFilter) -> list[Any]:
     """The jobs whose rows have waited longest."""
     return await conn.fetch(_sql.oldest_rows, *wanted.jobs, _MOST_OLDEST)
