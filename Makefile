@@ -16,7 +16,7 @@ COMPILE_OURS := $(COMPILE) --build-deps-for editable
 # Processes that compile all modules anew take three times as long to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-QUICK_TESTS := $(addprefix tests/,model catalog formats store engine guards house \
+QUICK_TESTS := $(addprefix tests/,model catalog formats store engine house \
 	test_house.py test_docs.py)
 
 # Install commands this machine lacks, each given as command:package, where that can be done.

@@ -24,6 +24,8 @@ from penstock.store.database import from_json, to_json
 from penstock.store.jobs import bulk as store
 from penstock.store.jobs import jobs
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Awaitable[UUID]]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.fixtures import Bench
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_job_gets_through_a_provider_that_refuses(bench: Bench) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
 from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
+
+pytestmark = pytest.mark.slow
 
 
 async def die_over(tried: Tried, poison: tuple[UUID, int], turns: int = 400) -> int:

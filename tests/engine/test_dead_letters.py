@@ -21,6 +21,8 @@ from penstock.model.outcomes import Fail
 from penstock.store.jobs import dead_letters
 from penstock.wiring import background_services
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def script(scripted: dict[str, Scripted]) -> Scripted:

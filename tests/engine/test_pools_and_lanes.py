@@ -19,6 +19,8 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.jobs.claims import Served
 from penstock.store.workers import lanes
 
+pytestmark = pytest.mark.slow
+
 
 def _hand(tried: Tried, served: Served | None = None) -> Worker:
     return Worker(tried.runtime, served, sweeps=False, announces=False)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.fixtures import Bench
 
 from penstock.engine.services.retention import AuditRetention, AuditRetentionConfig
 from penstock.wiring import background_services
+
+pytestmark = pytest.mark.slow
 
 _FILL = """
 INSERT INTO audit (org_id, user_id, action, target, created_at)

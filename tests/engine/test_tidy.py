@@ -21,6 +21,8 @@ from penstock.model.errors import NotThere
 from penstock.model.ids import new_id
 from penstock.store import blob_refs
 
+pytestmark = pytest.mark.slow
+
 _CONFIG = TidierConfig(orphan_hours=24)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from benchmarks.fair_share import SLICE_MS, Org, Scheduler, jain, saturated, simulate, skewed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+pytestmark = pytest.mark.slow
 
 WEIGHTS = st.lists(st.sampled_from([1, 2, 4, 8]), min_size=2, max_size=12)
 SPREAD = 0.2

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from penstock.model.text.failure_signature import message_pattern, signature
 
+pytestmark = pytest.mark.slow
+
 PLAIN = st.text(st.characters(exclude_characters="'\"`“”«»‘’", exclude_categories=["Cs"]))
 NUMBERS = st.one_of(
     st.integers(), st.floats(allow_nan=False, allow_infinity=False).map("{:f}".format)
