@@ -9743,6 +9743,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
@@ -9867,7 +9876,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10091,7 +10103,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10237,7 +10252,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16398,6 +16416,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
@@ -16551,6 +16578,15 @@ export interface operations {
              *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
