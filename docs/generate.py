@@ -18,14 +18,15 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Bounds, not constants: the system moves between them by what it measures.",
+        "Most settings are limits: inside of them, the system adapts to what it measures.",
         "",
-        "Flags of a command go before environment variables, these before a file `.env` in the",
-        "working folder, that before a TOML file (`penstock.toml` there, or the one that",
-        "`PENSTOCK_CONFIG` names), that before the defaults. In TOML names are small and without",
-        "the prefix: `port = 8600`. Lists are parted by commas in variables. A secret may stand in",
-        "a file: `PENSTOCK_DATABASE_URL_FILE=/run/secrets/database`. A name that no setting has is",
-        "refused. `penstock config show` tells what is in force and where it comes from.",
+        "A setting is taken from the first of these places that has it: the options of the",
+        "command, environment variables, a file `.env` in the working folder, a TOML file",
+        "(`penstock.toml` in the working folder, or the file that `PENSTOCK_CONFIG` names), the",
+        "defaults below. In TOML, names are in lower case and without the prefix: `port = 8600`.",
+        "In variables, the entries of a list are separated by commas. A secret can be read from a",
+        "file: `PENSTOCK_DATABASE_URL_FILE=/run/secrets/database`. Unknown names are refused.",
+        "`penstock config show` prints the current settings and where each comes from.",
         "",
         "| variable | default | what |",
         "|---|---|---|",
@@ -53,8 +54,9 @@ def states_page() -> str:
         lines += [f"    {state} --> [*]" for state in sorted(ends)]
         lines += ["```", ""]
     lines += [
-        "A pause is a flag beside the state (shown as `paused`), a due time ahead is shown as",
-        "`delayed`. Terminal items and jobs are left only by reprocessing, as a new generation.",
+        "A pause is a flag in addition to the state (shown as `paused`). A job whose due time has",
+        "not come is shown as `delayed`. Only reprocessing changes items and jobs that have",
+        "ended, as a new generation.",
         "",
     ]
     return NOTE + "\n".join(lines)
@@ -69,8 +71,8 @@ def errors_page() -> str:
     lines = [
         "# Errors and retries",
         "",
-        "Retries are runs after the first. A delay gets up to 20 % of jitter and is never shorter",
-        "than a provider's Retry-After.",
+        "Retries are the runs after the first one. Up to 20 % jitter is added to a delay. It is",
+        "never shorter than the Retry-After of a provider.",
         "",
         "| code | retries | delay |",
         "|---|---|---|",
@@ -78,7 +80,7 @@ def errors_page() -> str:
     lines += [f"| {code} | {_rule(rule)} |" for code, rule in DEFAULT_RULES.items()]
     lines.append(f"| NOT_FOUND (a lookup without a match) | {_rule(NOT_FOUND)} |")
     lines.append(f"| a whole job (ingest, finish) | {_rule(JOB)} |")
-    lines.append(f"| a delivery of a webhook, whatever failed | {_rule(TRIES)} |")
+    lines.append(f"| a webhook delivery, for any failure | {_rule(TRIES)} |")
     lines += [f"| {code} | 0 | permanent |" for code in sorted(PERMANENT_CODES)]
     return NOTE + "\n".join(lines) + "\n"
 
@@ -87,7 +89,7 @@ def problems_page() -> str:
     lines = [
         "# Problems of rows",
         "",
-        "An error makes a row invalid, a warning does not. Words in braces are filled in.",
+        "An error makes a row invalid, a warning does not. Words in braces are replaced by values.",
         "",
         "| code | severity | what is wrong | what to do |",
         "|---|---|---|---|",
@@ -102,14 +104,15 @@ def product_page() -> str:
     lines = [
         "# The normalised product",
         "",
-        "A column can be mapped to the fields marked `yes`; those marked `many` take several, as",
-        "`images.2`, `images.3`. The last part of a name is enough where it is clear: `sku`.",
+        "A column can be mapped to the fields marked `yes`. Fields marked `many` accept several",
+        "columns, as `images.2`, `images.3`. The last part of a name is enough if it is unique:",
+        "`sku`.",
         "",
-        "In the catalog (`GET /api/products/{id}`, `penstock products show`) each field also says",
-        "where its value came from: the supplier's column, the text that stood there, the rule",
-        "that made the value of it, how sure that rule is, and the job and row it came with. A",
-        "job that leaves a value as it is leaves its origin, too. What jobs changed, and what was",
-        "undone, is the product's history. See [undo, fix and export](howto/undo-fix-export.md).",
+        "In the catalog (`GET /api/products/{id}`, `penstock products show`) each field also has",
+        "its origin: the supplier's column, the original text, the rule that produced the value,",
+        "the confidence of that rule, and job and row. A job that does not change a value does",
+        "not change its origin, either. The history of a product lists what jobs changed and what",
+        "was undone. See [undo, fix and export](howto/undo-fix-export.md).",
         "",
         "| field | kind | column | what |",
         "|---|---|---|---|",
