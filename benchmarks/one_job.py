@@ -108,7 +108,7 @@ async def _loop(runtime: Runtime, worker: str, found: Latencies) -> None:
         if claimed is None:
             return
         found.claims.append(clock.seconds * 1000)
-        results = [Done(make_result(from_json(row["input"]))) for row in claimed.items]
+        results = [Done(make_result(from_json(row.input))) for row in claimed.items]
         async with timed() as clock:
             await settle(runtime, claimed, Worked([*results]), worker, 30)
         found.settles.append(clock.seconds * 1000)

@@ -293,7 +293,7 @@ async def dying(tried: Tried) -> None:
         for _ in range(6):
             with tolerant():
                 claimed = await worker._claim()
-                if claimed is not None and 1 in [row["row_no"] for row in claimed.items]:
+                if claimed is not None and 1 in [row.row_no for row in claimed.items]:
                     await tried.expire()
                 elif claimed is not None:
                     await tried.run(worker, claimed)

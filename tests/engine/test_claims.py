@@ -77,7 +77,7 @@ async def test_a_claim_holds_only_one_org_and_stage(tried: Tried, principal: Any
     async with tried.by_hand() as worker:
         claimed = await worker._claim()
         assert claimed is not None
-        assert len({job["org_id"] for job in claimed.jobs}) == 1
+        assert len({job.org_id for job in claimed.jobs}) == 1
         assert len(claimed.items) in (3, 6)
         await tried.run(worker, claimed)
         while await worker.run_once():
@@ -97,7 +97,7 @@ class TestBytes:
             assert await worker.run_once()  # the ingest
             claimed = await worker._claim()
             assert claimed is not None
-            assert sum(len(item["input"]) for item in claimed.items) <= 20_000
+            assert sum(len(item.input or "") for item in claimed.items) <= 20_000
             if groups:
                 await worker._work(claimed, StopSign())
             else:

@@ -19,7 +19,7 @@ async def die_over(tried: Tried, poison: tuple[UUID, int], turns: int = 400) -> 
             claimed = await worker._claim()
             if claimed is None:
                 return deaths
-            if any((item["job_id"], item["row_no"]) == poison for item in claimed.items):
+            if any((item.job_id, item.row_no) == poison for item in claimed.items):
                 deaths += 1
                 await tried.expire()
             else:

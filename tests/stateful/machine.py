@@ -166,12 +166,12 @@ class Machine(RuleBasedStateMachine):
 
     def _outcome(self, claim: Claim, place: int, word: str) -> Any:
         row = claim.items[place]
-        job = self.model.jobs[row["job_id"]]
+        job = self.model.jobs[row.job_id]
         return outcome_of(
-            "none" if word == "child crash" else word, row["row_no"],
+            "none" if word == "child crash" else word, row.row_no,
             last=claim.work.position == job.shape.stages - 1,
             spawns=job.shape.pipeline == "spawning",
-            is_child=job.items[row["row_no"]].key is not None,
+            is_child=job.items[row.row_no].key is not None,
         )  # fmt: skip
 
     def _settled(self, taken: Taken, chosen: dict[int, str], alive: Sequence[Held]) -> None:
@@ -180,13 +180,13 @@ class Machine(RuleBasedStateMachine):
         for late in (False, True):
             for place, word in chosen.items():
                 row = taken.claim.items[place]
-                held = by_id.get(row["slice_id"])
+                held = by_id.get(row.slice_id)
                 if held is None or (word == "child crash") != late:
                     continue
                 if late:
-                    self.model.crash(held, [row["row_no"]])
+                    self.model.crash(held, [row.row_no])
                 else:
-                    self.model.settle(held, row["row_no"], word)
+                    self.model.settle(held, row.row_no, word)
 
     def _ingest(self, taken: Taken, batches: int, fails: bool) -> None:
         (held,) = taken.held

@@ -174,8 +174,9 @@ class Model:
                 yield item
 
     def _is_free_head(self, job: Job, item: Item) -> bool:
-        place = (job.shape.pipeline, item.stage, item.group)
-        taken = {(self.jobs[h.job].shape.pipeline, h.stage, h.group) for h in self.leases.values()}
+        place = (job.shape.org, job.shape.pipeline, item.stage, item.group)
+        shapes = [(self.jobs[h.job].shape, h) for h in self.leases.values()]
+        taken = {(shape.org, shape.pipeline, h.stage, h.group) for shape, h in shapes}
         alike = (i for i in job.items.values() if (i.stage, i.group) == (item.stage, item.group))
         return place not in taken and min(i.row for i in alike if i.status == PENDING) == item.row
 

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 from uuid import UUID
 
 from penstock.engine.worker.figures import Figures
@@ -18,7 +17,7 @@ from penstock.model.ids import new_id
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 from penstock.store.errors import LockNotAvailableError
 from penstock.store.jobs import claims
-from penstock.store.jobs.claims import Candidate, Lease, Served, Turn, Work
+from penstock.store.jobs.claims import Candidate, ClaimedItem, ClaimedJob, Lease, Served, Turn, Work
 
 # Choices without claimable work that one claim corrects before it returns nothing.
 _MAX_TRIES = 16
@@ -59,8 +58,8 @@ class Claim:
     work: Work
     leases: Sequence[Lease]
     lease_ms: int
-    jobs: Sequence[Any]
-    items: Sequence[Any]
+    jobs: Sequence[ClaimedJob]
+    items: Sequence[ClaimedItem]
     claimed_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -139,14 +138,14 @@ async def claim(
 
 async def _load(
     db: Database, work: Work, leases: Sequence[Lease], member: str | None
-) -> tuple[Sequence[Any], Sequence[Any]]:
+) -> tuple[Sequence[ClaimedJob], Sequence[ClaimedItem]]:
     """Read the jobs and items of a claim, outside the claim lock, so that a stopped reader does not
     delay other claims. The claim is committed already, so a lost connection is retried."""
     for tries_left in range(_LOAD_TRIES - 1, -1, -1):
         try:
             async with db.acquire() as conn:
                 jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
-                items: Sequence[Any] = []
+                items: Sequence[ClaimedItem] = []
                 if work.kind == "items":
                     items = await claims.load_items(conn, leases, member)
             return jobs, items

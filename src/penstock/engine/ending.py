@@ -15,6 +15,7 @@ from penstock.model.text.redaction import redacted
 from penstock.model.ticket import Ticket
 from penstock.store.database import Connection
 from penstock.store.jobs import claims, dead_letters, jobs, slices
+from penstock.store.jobs.claims import ClaimedJob
 
 # Open items that are skipped in the transaction that ends the job. A worker skips the rest.
 MAX_SKIPPED_AT_ONCE = 2000
@@ -74,7 +75,12 @@ def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
 
 
 async def fail_or_retry(
-    runtime: Runtime, slice_id: UUID, job_row: Any, position: int, error: Exception, worker: str
+    runtime: Runtime,
+    slice_id: UUID,
+    job_row: ClaimedJob,
+    position: int,
+    error: Exception,
+    worker: str,
 ) -> None:
     """An ingest or finish raised an error: retry the job later, or fail it for good."""
     shown = ItemError.of(error)
@@ -83,12 +89,12 @@ async def fail_or_retry(
         return await _postpone(runtime, slice_id, job_row, position)
     if isinstance(error, PenstockError) and not error.counted:
         return await _postpone(runtime, slice_id, job_row, position, error.retry_after_ms)
-    attempts = job_row["attempts"] + 1
+    attempts = job_row.attempts + 1
     permanent = isinstance(error, PermanentError) or (
         not isinstance(error, TransientError) and _POLICY.rule(shown.code).retries == 0
     )
     runtime.log.warning(
-        "job failed a step", job=str(job_row["id"]), error=shown.code, attempt=attempts
+        "job failed a step", job=str(job_row.id), error=shown.code, attempt=attempts
     )
     lane: str | None = None
     async with runtime.db.transaction() as conn:
@@ -97,7 +103,7 @@ async def fail_or_retry(
         if not await slices.take(conn, [slice_id]):
             return
         if permanent or attempts > JOB.retries:
-            lane = await fail(conn, job_row["id"], shown, worker, trace=trace_of(error))
+            lane = await fail(conn, job_row.id, shown, worker, trace=trace_of(error))
         # A job that is ending must end, however many attempts that takes.
         if lane is None:
             delay = JOB.delay_ms(
@@ -105,14 +111,14 @@ async def fail_or_retry(
             )
             await slices.yield_whole(
                 conn,
-                job_row["id"],
+                job_row.id,
                 position,
                 after_ms=delay,
                 attempts=attempts,
                 error=shown.as_json(),
             )
             await jobs.tell(
-                conn, job_row["id"], "job.retrying",
+                conn, job_row.id, "job.retrying",
                 {"attempt": attempts, "inMs": delay, "error": shown.as_json()}, worker,
             )  # fmt: skip
     if lane is not None:
@@ -125,11 +131,15 @@ def trace_of(error: BaseException) -> str:
 
 
 async def _postpone(
-    runtime: Runtime, slice_id: UUID, job_row: Any, position: int, after_ms: int | None = None
+    runtime: Runtime,
+    slice_id: UUID,
+    job_row: ClaimedJob,
+    position: int,
+    after_ms: int | None = None,
 ) -> None:
     async with runtime.db.transaction() as conn:
         if await slices.take(conn, [slice_id]):
             await slices.yield_whole(
-                conn, job_row["id"], position, after_ms=after_ms or _RETRY_AFTER_OUTAGE_MS,
-                attempts=job_row["attempts"],
+                conn, job_row.id, position, after_ms=after_ms or _RETRY_AFTER_OUTAGE_MS,
+                attempts=job_row.attempts,
             )  # fmt: skip

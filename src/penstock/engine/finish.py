@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from penstock.engine.claim import Claim
@@ -14,6 +13,7 @@ from penstock.model.errors import ItemError
 from penstock.model.pipeline import Job
 from penstock.store.database import from_json, to_json
 from penstock.store.jobs import jobs, slices
+from penstock.store.jobs.claims import ClaimedJob
 from penstock.store.jobs.result_cache import remember
 from penstock.store.jobs.transitions import end_jobs, write_events
 
@@ -24,7 +24,7 @@ async def finish(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) 
     row, lease = claimed.jobs[0], claimed.leases[0]
     timer = Timer()
     try:
-        if row["state"] == "cancelling":
+        if row.state == "cancelling":
             await _skip_rest(runtime, claimed, stop, worker)
             return
         ctx = stage_context(runtime, stop, runtime.settings.item_timeout_ms / 1000, runtime.log)
@@ -65,13 +65,13 @@ async def _write_effect(runtime: Runtime, lease: UUID, job: Job, effect: Effect)
 
 async def _skip_rest(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) -> None:
     row, lease = claimed.jobs[0], claimed.leases[0]
-    reason = skip_reason(row["ending"], _error_of(row))
+    reason = skip_reason(row.ending, _error_of(row))
     still_open = 1
     while still_open:
         async with runtime.db.transaction() as conn:
             if not await slices.hold(conn, [lease.id]):
                 return
-            still_open = await jobs.skip_open_items(conn, row["id"], reason, _CHUNK)
+            still_open = await jobs.skip_open_items(conn, row.id, reason, _CHUNK)
         runtime.failpoints.reach("in_finish")
         if stop.reason is not None:
             break
@@ -79,13 +79,11 @@ async def _skip_rest(runtime: Runtime, claimed: Claim, stop: StopSign, worker: s
         if not await slices.take(conn, [lease.id]):
             return
         if still_open:
-            await slices.yield_whole(
-                conn, row["id"], jobs.FINISH, after_ms=0, attempts=row["attempts"]
-            )
+            await slices.yield_whole(conn, row.id, jobs.FINISH, after_ms=0, attempts=row.attempts)
         else:
-            await jobs.end_ending(conn, row["id"], worker)
+            await jobs.end_ending(conn, row.id, worker)
 
 
-def _error_of(row: Any) -> ItemError | None:
-    error = from_json(row["last_error"])
+def _error_of(row: ClaimedJob) -> ItemError | None:
+    error = from_json(row.last_error)
     return None if error is None else ItemError(error["code"], error["message"])

@@ -66,7 +66,7 @@ class Ingest:
             pipeline = self._pipeline
             job = self._runtime.job(self._row)
             self._traits = pipeline.traits(job.config)
-            cursor = from_json(self._row["ingest_cursor"])
+            cursor = from_json(self._row.ingest_cursor)
             # Only `must_yield` stops the reading, between batches.
             ctx = stage_context(self._runtime, self._stop, float("inf"), self._runtime.log)
             if cursor is None or "recalled" in cursor:
@@ -97,7 +97,7 @@ class Ingest:
                 self._runtime, self._lease.id, self._row, jobs.INGEST, twice, self._worker
             )
         except LeaseLost:
-            self._runtime.log.info("ingest lease was lost", job=str(self._row["id"]))
+            self._runtime.log.info("ingest lease was lost", job=str(self._row.id))
         except Exception as error:
             await fail_or_retry(
                 self._runtime, self._lease.id, self._row, jobs.INGEST, error, self._worker
@@ -105,7 +105,7 @@ class Ingest:
 
     @property
     def _pipeline(self) -> Pipeline:
-        return self._runtime.pipeline(self._row["pipeline"])
+        return self._runtime.pipeline(self._row.pipeline)
 
     def _must_rest(self, must_yield: Callable[[float], bool]) -> bool:
         return self._stop.reason is not None or must_yield(self._timer.ms / 1000)
@@ -136,11 +136,11 @@ class Ingest:
 
     async def _copy_once(self, source: Source, after: int, there: Mapping[str, Any]) -> None:
         last = there["rows"]
-        size = self._row["size"] or 0
+        size = self._row.size or 0
         async with self._runtime.db.transaction() as conn:
             if not await slices.hold(conn, [self._lease.id]):
                 raise LeaseLost
-            _, total = await stored.saved_cursor(conn, self._row["id"])
+            _, total = await stored.saved_cursor(conn, self._row.id)
             if total >= last:
                 return
             move, row_bytes = await result_cache.copy_some(
@@ -149,7 +149,7 @@ class Ingest:
             if not await result_cache.is_unchanged(conn, source.job_id):
                 raise _Changed
             await stored.save_move(
-                conn, self._row["id"], move, row_bytes=row_bytes, cursor=there,
+                conn, self._row.id, move, row_bytes=row_bytes, cursor=there,
                 bytes_read=size * last // source.total, bytes_total=size, header=source.header,
                 worker=self._worker,
             )  # fmt: skip
@@ -207,18 +207,18 @@ class Ingest:
             pool_wait = timer.ms
             if not await slices.hold(conn, [self._lease.id]):
                 raise LeaseLost
-            done, total = await stored.saved_cursor(conn, self._row["id"])
+            done, total = await stored.saved_cursor(conn, self._row.id)
             if done == from_json(to_json(dict(batch.cursor))):
                 return pool_wait
             if batch.rows:
                 first = total + 1
                 if self._traits.spawns:
-                    first = await stored.next_row(conn, self._row["id"])
+                    first = await stored.next_row(conn, self._row.id)
                 await stored.copy_rows(
                     conn, self._runtime.db.schema, self._row, first, batch.rows, inputs
                 )
             written = await stored.save_batch(
-                conn, self._row["id"], rows=len(batch.rows),
+                conn, self._row.id, rows=len(batch.rows),
                 row_bytes=sum(map(len, inputs)) / max(len(inputs), 1), cursor=batch.cursor,
                 bytes_read=batch.bytes_read, bytes_total=batch.bytes_total, header=batch.header,
                 grouped=any(row.group is not None for row in batch.rows),
@@ -232,18 +232,18 @@ class Ingest:
     async def _count(self, conn: Any, rows: int, size: int) -> None:
         """Add the rows to the org's usage. Last, since other ingests of the org wait for that
         row."""
-        await usage.add_rows(conn, self._row["org_id"], rows, size, self._runtime.settings.quota)
+        await usage.add_rows(conn, self._row.org_id, rows, size, self._runtime.settings.quota)
 
     async def _end(self, learned: Any, source: Source | None = None) -> None:
         async with self._runtime.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
             if source is not None:
-                await result_cache.say_cached(conn, self._row["id"], source.job_id)
+                await result_cache.say_cached(conn, self._row.id, source.job_id)
                 told = {"from": str(source.job_id), "rows": source.total}
-                await jobs.tell(conn, self._row["id"], "job.cached", told, self._worker)
+                await jobs.tell(conn, self._row.id, "job.cached", told, self._worker)
             labels = self._pipeline.labels(learned)
-            written = await stored.end_ingest(conn, self._row["id"], learned, labels, self._worker)
+            written = await stored.end_ingest(conn, self._row.id, learned, labels, self._worker)
             await self._charge(conn)
         await self._wake(written.lanes)
 
@@ -253,7 +253,7 @@ class Ingest:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
             await slices.yield_whole(
-                conn, self._row["id"], jobs.INGEST, after_ms=0, attempts=self._row["attempts"]
+                conn, self._row.id, jobs.INGEST, after_ms=0, attempts=self._row.attempts
             )
             await self._charge(conn)
 

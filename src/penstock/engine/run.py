@@ -159,23 +159,23 @@ async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Ba
     """Batches of items with the same configuration, of any job: their positions, the stage, the
     stages after it, and the items."""
     by_config: dict[str, _Batch] = {}
-    rows = {row["id"]: row for row in claimed.jobs}
+    rows = {row.id: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
     for index, row in enumerate(claimed.items):
         if index % YIELD_EVERY == YIELD_EVERY - 1:
             await asyncio.sleep(0)
-        job_row = rows[row["job_id"]]
+        job_row = rows[row.job_id]
         try:
-            job = jobs.get(row["job_id"]) or jobs.setdefault(row["job_id"], runtime.job(job_row))
+            job = jobs.get(row.job_id) or jobs.setdefault(row.job_id, runtime.job(job_row))
             item = Item(
-                job, row["row_no"], from_json(row["input"]), from_json(row["normalized"]),
-                row["attempts"], row["key"], row["group_key"], from_json(row["noticed"]),
+                job, row.row_no, from_json(row.input), from_json(row.normalized),
+                row.attempts, row.key, row.group_key, from_json(row.noticed),
             )  # fmt: skip
-            known = by_config.get(job_row["config"])
+            known = by_config.get(job_row.config)
             if known is None:
                 stages = runtime.pipeline(job.pipeline).stages(job.config)
                 stage, *after = stages[claimed.work.position :]
-                known = by_config[job_row["config"]] = ([], stage, after, [])
+                known = by_config[job_row.config] = ([], stage, after, [])
         except PermanentError as error:
             worked.outcomes[index] = Fail(ItemError.of(error))
             continue

@@ -22,6 +22,7 @@ from penstock.model.pipeline import Config, FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
+from penstock.store.jobs.claims import ClaimedJob
 
 MAX_SUBMIT_LOOKS = 8
 # Parsed configs of recent jobs that a process keeps.
@@ -67,27 +68,23 @@ class Runtime:
                 "INVALID_PARAMETERS", f"There is no pipeline {name!r}. Known: {known}."
             ) from None
 
-    def job(self, row: Any) -> Job:
+    def job(self, row: ClaimedJob) -> Job:
         """The job of a row, as its pipeline sees it."""
-        pipeline = self.pipeline(row["pipeline"])
+        pipeline = self.pipeline(row.pipeline)
         file = None
-        if row["file_id"] is not None:
+        if row.file_id is not None:
+            assert row.size is not None
             file = FileRef(
-                row["file_id"],
-                row["file_name"],
-                row["sha256"],
-                row["size"],
-                row["media_type"],
-                row["blob_key"],
+                row.file_id, row.file_name, row.sha256, row.size, row.media_type, row.blob_key
             )
         counters = {
-            name: row[name]
+            name: getattr(row, name)
             for name in ("total", "pending", "processing", "done", "error", "not_found", "skipped")
         }
         return Job(
-            row["id"], row["org_id"], row["pipeline"], parse_config(pipeline, row["config"]), file,
-            from_json(row["header"]), from_json(row["context"]) or {}, counters,
-            tuple(_file(from_json(one)) for one in row["more_files"]),
+            row.id, row.org_id, row.pipeline, parse_config(pipeline, row.config), file,
+            from_json(row.header), from_json(row.context) or {}, counters,
+            tuple(_file(from_json(one)) for one in row.more_files),
         )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from penstock.store.errors import (
     SerializationError,
 )
 from penstock.store.jobs import claims, slices
+from penstock.store.jobs.claims import ClaimedItem, ClaimedJob
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
 # Longer ones would not fit into the index that keeps them unique.
@@ -194,8 +195,8 @@ class _Writing:
         self._claim = claimed
         self._held = held
         self._position = claimed.work.position
-        self._stages = {row["id"]: _stages_of(runtime, row) for row in claimed.jobs}
-        self._spawns = {row["id"]: _may_spawn(runtime, row) for row in claimed.jobs}
+        self._stages = {row.id: _stages_of(runtime, row) for row in claimed.jobs}
+        self._spawns = {row.id: _may_spawn(runtime, row) for row in claimed.jobs}
         errors, not_found = (
             runtime.settings.max_attempts_error,
             runtime.settings.max_attempts_not_found,
@@ -204,7 +205,7 @@ class _Writing:
             job_id: _policy_at(stages, self._position).bounded(errors, not_found)
             for job_id, stages in self._stages.items()
         }
-        self.moves = {row["job_id"]: JobMove() for row in claimed.items if row["slice_id"] in held}
+        self.moves = {row.job_id: JobMove() for row in claimed.items if row.slice_id in held}
         self.children: dict[UUID, list[NewChild]] = {}
         # Retries wait longer when there are too many errors.
         self._spacing = runtime.figures.spacing(claimed.work.pipeline, claimed.work.stage)
@@ -213,7 +214,7 @@ class _Writing:
         self._retried = 0
         self._settled: list[tuple[Any, ...]] = []
         self._released: list[tuple[Any, ...]] = []
-        self._crashed: list[list[Any]] = []
+        self._crashed: list[list[ClaimedItem]] = []
         self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
 
     async def decide(self, worked: Worked) -> _Writing:
@@ -221,13 +222,13 @@ class _Writing:
         rows, held = self._claim.items, self._held
         crashed = {index for piece in worked.crashed for index in piece}
         self._crashed = [
-            [rows[index] for index in piece if rows[index]["slice_id"] in held]
+            [rows[index] for index in piece if rows[index].slice_id in held]
             for piece in worked.crashed
         ]
         for index, (row, outcome) in enumerate(zip(rows, worked.outcomes, strict=True)):
             if index % YIELD_EVERY == YIELD_EVERY - 1:
                 await asyncio.sleep(0)
-            if row["slice_id"] not in held or index in crashed:
+            if row.slice_id not in held or index in crashed:
                 continue
             if outcome is None:
                 self._release(row)
@@ -237,9 +238,9 @@ class _Writing:
         self._learn((time.monotonic() - self._claim.claimed_at) * 1000)
         return self
 
-    def _release(self, row: Any) -> None:
-        self._released.append((row["job_id"], row["row_no"], row["slice_id"]))
-        move = self.moves[row["job_id"]]
+    def _release(self, row: ClaimedItem) -> None:
+        self._released.append((row.job_id, row.row_no, row.slice_id))
+        move = self.moves[row.job_id]
         move.count("processing", -1)
         move.count("pending", 1)
         stage = move.stage(self._position)
@@ -247,10 +248,10 @@ class _Writing:
         stage.wait(0)
         self.opened += 1
 
-    def _transition(self, row: Any, outcome: Outcome) -> None:
-        stages = self._stages[row["job_id"]]
-        last, policy = len(stages) - 1, self._policies[row["job_id"]]
-        attempts, chance = row["attempts"], self._runtime.chance.random()
+    def _transition(self, row: ClaimedItem, outcome: Outcome) -> None:
+        stages = self._stages[row.job_id]
+        last, policy = len(stages) - 1, self._policies[row.job_id]
+        attempts, chance = row.attempts, self._runtime.chance.random()
         try:
             to = decide(
                 outcome, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
@@ -273,19 +274,21 @@ class _Writing:
             normalized, result, adds, born = None, None, False, []
             shown = to_json(to.error.as_json())
         self._settled.append((
-            row["job_id"], row["row_no"], row["slice_id"], row["generation"], to.status.value,
+            row.job_id, row.row_no, row.slice_id, row.generation, to.status.value,
             to.stage, to.attempts, -1.0 if to.delay_ms is None else float(to.delay_ms), adds,
             normalized, result, shown,
         ))  # fmt: skip
         if born:
-            self.children.setdefault(row["job_id"], []).extend(born)
+            self.children.setdefault(row.job_id, []).extend(born)
         self._count(row, to)
 
-    def _children_of(self, row: Any, to: Transition, stages: Sequence[Stage]) -> list[NewChild]:
+    def _children_of(
+        self, row: ClaimedItem, to: Transition, stages: Sequence[Stage]
+    ) -> list[NewChild]:
         if not to.spawn:
             return []
         places = {stage.name: place for place, stage in enumerate(stages)}
-        if not self._spawns[row["job_id"]]:
+        if not self._spawns[row.job_id]:
             raise ValueError("the pipeline has children but its traits do not say so")
         for child in to.spawn:
             to_json(child.input)
@@ -295,7 +298,7 @@ class _Writing:
                 raise ValueError(f"a group's name has at most {_MAX_KEY_LENGTH} characters")
         return [
             NewChild(
-                row["row_no"],
+                row.row_no,
                 child.key,
                 0 if child.stage is None else places[child.stage],
                 child.group,
@@ -304,8 +307,8 @@ class _Writing:
             for child in to.spawn
         ]
 
-    def _count(self, row: Any, to: Transition) -> None:
-        move = self.moves[row["job_id"]]
+    def _count(self, row: ClaimedItem, to: Transition) -> None:
+        move = self.moves[row.job_id]
         move.count("processing", -1)
         move.count(COUNTER_OF[to.status], 1)
         move.stage(self._position).open -= 1
@@ -313,14 +316,14 @@ class _Writing:
             move.stage(to.stage).enter(1, to.delay_ms or 0)
             self.opened += to.delay_ms is None
             # Waiting and not found are no errors.
-            self._retried += not to.measured and to.attempts > row["attempts"]
+            self._retried += not to.measured and to.attempts > row.attempts
         elif to.error is not None:
             move.failed(to.error.code)
         self.measured += to.measured
         for effect in to.effects:
             of_jobs = self._effects.setdefault(self._runtime.effects.writer(effect), {})
-            asked = Asked(row["row_no"], effect, to.error, to.attempts)
-            of_jobs.setdefault(row["job_id"], []).append(asked)
+            asked = Asked(row.row_no, effect, to.error, to.attempts)
+            of_jobs.setdefault(row.job_id, []).append(asked)
 
     def tally(self) -> Tally:
         """Counts of the outcomes, from the counters of the jobs."""
@@ -348,7 +351,7 @@ class _Writing:
 
     async def effects(self, conn: Connection, worker: str, *orders: LockOrder) -> None:
         """Write the effects of these lock orders, each type job by job."""
-        orgs = {row["id"]: row["org_id"] for row in self._claim.jobs}
+        orgs = {row.id: row.org_id for row in self._claim.jobs}
         for writer in sorted(self._effects, key=lambda one: one.order):
             if writer.order not in orders:
                 continue
@@ -361,13 +364,13 @@ class _Writing:
                 late |= {(job_id, row_no) for row_no in await writer.write(conn, batch)}
             if late:
                 items = enumerate(self._claim.items)
-                places = {n for n, row in items if (row["job_id"], row["row_no"]) in late}
+                places = {n for n, row in items if (row.job_id, row.row_no) in late}
                 raise _Late(places, writer.late)
 
     def _is_first_run(self, job_id: UUID) -> bool:
         """Whether no item of the job in this claim has been in a stage before."""
         return self._position == 0 and all(
-            row["generation"] == 1 for row in self._claim.items if row["job_id"] == job_id
+            row.generation == 1 for row in self._claim.items if row.job_id == job_id
         )
 
     async def items(self, conn: Connection) -> None:
@@ -376,8 +379,8 @@ class _Writing:
         await slices.settle_items(conn, self._settled, pipeline.problems_member)
         await slices.release_items(conn, self._released)
         for piece in self._crashed:
-            for job_id, slice_id in {(row["job_id"], row["slice_id"]) for row in piece}:
-                rows = [row["row_no"] for row in piece if row["slice_id"] == slice_id]
+            for job_id, slice_id in {(row.job_id, row.slice_id) for row in piece}:
+                rows = [row.row_no for row in piece if row.slice_id == slice_id]
                 await return_crashed(
                     conn, self.moves[job_id], job_id, slice_id, self._position, rows
                 )
@@ -410,7 +413,7 @@ async def _release_whole(runtime: Runtime, claimed: Claim) -> None:
     async with runtime.db.transaction() as conn:
         if await slices.take(conn, lease_ids(claimed)):
             await slices.yield_whole(
-                conn, job["id"], claimed.work.position, after_ms=0, attempts=job["attempts"]
+                conn, job.id, claimed.work.position, after_ms=0, attempts=job.attempts
             )
 
 
@@ -438,19 +441,19 @@ async def return_crashed(
             move.stage(position).wait(0)
 
 
-def _stages_of(runtime: Runtime, row: Any) -> Sequence[Stage]:
+def _stages_of(runtime: Runtime, row: ClaimedJob) -> Sequence[Stage]:
     """Empty where this version no longer accepts the config: then its items have failed."""
     try:
-        pipeline = runtime.pipeline(row["pipeline"])
-        return pipeline.stages(parse_config(pipeline, row["config"]))
+        pipeline = runtime.pipeline(row.pipeline)
+        return pipeline.stages(parse_config(pipeline, row.config))
     except PermanentError:
         return ()
 
 
-def _may_spawn(runtime: Runtime, row: Any) -> bool:
+def _may_spawn(runtime: Runtime, row: ClaimedJob) -> bool:
     try:
-        pipeline = runtime.pipeline(row["pipeline"])
-        return pipeline.traits(parse_config(pipeline, row["config"])).spawns
+        pipeline = runtime.pipeline(row.pipeline)
+        return pipeline.traits(parse_config(pipeline, row.config)).spawns
     except PermanentError:
         return False
 

@@ -31,7 +31,7 @@ from penstock.model.adaptive import ClaimBounds
 from penstock.model.fairness import serves_one_org
 from penstock.model.ticket import Ticket
 from penstock.store.jobs import claims
-from penstock.store.jobs.claims import Served
+from penstock.store.jobs.claims import ClaimedItem, Served
 from penstock.store.workers import workers
 
 # One connection to work with, one to write.
@@ -365,9 +365,9 @@ class Worker:
 
     async def _work_groups(self, claimed: Claim, stop: StopSign) -> None:
         """Run the groups of a claim concurrently, each in order."""
-        by_slice: dict[UUID, list[object]] = {lease.id: [] for lease in claimed.leases}
+        by_slice: dict[UUID, list[ClaimedItem]] = {lease.id: [] for lease in claimed.leases}
         for item in claimed.items:
-            by_slice[item["slice_id"]].append(item)
+            by_slice[item.slice_id].append(item)
         shares = [
             Claim(
                 claimed.turn,

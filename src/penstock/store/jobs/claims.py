@@ -81,6 +81,57 @@ class Lease:
     suspect: bool = False
 
 
+class ClaimedItem(NamedTuple):
+    """An item of a claim; documents are JSON text."""
+
+    slice_id: UUID
+    job_id: UUID
+    row_no: int
+    input: str | None
+    normalized: str | None
+    attempts: int
+    generation: int
+    key: str | None
+    group_key: str | None
+    noticed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedJob:
+    """A job of a claim; documents are JSON text."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    pipeline: str
+    config: str
+    header: str | None
+    context: str
+    state: str
+    ending: str | None
+    standing: bool
+    ingest_cursor: str | None
+    ingest_done: bool
+    attempts: int
+    needs_finish: bool
+    last_error: str | None
+    total: int
+    pending: int
+    processing: int
+    done: int
+    error: int
+    not_found: int
+    skipped: int
+    lane: str
+    file_id: UUID | None
+    file_name: str
+    sha256: str
+    size: int | None
+    media_type: str
+    blob_key: str
+    more_files: Sequence[str]
+
+
 class Candidate(NamedTuple):
     row_no: int
     crashes: int
@@ -260,9 +311,12 @@ async def rest_stage(conn: Connection, work: Work) -> None:
     await conn.execute(_sql.refresh_ready, [work.job_id])
 
 
-async def load_items(conn: Connection, leases: Sequence[Lease], member: str | None) -> list[Any]:
+async def load_items(
+    conn: Connection, leases: Sequence[Lease], member: str | None
+) -> list[ClaimedItem]:
     """The items of a claim; with ``member`` only that of their checkpoints, and no input."""
-    return await conn.fetch(_sql.load_items, *_columns(leases), member)
+    rows = await conn.fetch(_sql.load_items, *_columns(leases), member)
+    return [ClaimedItem._make(row) for row in rows]
 
 
 def _columns(leases: Sequence[Lease]) -> tuple[list[UUID], list[UUID], list[str]]:
@@ -275,8 +329,8 @@ def _columns(leases: Sequence[Lease]) -> tuple[list[UUID], list[UUID], list[str]
     )
 
 
-async def load_jobs(conn: Connection, job_ids: Sequence[UUID]) -> list[Any]:
-    return await conn.fetch(_sql.load_jobs, list(job_ids))
+async def load_jobs(conn: Connection, job_ids: Sequence[UUID]) -> list[ClaimedJob]:
+    return [ClaimedJob(**row) for row in await conn.fetch(_sql.load_jobs, list(job_ids))]
 
 
 async def next_ready_ms(conn: Connection) -> float | None:

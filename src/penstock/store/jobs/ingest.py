@@ -8,6 +8,7 @@ from uuid import UUID
 
 from penstock.model.pipeline import Row
 from penstock.store.database import Connection, from_json, to_json
+from penstock.store.jobs.claims import ClaimedJob
 from penstock.store.jobs.transitions import JobMove, Written, write_moves
 from penstock.store.queries import load
 
@@ -23,12 +24,17 @@ async def next_row(conn: Connection, job_id: UUID) -> int:
 
 
 async def copy_rows(
-    conn: Connection, schema: str, job: Any, first: int, rows: Sequence[Row], inputs: Sequence[str]
+    conn: Connection,
+    schema: str,
+    job: ClaimedJob,
+    first: int,
+    rows: Sequence[Row],
+    inputs: Sequence[str],
 ) -> None:
-    fixed = (job["org_id"], job["user_id"], job["pipeline"])
+    fixed = (job.org_id, job.user_id, job.pipeline)
     records = [
         (
-            job["id"],
+            job.id,
             first + n,
             *fixed,
             row.key,

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
+from penstock.store.jobs.claims import ClaimedJob
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove
 from penstock.store.queries import load
 
@@ -46,14 +47,14 @@ async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: floa
 
 
 async def copy_some(
-    conn: Connection, source: UUID, job: Any, after: int, last: int, without: Sequence[str]
+    conn: Connection, source: UUID, job: ClaimedJob, after: int, last: int, without: Sequence[str]
 ) -> tuple[JobMove, float]:
     """Copy rows of the other job, ``without`` members that later stages added to their documents;
     answers the counter changes and the mean size of a row."""
     copied = await conn.fetch(
-        _sql.copy_items, job["id"], source, job["user_id"], after, last, list(without)
+        _sql.copy_items, job.id, source, job.user_id, after, last, list(without)
     )
-    await conn.execute(_sql.copy_keys, job["id"], source, after, last)
+    await conn.execute(_sql.copy_keys, job.id, source, after, last)
     move = JobMove()
     for row in copied:
         status = ItemStatus(row["status"])
