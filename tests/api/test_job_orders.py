@@ -60,12 +60,24 @@ async def test_a_job_begins_when_it_is_asked_to(client: httpx2.AsyncClient, benc
     await bench.work()
     shown = (await client.get(f"/api/jobs/{job}")).json()
     assert shown["state"] == "delayed"
+    assert datetime.fromisoformat(answer.json()["delayedUntil"]) == due
     assert datetime.fromisoformat(shown["dueAt"]) == due
     async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE jobs SET ready_at = now() WHERE id::text = $1", job)
         await conn.execute("UPDATE job_stages SET ready_at = now() WHERE job_id::text = $1", job)
     await bench.work()
     assert (await client.get(f"/api/jobs/{job}")).json()["state"] == "done"
+
+
+async def test_a_form_may_say_when_to_begin(client: httpx2.AsyncClient) -> None:
+    due = datetime.now(UTC) + timedelta(hours=1)
+    answer = await client.post(
+        "/api/jobs",
+        files=file_of(b"sku,title\n1,Nail\n"),
+        data={"dueAt": due.isoformat(), "priority": "high"},
+    )
+    assert answer.status_code == 202, answer.text
+    assert datetime.fromisoformat(answer.json()["delayedUntil"]) == due
 
 
 @pytest.mark.parametrize(

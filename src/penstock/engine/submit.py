@@ -99,7 +99,7 @@ async def submit(
     job = _new_job(who, order, pipeline, config, file, _inline(pipeline, config, traits), delay)
     await jobs.add_job(conn, job)
     answer: dict[str, Any] = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
-    if delay is not None:
+    if job.due_at is not None:
         answer["delayedUntil"] = job.due_at
     body = orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
     if order.idempotency_key is not None:

@@ -79,7 +79,9 @@ async def _asked(
     leaves nothing of it behind."""
     sent, _ = content_type(request)
     if sent == "multipart/form-data":
-        allowed = frozenset({FILE, "config", *kind.model_fields} - _NAMES_OF_FILES)
+        fields = {name: one.alias or name for name, one in kind.model_fields.items()}
+        named = {fields[name] for name in fields.keys() - _NAMES_OF_FILES}
+        allowed = frozenset({FILE, "config", *named})
         async with received_form(request, api.runtime, allowed) as form:
             yield _of_form(form, kind), form.upload
     elif sent == "application/json":
