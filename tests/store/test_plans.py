@@ -140,7 +140,7 @@ HOT += [
     ("claims.take_from_stages", {"jobs_pkey", "job_stages_pkey"}),
     ("claims.take_from_jobs", {"jobs_pkey", "job_stages_pkey", "events_seq"}),
     ("claims.refresh_ready", {"jobs_pkey", "job_stages_pkey"}),
-    ("claims.next_ready", {"jobs_depth"}),
+    ("claims.next_ready", {"Scan using jobs_"}),
     ("claims.extend_slices", {"slices_pkey"}),
     ("claims.extend_free_slices", {"slices_pkey"}),
     ("claims.locked_jobs", {"jobs_pkey"}),
