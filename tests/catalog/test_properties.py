@@ -66,7 +66,8 @@ def test_no_row_makes_normalising_fail_and_every_product_is_json(cells: list[str
     assert VALIDATOR.check(row, cells) in ("valid", "invalid", "discarded")
     text = orjson.dumps({"product": row.product, "lineage": row.lineage})
     assert orjson.loads(text)["product"] == row.product
-    assert b"\\u0000" not in text
+    # A real NUL, which PostgreSQL refuses; a cell may well spell the escape out.
+    assert b"\\u0000" not in text.replace(b"\\\\", b"")
     for problem in row.problems:
         assert problem.severity in ("error", "warning")
 
