@@ -24,7 +24,7 @@ CREATE TABLE org_time (
     PRIMARY KEY (org_id, pool)
 ) WITH (fillfactor = 50);
 
--- Where the last claim started in virtual time: whoever comes back from idle starts there.
+-- Virtual time at the start of the last claim: an org that was idle starts there.
 CREATE TABLE virtual_clock (
     pool text PRIMARY KEY DEFAULT '',
     v    double precision NOT NULL DEFAULT 0
@@ -572,7 +572,7 @@ CREATE INDEX files_age ON files (created_at, id);
 CREATE INDEX jobs_file ON jobs (file_id) WHERE file_id IS NOT NULL;
 CREATE INDEX dead_letters_file ON dead_letters (file_id) WHERE file_id IS NOT NULL;
 
--- Who the folder of blobs belongs to: nobody sweeps the blobs of another installation.
+-- The id of this installation, written into the folder of blobs: no other installation sweeps it.
 CREATE TABLE installation (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     id  uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -585,7 +585,7 @@ INSERT INTO installation DEFAULT VALUES;
 
 ALTER TABLE installation ENABLE ROW LEVEL SECURITY;
 
--- Paused jobs are left out: nobody works on them, so that they could keep a queue full for ever.
+-- Paused jobs are left out: no worker processes them, so they could keep a queue full forever.
 -- Counting ends at `most`.
 CREATE FUNCTION queue_state(most integer DEFAULT 20001)
     RETURNS TABLE (depth bigint, waiting bigint, active bigint, delayed bigint, oldest_ms double precision,
@@ -691,7 +691,7 @@ CREATE TABLE product_changes (
 );
 
 CREATE INDEX product_changes_history ON product_changes (product_id, changed_at DESC);
--- Versions that an undo took back are not given again: whoever saw one must not take another for it.
+-- Versions that an undo removed are not used again, so that two states never share a version.
 CREATE INDEX product_changes_undone ON product_changes (product_id, version) WHERE undone_at IS NOT NULL;
 
 -- What a job's rows call themselves (SKU, GTIN, source id), to find the same product twice in one
@@ -701,7 +701,7 @@ CREATE TABLE job_keys (
     row_no integer NOT NULL,
     key    text NOT NULL,
     org_id bigint NOT NULL,
-    -- How many fields the row fills, for whoever keeps the most complete one.
+    -- How many fields the row fills, to choose the most complete row.
     filled smallint NOT NULL DEFAULT 0,
     PRIMARY KEY (job_id, row_no, key)
 );
@@ -866,7 +866,7 @@ CREATE FUNCTION current_actor() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 
 -- Addresses are compared without regard to case.
 
--- Apart from the users, so that whoever may read users reads no hash.
+-- A table of its own, so that access to users gives no access to hashes.
 CREATE TABLE passwords (
     user_id    bigint PRIMARY KEY REFERENCES users ON DELETE CASCADE,
     org_id     bigint NOT NULL REFERENCES orgs,
@@ -960,7 +960,7 @@ GRANT INSERT ON org_time TO penstock_admin;
 GRANT SELECT ON virtual_clock TO penstock_admin;
 
 -- What the API needs across orgs: these return just that and nothing else.
--- `unused`: nobody has noted for a minute that it is in use.
+-- `unused`: the time of last use is more than a minute old.
 CREATE FUNCTION principal_of(key_hash bytea)
     RETURNS TABLE (user_id bigint, org_id bigint, email text, role text, org text, plan text,
                    shared_jobs boolean, key_id bigint, scopes text[], unused boolean)
@@ -1017,7 +1017,7 @@ GRANT EXECUTE ON FUNCTION principal_of(bytea), holder_of_session(bytea), passwor
 CREATE TABLE webhook_endpoints (
     id              uuid PRIMARY KEY,
     org_id          bigint NOT NULL REFERENCES orgs,
-    -- Who made it: it is told of the jobs that this user may see.
+    -- The user who created it: it receives events of the jobs that this user may see.
     user_id         bigint NOT NULL REFERENCES users,
     url             text NOT NULL CHECK (length(url) <= 4096),
     description     text NOT NULL DEFAULT '' CHECK (length(description) <= 500),

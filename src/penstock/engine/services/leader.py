@@ -116,7 +116,7 @@ class Leader:
                 )
                 return
             if not still:
-                self._runtime.log.warning("somebody else leads the services", worker=self._who)
+                self._runtime.log.warning("another process leads the services", worker=self._who)
                 return
             self._sure_until = asked + _CERTAIN_SECONDS
 
