@@ -37,7 +37,11 @@ def _split(given: Any) -> Any:
 Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 # The setting that lists the addresses allowed for each purpose of a fetch.
-FETCH_LISTS = {FetchPurpose.FILE: "fetch_allow", FetchPurpose.WEBHOOK: "webhook_allow"}
+FETCH_LISTS = {
+    FetchPurpose.FILE: "fetch_allow",
+    FetchPurpose.WEBHOOK: "webhook_allow",
+    FetchPurpose.PROVIDER: "provider_allow",
+}
 
 
 class Settings(BaseSettings):
@@ -221,6 +225,11 @@ class Settings(BaseSettings):
     )
     webhook_allow: str = Field(
         "", description="The same for receivers of webhooks (`hooks.internal,10.1.0.0/16`)."
+    )
+    provider_allow: str = Field(
+        "",
+        description="The same for shops and the pictures of their products; `127.0.0.1` permits the"
+        " shops of `penstock sandbox` on this machine.",
     )
 
     webhook_timeout_ms: int = Field(

@@ -28,6 +28,7 @@ from penstock.model.network.fetching import (
 )
 from penstock.model.network.webhooks import Receiver
 from penstock.model.products import FoundProducts, LinkCandidate
+from penstock.model.shops.provider import ShopConnection
 from penstock.model.ticket import Ticket
 
 P = TypeVar("P")
@@ -264,6 +265,14 @@ class Receivers(Protocol):
     async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]: ...
 
 
+class Connections(Protocol):
+    """Connected shops with their opened credentials."""
+
+    async def open(self, org_id: int, connection_id: UUID) -> ShopConnection:
+        """The connection of this org. Raises `NotThere` if the org has no such connection, and
+        `Waiting` while its credentials cannot be opened."""
+
+
 class Context(Protocol):
     """What a stage can use. It has no access to the database, the lease or the broker."""
 
@@ -277,7 +286,7 @@ class Context(Protocol):
 
     def port(self, kind: type[P]) -> P:
         """Read access to something that only some pipelines need: `Products`, `JobRows`,
-        `Profiles`, `Receivers`."""
+        `Profiles`, `Receivers`, `Connections`."""
 
     def time_is_up(self) -> bool:
         """Whether no further item should start: the slice's time is over, or it was cancelled."""

@@ -20,6 +20,7 @@ class FetchPurpose(StrEnum):
 
     FILE = "file"  # files of jobs, pictures of products
     WEBHOOK = "webhook"
+    PROVIDER = "provider"  # APIs of shops, and pictures of their products
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Shops that products are imported from. Each provider implements the contract in `base`."""
