@@ -36,7 +36,7 @@ from penstock.guards.sealing import Sealer, key_in_file
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
-from penstock.model.ports import JobRows, Products, Profiles, Receivers, Service
+from penstock.model.ports import Connections, JobRows, Products, Profiles, Receivers, Service
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
 from penstock.settings import MEBIBYTE, Settings
@@ -45,6 +45,7 @@ from penstock.store.database import Database
 from penstock.store.effects import WRITERS
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
+from penstock.store.shops.connections import StoredConnections
 from penstock.store.slow_statements import SlowLog
 from penstock.store.webhooks import StoredReceivers
 from penstock.supervisor.connect import connect_or_start
@@ -175,6 +176,7 @@ def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
         JobRows: StoredJobRows(db),
         Profiles: StoredProfiles(db),
         Receivers: StoredReceivers(db, sealer),
+        Connections: StoredConnections(db, sealer),
     }
 
 

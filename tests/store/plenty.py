@@ -91,6 +91,9 @@ SELECT j.org_id, md5(n::text), j.id::text || n, j.id, now() - n * interval '1 mi
 FROM jobs j, generate_series(1, 10) n;
 INSERT INTO webhook_endpoints (id, org_id, user_id, url, events, secret)
 SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
+INSERT INTO connections (id, org_id, user_id, provider, name, address, credentials)
+SELECT gen_random_uuid(), id, id, 'shopify', 'Shop ' || n, 'https://shop.example', ''
+FROM orgs, generate_series(1, 20) n;
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
                                 row_no, state, settled_at)
 SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,

@@ -6,17 +6,23 @@ from penstock.model.ports import Sealer
 from penstock.store import webhooks
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Transaction
+from penstock.store.shops import connections
+
+# Every table with sealed values.
+_RESEALERS = (webhooks.reseal, connections.reseal)
 
 
 async def reseal(transaction: Transaction, sealer: Sealer, caller: Caller) -> int:
     """Seal again, chunk by chunk, every secret that has an older key; return how many had one."""
-    changed, after = 0, None
-    while True:
-        async with transaction() as conn:
-            some, after = await webhooks.reseal(conn, sealer, after)
-            changed += some
-        if after is None:
-            break
+    changed = 0
+    for reseal_some in _RESEALERS:
+        after = None
+        while True:
+            async with transaction() as conn:
+                some, after = await reseal_some(conn, sealer, after)
+                changed += some
+            if after is None:
+                break
     async with transaction() as conn:
         await audit(
             conn, None, caller.who.user_id, "secrets.reseal", "secrets", ip=caller.ip,

@@ -14,6 +14,7 @@ from penstock.store.accounts import accounts
 from penstock.store.database import Connection, Scope
 from penstock.store.jobs import jobs
 from penstock.store.migrate import check_server, migrate
+from penstock.store.shops import connections
 from penstock.store.workers import leaders
 
 _NOBODY = Scope(org_id=0)
@@ -106,7 +107,9 @@ async def _sees(conn: Connection) -> bool:
 
 async def _secrets(conn: Connection, settings: Settings) -> Check:
     try:
-        opened = await webhooks.newest_opens(conn, wiring.sealer_of(settings))
+        sealer = wiring.sealer_of(settings)
+        opened = await webhooks.newest_opens(conn, sealer)
+        opened |= await connections.newest_opens(conn, sealer)
     except PenstockError as error:
         return fail("Secrets", error.message)
     return ok("Secrets", "open with this machine's key." if opened else "none are stored.")

@@ -25,7 +25,8 @@ T = TypeVar("T")
 class ShopConnection:
     """A connected shop with its opened credentials, which must not be logged or stored.
 
-    ``details`` is the result of the last test of the connection, such as the shop's currency."""
+    ``details`` is the result of the last test of the connection, such as the shop's currency;
+    ``next_since`` is where the next incremental import begins."""
 
     id: UUID
     org_id: int
@@ -34,6 +35,7 @@ class ShopConnection:
     credentials: Mapping[str, str] = field(repr=False)
     name: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    next_since: datetime | None = None
 
     @property
     def source(self) -> str:

@@ -1122,6 +1122,48 @@ CREATE POLICY all_orgs ON webhook_deliveries TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE ON webhook_endpoints, webhook_deliveries
     TO penstock_api, penstock_admin;
 
+-- Shops that an org has connected.
+CREATE TABLE connections (
+    id          uuid PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    -- The user who created it. All users of the org may use it; this user and admins change it.
+    user_id     bigint NOT NULL REFERENCES users,
+    provider    text NOT NULL CHECK (length(provider) BETWEEN 1 AND 50),
+    name        text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    address     text NOT NULL CHECK (length(address) BETWEEN 1 AND 1000),
+    -- Sealed JSON; empty after the connection was deleted.
+    credentials bytea NOT NULL,
+    -- What the last successful test found out about the shop, such as its currency.
+    details     jsonb NOT NULL DEFAULT '{}',
+    tested_at   timestamptz,
+    -- Why the last test or import could not reach the shop: code and message.
+    error       jsonb,
+    -- The last import that completed, and where the next incremental one begins.
+    synced_at   timestamptz,
+    last_job    uuid,
+    next_since  timestamptz,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    deleted_at  timestamptz,
+    CHECK (deleted_at IS NULL OR credentials = '')
+);
+
+CREATE INDEX connections_listed ON connections (org_id, id) WHERE deleted_at IS NULL;
+
+ALTER TABLE connections ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_org ON connections FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY own_new ON connections FOR INSERT TO penstock_api
+    WITH CHECK (org_id = (SELECT current_org())
+                AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+-- A test by any user of the org stores its result.
+CREATE POLICY own_rows ON connections FOR UPDATE TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON connections TO penstock_admin USING (true);
+
+GRANT SELECT, INSERT, UPDATE ON connections TO penstock_api, penstock_admin;
+
 -- Files that come in several requests. The upload's id becomes the file's; how far it is, is on disk.
 CREATE TABLE uploads (
     id          uuid PRIMARY KEY,
