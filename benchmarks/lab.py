@@ -23,7 +23,8 @@ import psutil
 from benchmarks.payload import BENCH_PIPELINES
 from penstock.engine.claim import Limits
 from penstock.engine.runtime import Runtime
-from penstock.engine.submit import Order, submit
+from penstock.engine.submit import Order
+from penstock.engine.submit_queue import Channel, SubmitQueue
 from penstock.engine.worker.loop import Worker
 from penstock.model.adaptive import ClaimBounds
 from penstock.model.ticket import Ticket
@@ -73,7 +74,7 @@ class Lab:
             async with open_runtime(
                 chosen, self.dsn, name="bench", pipelines=BENCH_PIPELINES
             ) as runtime:
-                yield Bench(self, runtime, who)
+                yield Bench(self, runtime, who, SubmitQueue(runtime))
         finally:
             async with setup.acquire() as conn:
                 await conn.execute(f'DROP SCHEMA "{chosen.database_schema}" CASCADE')
@@ -111,17 +112,16 @@ class Bench:
     lab: Lab
     runtime: Runtime
     who: Principal
+    submits: SubmitQueue
 
     @property
     def db(self) -> Database:
         return self.runtime.db
 
     async def submit(self, pipeline: str, config: Mapping[str, Any], **order: Any) -> UUID:
-        async with self.db.transaction() as conn:
-            receipt = await submit(
-                self.runtime, conn, self.who, Order(pipeline, dict(config), **order)
-            )
-        return receipt.job_id
+        wanted = Order(pipeline, dict(config), **order)
+        channel = Channel("bench", self.db.acquire)
+        return (await self.submits.submit(channel, self.who, wanted)).job_id
 
     async def ingest(self, job_id: UUID) -> None:
         """Read the job's rows in, in this process; its items stay pending."""

@@ -179,7 +179,7 @@ async def test_a_full_disk(client: httpx2.AsyncClient, monkeypatch: pytest.Monke
     async def full(*_: Any, **__: Any) -> None:
         raise asyncpg.DiskFullError("could not extend file")
 
-    monkeypatch.setattr(jobs, "add_job", full)
+    monkeypatch.setattr(jobs, "add_jobs", full)
     answer = await client.post("/api/jobs", json={"pipeline": "noop"})
     refused(answer, 507, "STORAGE_FULL")
     assert "extend" not in answer.text

@@ -57,6 +57,7 @@ async def test_a_job_begins_when_it_is_asked_to(client: httpx2.AsyncClient, benc
     answer = await client.post("/api/jobs", json=body)
     assert answer.status_code == 202, answer.text
     job = answer.json()["jobId"]
+    assert 3_500_000 < answer.json()["estimatedWaitMs"] <= 3_600_000
     await bench.work()
     shown = (await client.get(f"/api/jobs/{job}")).json()
     assert shown["state"] == "delayed"

@@ -320,21 +320,22 @@ def ingest_miscounts(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def submit_drops_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
-    rewrite(patch, "jobs", "add_job", "AS i (key, group_key, input, row_no)",
-            "AS i (key, group_key, input, row_no) WHERE i.row_no > 1 OR $17 = 1")  # fmt: skip
+    rewrite(patch, "jobs", "add_jobs", "JOIN job j ON j.place = i.place",
+            "JOIN job j ON j.place = i.place WHERE i.row_no > 1 OR j.total = 1")  # fmt: skip
 
 
 def keys_are_forgotten(patch: pytest.MonkeyPatch, db: Database) -> None:
-    async def add_key(*args: Any, **kwargs: Any) -> None:
+    async def add_keys(*args: Any, **kwargs: Any) -> None:
         return None
 
-    patch.setattr(jobs, "add_key", add_key)
+    patch.setattr(jobs, "add_keys", add_keys)
 
 
 def keys_are_not_looked_up(patch: pytest.MonkeyPatch, db: Database) -> None:
     rewrite(patch, "jobs", "find_key", "AND key = $3", "AND key = $3 AND false")
-    rewrite(patch, "jobs", "add_key", "$8::jsonb)",
-            "$8::jsonb) ON CONFLICT (org_id, user_id, key)"
+    known = "AS k (org_id, user_id, key, request_hash, job_id, response, status, headers)"
+    rewrite(patch, "jobs", "add_keys", known,
+            f"{known} ON CONFLICT (org_id, user_id, key)"
             " DO UPDATE SET job_id = excluded.job_id, response = excluded.response")  # fmt: skip
 
 

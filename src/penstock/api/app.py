@@ -43,6 +43,7 @@ from penstock.api.monitor import extraction_monitor, health, metrics, monitor, q
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.webhooks import webhooks
+from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
 from penstock.guards.cpu_budget import CpuBudget
 from penstock.store.database import Database
@@ -114,7 +115,9 @@ def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = 
     """Both databases must be open and of the role that row-level security binds."""
     app = routed()
     authenticator, turns = Authenticator(runtime.settings, api_db), Turns(runtime.settings)
-    app.state.api = Api(runtime, api_db, authenticator, turns, export_db or api_db)
+    app.state.api = Api(
+        runtime, api_db, authenticator, turns, export_db or api_db, Submissions(runtime, api_db)
+    )
     app.state.live = Live(app.state.api, Tail(api_db, runtime.log))
     app.state.pulse = health.Pulse(api_db, runtime)
     app.state.pictures = pictures.Pictures(runtime)

@@ -15,6 +15,7 @@ from penstock.model.errors import PermanentError
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import jobs
+from penstock.store.jobs.jobs import NewKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,15 @@ async def replay(conn: Connection, who: Principal, key: str, digest: bytes) -> A
     return Answer(known["status"], known["response"], from_json(known["headers"]))
 
 
+def new_key(
+    who: Principal, key: str, digest: bytes, answer: Answer, job_id: UUID | None = None
+) -> NewKey:
+    return NewKey(
+        who.org_id, who.user_id, key, digest, answer.body, answer.status, answer.headers, job_id
+    )
+
+
 async def remember(
-    conn: Connection,
-    who: Principal,
-    key: str,
-    digest: bytes,
-    answer: Answer,
-    job_id: UUID | None = None,
+    conn: Connection, who: Principal, key: str, digest: bytes, answer: Answer
 ) -> None:
-    await jobs.add_key(
-        conn, who.org_id, who.user_id, key, digest, response=answer.body, status=answer.status,
-        headers=answer.headers, job_id=job_id,
-    )  # fmt: skip
+    await jobs.add_keys(conn, [new_key(who, key, digest, answer)])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import orjson
 from pydantic import ValidationError
 
-from penstock.engine.idempotency import Answer, digest_of, remember, replay
+from penstock.engine.idempotency import Answer, digest_of, new_key, replay
 from penstock.engine.queue_depth import Queue
 from penstock.engine.runtime import Runtime, first_problem
 from penstock.model.backpressure import Admission, admission, retry_after_ms
@@ -25,7 +25,7 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.catalog import profiles
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
-from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewStage
+from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewKey, NewStage
 
 MAX_CONFIG_BYTES = 64 * 1024
 
@@ -65,17 +65,45 @@ class Receipt:
     replayed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that passed all checks. ``job`` is None if it was accepted before."""
+
+    receipt: Receipt
+    job: NewJob | None = None
+    key: NewKey | None = None
+
+
 async def submit(
     runtime: Runtime, conn: Connection, who: Principal, order: Order, asks: Principal | None = None
 ) -> Receipt:
     """Write a job of ``who`` in the caller's transaction; wake `Receipt.lane` after the commit.
     ``asks`` is the principal that made the request, if that is another one."""
+    prepared = await prepare(runtime, conn, who, order, asks)
+    await write(conn, [prepared])
+    return prepared.receipt
+
+
+async def write(conn: Connection, prepared: Sequence[Prepared]) -> None:
+    """Write the jobs that were prepared on this connection, all or none."""
+    new = [one.job for one in prepared if one.job is not None]
+    if new:
+        await jobs.add_jobs(conn, new)
+        await jobs.add_keys(conn, [one.key for one in prepared if one.key is not None])
+
+
+async def prepare(
+    runtime: Runtime, conn: Connection, who: Principal, order: Order, asks: Principal | None = None
+) -> Prepared:
+    """Check a request and build its job, or raise; writes nothing. An idempotency key is locked
+    until the transaction ends."""
     digest = _digest(order)
     key_of = asks or who
     if order.idempotency_key is not None:
         known = await replay(conn, key_of, order.idempotency_key, digest)
         if known is not None:
-            return Receipt(UUID(orjson.loads(known.body)["jobId"]), known.body, "", replayed=True)
+            job_id = UUID(orjson.loads(known.body)["jobId"])
+            return Prepared(Receipt(job_id, known.body, "", replayed=True))
     if order.internal:
         pipeline = runtime.pipeline(order.pipeline)
     else:
@@ -95,17 +123,19 @@ async def submit(
     if delay is not None:
         until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
         order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
+    if order.due_at is not None:
+        wait = max(wait, round((order.due_at - datetime.now(UTC)) / timedelta(milliseconds=1)))
     file = await file_of_order(runtime, conn, who, pipeline, order)
     job = _new_job(who, order, pipeline, config, file, _inline(pipeline, config, traits), delay)
-    await jobs.add_job(conn, job)
     answer: dict[str, Any] = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
     if job.due_at is not None:
         answer["delayedUntil"] = job.due_at
     body = orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
+    key = None
     if order.idempotency_key is not None:
         accepted = Answer(202, body)
-        await remember(conn, key_of, order.idempotency_key, digest, accepted, job.id)
-    return Receipt(job.id, body, job.lane)
+        key = new_key(key_of, order.idempotency_key, digest, accepted, job.id)
+    return Prepared(Receipt(job.id, body, job.lane), job, key)
 
 
 def _inline(pipeline: Pipeline, config: Any, traits: Traits) -> Sequence[Row] | None:

@@ -23,7 +23,6 @@ from penstock.api.http.work import PREVIEW
 from penstock.api.jobs.extraction_schemas import ExtractionOrder
 from penstock.api.jobs.schemas import JobOrder
 from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
-from penstock.app.submission import submit_job
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.submit import Order, Receipt, admit, is_known
 from penstock.model.errors import BadInput, Unavailable
@@ -44,9 +43,7 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
             api.runtime.failpoints.reach("after_upload")
         order = _order(request, asked, key, upload)
         await _ask_about_rows(api, who, order, upload)
-        receipt = await submit_job(
-            api.runtime, lambda: api.db.scoped(who.scope), caller_of(request, who), order, upload
-        )
+        receipt = await api.submissions.submit(caller_of(request, who), order, upload)
     api.runtime.failpoints.reach("after_submit")
     if not receipt.replayed:
         await api.runtime.broker.send(Ticket(receipt.lane))

@@ -13,6 +13,7 @@ from penstock.api.http.identify import COOKIE, SAFE_METHODS, Authenticator
 from penstock.api.http.identify import address_of as address_of
 from penstock.api.http.work import Turns
 from penstock.app.job_control import no_such_job
+from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import NotAllowed
 from penstock.store.accounts import accounts
@@ -46,6 +47,7 @@ class Api:
     authenticator: Authenticator
     turns: Turns
     export_db: Database
+    submissions: Submissions
 
 
 async def _api(request: Request) -> Api:

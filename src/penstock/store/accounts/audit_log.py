@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,15 +23,39 @@ class Caller:
     ip: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """A change to record."""
+
+    org_id: int | None
+    user_id: int | None
+    action: str
+    target: str
+    ip: str | None = None
+    before: Any = None
+    after: Any = None
+
+
 async def audit(
     conn: Connection, org_id: int | None, user_id: int | None, action: str, target: str, *,
     ip: str | None = None, before: Any = None, after: Any = None,
 ) -> None:  # fmt: skip
     """Record a change in the transaction that makes it."""
-    await conn.execute(
-        _jobs.add_audit, org_id, user_id, action, target, ip,
-        None if before is None else to_json(before), None if after is None else to_json(after),
-    )  # fmt: skip
+    await audit_all(conn, [AuditEntry(org_id, user_id, action, target, ip, before, after)])
+
+
+async def audit_all(conn: Connection, entries: Sequence[AuditEntry]) -> None:
+    """Record changes in the transaction that makes them."""
+    if entries:
+        rows = [
+            (e.org_id, e.user_id, e.action, e.target, e.ip, _json(e.before), _json(e.after))
+            for e in entries
+        ]
+        await conn.execute(_jobs.add_audits, *zip(*rows, strict=True))
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else to_json(value)
 
 
 @dataclass(frozen=True, slots=True)

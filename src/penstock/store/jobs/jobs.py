@@ -70,29 +70,50 @@ class NewJob:
     told: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def add_job(conn: Connection, job: NewJob) -> None:
-    """Write the job with its stages, its inline rows and its first event."""
-    rows = job.rows or ()
+async def add_jobs(conn: Connection, new: Sequence[NewJob]) -> None:
+    """Write jobs with their stages, their inline rows and their first events, all or none."""
+    jobs = [
+        (
+            job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config, job.file_id,
+            job.ip, job.priority, job.lane, job.standing, job.needs_finish,
+            any(stage.barrier for stage in job.stages),
+            any(row.group is not None for row in job.rows or ()),
+            None if job.header is None else to_json(list(job.header)), job.due_at,
+            len(job.rows or ()), job.rows is not None, job.bytes_total, to_json(dict(job.told)),
+        )
+        for job in new
+    ]  # fmt: skip
     stages = [
-        (s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready) for s in job.stages
+        (
+            place, s.position, s.kind, s.name, s.barrier, s.before, s.pending, s.ready, s.pace_ms,
+            s.ungrouped,
+        )
+        for place, job in enumerate(new, 1) for s in job.stages
+    ]  # fmt: skip
+    files = [
+        (place, n, one)
+        for place, job in enumerate(new, 1)
+        for n, one in enumerate(job.more_files, 1)
+    ]
+    rows = [
+        (place, row_no, row.key, row.group, to_json(row.input))
+        for place, job in enumerate(new, 1)
+        for row_no, row in enumerate(job.rows or (), 1)
     ]
     try:
         await conn.execute(
-            _sql.add_job, job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config,
-            job.file_id, job.ip, job.priority, job.lane, job.standing, job.needs_finish,
-            any(stage.barrier for stage in job.stages), any(row.group is not None for row in rows),
-            None if job.header is None else to_json(list(job.header)), job.due_at, len(rows),
-            job.rows is not None, job.bytes_total, *zip(*stages, strict=True),
-            [row.key for row in rows], [row.group for row in rows],
-            [to_json(row.input) for row in rows], to_json(dict(job.told)),
-            [s.pace_ms for s in job.stages], [s.ungrouped for s in job.stages],
-            list(job.more_files),
+            _sql.add_jobs, *_columns(jobs, 20), *_columns(stages, 10), *_columns(files, 3),
+            *_columns(rows, 5),
         )  # fmt: skip
     except asyncpg.ForeignKeyViolationError as error:
         if error.constraint_name not in ("jobs_file_id_fkey", "job_files_file_id_fkey"):
             raise
         # The file was unused for so long that the tidier deleted it just now.
         raise NotThere("FILE_NOT_FOUND", "A file of this job was deleted meanwhile.") from error
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], count: int) -> Sequence[Sequence[Any]]:
+    return list(zip(*rows, strict=True)) or [()] * count
 
 
 async def get_job(conn: Connection, job_id: UUID) -> Any:
@@ -214,13 +235,28 @@ async def find_key(conn: Connection, org_id: int, user_id: int, key: str) -> Any
     return await conn.fetchrow(_sql.find_key, org_id, user_id, key)
 
 
-async def add_key(
-    conn: Connection, org_id: int, user_id: int, key: str, digest: bytes, *, response: str,
-    status: int, headers: Mapping[str, str], job_id: UUID | None,
-) -> None:  # fmt: skip
-    await conn.execute(
-        _sql.add_key, org_id, user_id, key, digest, job_id, response, status, to_json(headers)
-    )
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """An idempotency key, and the answer to repeat for it."""
+
+    org_id: int
+    user_id: int
+    key: str
+    digest: bytes
+    response: str
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    job_id: UUID | None = None
+
+
+async def add_keys(conn: Connection, keys: Sequence[NewKey]) -> None:
+    if keys:
+        rows = [
+            (k.org_id, k.user_id, k.key, k.digest, k.job_id, k.response, k.status,
+             to_json(k.headers))
+            for k in keys
+        ]  # fmt: skip
+        await conn.execute(_sql.add_keys, *_columns(rows, 8))
 
 
 async def pause(conn: Connection, job_id: UUID) -> str | None:

@@ -1,30 +1,48 @@
--- name: add_job
--- A job, as submitted: with its stages (ingest and finish among them), the few rows a small one
--- brings with it, and its first event. One statement, since most of a submit is round trips.
-WITH job AS (
+-- name: add_jobs
+-- Jobs, as submitted: with their stages (ingest and finish among them), the few rows that small ones
+-- bring with them, and their first events. One statement, since most of a submit is round trips. Members
+-- of stages, rows and files name their job by its place in the list.
+WITH job AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[],
+                         $7::uuid[], $8::text[], $9::smallint[], $10::text[], $11::boolean[],
+                         $12::boolean[], $13::boolean[], $14::boolean[], $15::text[],
+                         $16::timestamptz[], $17::integer[], $18::boolean[], $19::bigint[], $20::text[])
+        WITH ORDINALITY
+        AS j (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane, standing,
+              needs_finish, has_barrier, grouped, header, due_at, total, ingest_done, bytes_total,
+              told, place)
+), added AS (
     INSERT INTO jobs (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane,
                       standing, needs_finish, has_barrier, grouped, header, due_at, ready_at, seq,
                       total, pending, ingest_done, bytes_total)
-    VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8::inet, $9, $10, $11, $12, $13, $14, $15::jsonb,
-            $16, coalesce($16, now()), 1, $17, $17, $18, $19)
+    SELECT id, org_id, user_id, pipeline, name, config::jsonb, file_id, ip::inet, priority, lane,
+           standing, needs_finish, has_barrier, grouped, header::jsonb, due_at,
+           coalesce(due_at, now()), 1, total, total, ingest_done, bytes_total
+    FROM job
 ), stages AS (
     INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pending, open,
                             ready_at, pace_ms, ungrouped)
-    SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pending, s.pending,
-           CASE WHEN s.ready THEN coalesce($16, now()) ELSE 'infinity' END, s.pace_ms, s.ungrouped
-    FROM unnest($20::smallint[], $21::text[], $22::text[], $23::boolean[], $24::real[],
-                $25::integer[], $26::boolean[], $31::integer[], $32::boolean[])
-        AS s (position, kind, name, barrier, before, pending, ready, pace_ms, ungrouped)
+    SELECT j.id, s.position, j.org_id, s.kind, s.name, s.barrier, s.before, s.pending, s.pending,
+           CASE WHEN s.ready THEN coalesce(j.due_at, now()) ELSE 'infinity' END, s.pace_ms,
+           s.ungrouped
+    FROM unnest($21::integer[], $22::smallint[], $23::text[], $24::text[], $25::boolean[],
+                $26::real[], $27::integer[], $28::boolean[], $29::integer[], $30::boolean[])
+        AS s (place, position, kind, name, barrier, before, pending, ready, pace_ms, ungrouped)
+    JOIN job j ON j.place = s.place
 ), more_files AS (
     INSERT INTO job_files (job_id, place, org_id, file_id)
-    SELECT $1, f.place, $2, f.id FROM unnest($33::uuid[]) WITH ORDINALITY AS f (id, place)
+    SELECT j.id, f.file_place, j.org_id, f.id
+    FROM unnest($31::integer[], $32::integer[], $33::uuid[]) AS f (place, file_place, id)
+    JOIN job j ON j.place = f.place
 ), items AS (
     INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, key, group_key, input)
-    SELECT $1, i.row_no, $2, $3, $4, i.key, i.group_key, i.input::jsonb
-    FROM unnest($27::text[], $28::text[], $29::text[]) WITH ORDINALITY
-        AS i (key, group_key, input, row_no)
+    SELECT j.id, i.row_no, j.org_id, j.user_id, j.pipeline, i.key, i.group_key, i.input::jsonb
+    FROM unnest($34::integer[], $35::integer[], $36::text[], $37::text[], $38::text[])
+        AS i (place, row_no, key, group_key, input)
+    JOIN job j ON j.place = i.place
 )
-INSERT INTO events (org_id, job_id, seq, event, data) VALUES ($2, $1, 1, 'job.queued', $30::jsonb)
+INSERT INTO events (org_id, job_id, seq, event, data)
+SELECT org_id, id, 1, 'job.queued', told::jsonb FROM job ORDER BY place
 
 -- name: get_job
 -- One job as the API shows it, with how often each error code ended an item of it.
@@ -104,15 +122,20 @@ FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
 -- Lock an idempotency key; false if another request holds it.
 SELECT pg_try_advisory_xact_lock(hashtextextended('penstock.key:' || current_schema() || ':' || $1, 0))
 
--- name: add_key
--- Remember the answer.
+-- name: add_keys
+-- Remember the answers.
 INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, job_id, response, status, headers)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)
+SELECT k.org_id, k.user_id, k.key, k.request_hash, k.job_id, k.response, k.status, k.headers::jsonb
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::uuid[], $6::text[],
+            $7::smallint[], $8::text[])
+    AS k (org_id, user_id, key, request_hash, job_id, response, status, headers)
 
--- name: add_audit
--- Who changed what.
+-- name: add_audits
+-- Who changed what, in this order.
 INSERT INTO audit (org_id, user_id, action, target, ip, before, after)
-VALUES ($1, $2, $3, $4, $5::inet, $6::jsonb, $7::jsonb)
+SELECT a.org_id, a.user_id, a.action, a.target, a.ip::inet, a.before::jsonb, a.after::jsonb
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS a (org_id, user_id, action, target, ip, before, after)
 
 -- name: add_file
 -- An upload, once its blob is stored.
