@@ -39,6 +39,7 @@ from penstock.model.pipeline import Pipeline
 from penstock.model.ports import Connections, JobRows, Products, Profiles, Receivers, Service
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
+from penstock.providers.registry import PROVIDERS
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles
 from penstock.store.database import Database
@@ -146,6 +147,7 @@ async def open_runtime(
             db=db,
             pipelines=known,
             effects=effect_registry(known.values()),
+            providers={one.key: one for one in PROVIDERS},
             ports=_ports(db, sealer),
             blobs=LocalBlobs(settings.blob_dir),
             children=pools.work,

@@ -20,6 +20,7 @@ from penstock.engine.worker.figures import Figures
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Config, FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
+from penstock.model.shops.provider import Providers
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 from penstock.store.jobs.claims import ClaimedJob
@@ -47,6 +48,8 @@ class Runtime:
     sealer: Sealer
     log: Log
     effects: EffectRegistry = field(default_factory=EffectRegistry)
+    # Kinds of shops that products are imported from, by their key.
+    providers: Providers = field(default_factory=dict)
     # What `Context.port` gives to stages, by the kind of port.
     ports: Mapping[type, Any] = field(default_factory=dict)
     # The background services the leader runs.

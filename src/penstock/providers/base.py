@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -40,6 +41,7 @@ from penstock.model.shops.provider import (
 )
 
 __all__ = [
+    "LIMITS",
     "CredentialField",
     "ListPage",
     "ProductStatus",
@@ -59,10 +61,16 @@ __all__ = [
     "base_url",
     "classify_status",
     "decimal_or_none",
+    "read_answer",
+    "read_cursor",
     "read_json",
+    "server_time",
+    "text_or_none",
     "time_or_none",
+    "write_cursor",
 ]
 
+T = TypeVar("T")
 # Redirects are not followed: they would carry the credentials to another server.
 LIMITS = FetchLimits(most_bytes=20 * 1024 * 1024, total_ms=30_000, silent_ms=15_000, hops=0)
 
@@ -145,6 +153,23 @@ def read_json(response: FetchResponse, title: str) -> Any:
         ) from error
 
 
+def read_answer(
+    response: FetchResponse, title: str, read: Callable[[FetchResponse, Any], T]
+) -> Reading[T]:
+    """What ``read`` makes of an answer and its JSON. An answer that is not a success raises its
+    error; one in another form than documented is an error of the server."""
+    error = classify_status(response, title)
+    if error is not None:
+        raise error
+    body = read_json(response, title)
+    try:
+        return Reading(read(response, body))
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as cause:
+        raise Unavailable(
+            "SERVICE_UNAVAILABLE", f"{title} sent an answer in an unexpected form."
+        ) from cause
+
+
 def decimal_or_none(told: Any) -> Decimal | None:
     """A number that JSON has as text or as a number."""
     if told is None or told == "" or isinstance(told, bool):
@@ -165,6 +190,39 @@ def time_or_none(told: Any) -> datetime | None:
     except ValueError:
         return None
     return read if read.tzinfo is not None else read.replace(tzinfo=UTC)
+
+
+def server_time(response: FetchResponse, fallback: datetime) -> datetime:
+    """The time of the answer by the server's clock, which its products' times follow."""
+    try:
+        return parsedate_to_datetime(response.header("date") or "")
+    except ValueError:
+        return fallback
+
+
+def text_or_none(told: Any) -> str | None:
+    """A text without spaces around it; None if there is nothing else."""
+    text = str(told).strip() if told is not None else ""
+    return text or None
+
+
+def write_cursor(**state: Any) -> str:
+    return orjson.dumps(
+        {name: value for name, value in state.items() if value is not None}
+    ).decode()
+
+
+def read_cursor(cursor: str | None) -> dict[str, Any]:
+    """The state that a cursor carries; a cursor that we did not write is refused."""
+    if cursor is None:
+        return {}
+    try:
+        state = orjson.loads(cursor)
+    except orjson.JSONDecodeError:
+        state = None
+    if not isinstance(state, dict):
+        raise BadInput("INVALID_PARAMETERS", "This is not a cursor of the product list.")
+    return state
 
 
 def base_url(address: str, *, example: str) -> str:

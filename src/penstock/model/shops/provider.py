@@ -73,6 +73,9 @@ class ProviderCall(Protocol):
     @property
     def connection(self) -> ShopConnection: ...
 
+    def now(self) -> datetime:
+        """The current time, for signed requests."""
+
     async def send(
         self,
         request: FetchRequest,

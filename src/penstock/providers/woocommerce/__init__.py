@@ -1,0 +1,1 @@
+"""WooCommerce: REST API v3."""
