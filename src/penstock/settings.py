@@ -20,7 +20,10 @@ from pydantic_settings import (
 from penstock.model.backpressure import Levels
 from penstock.model.network.addresses import AllowedHost, parse_exempt
 from penstock.model.network.call_limits import CallBounds
+from penstock.model.network.circuits import CircuitRules
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.provider_limits import ProviderLimits
+from penstock.model.network.token_bucket import Rate
 from penstock.model.quota import Quota
 from penstock.settings_sources import PREFIX, Sources
 
@@ -157,6 +160,30 @@ class Settings(BaseSettings):
     calls_max: int = Field(32, ge=1, le=1000, description="Calls at once a provider gets at most.")
     calls_delay_cap_ms: int = Field(
         30000, ge=0, description="Longest delay added between calls to one domain."
+    )
+
+    # Providers: rates per org, company and domain, shared by all workers
+    limit_roastify: str = Field(
+        "100/min burst 20",
+        description="Calls to Roastify: rate, and how many at once after a rest.",
+    )
+    limit_shopify: str = Field(
+        "2/s burst 40",
+        description="Calls to a Shopify shop, until it tells its own cost bucket in its answers.",
+    )
+    limit_woocommerce: str = Field(
+        "60/min burst 10", description="Calls to a WooCommerce shop, per address."
+    )
+    limit_default: str = Field("60/min burst 10", description="Calls to any other provider.")
+    limits: Texts = Field(
+        (),
+        description="Rates of further providers, by name (`acme=5/s burst 20, other=30/min`).",
+    )
+    circuit_failures: int = Field(
+        5, ge=1, le=1000, description="Failed calls in a row after which a provider is left alone."
+    )
+    circuit_open_ms: int = Field(
+        60_000, ge=100, description="… for so long; then one call probes whether it is back."
     )
 
     # Ingest
@@ -387,6 +414,37 @@ class Settings(BaseSettings):
     def _readable(cls, value: str) -> str:
         parse_exempt(value)
         return value
+
+    @field_validator("limit_roastify", "limit_shopify", "limit_woocommerce", "limit_default")
+    @classmethod
+    def _is_rate(cls, value: str) -> str:
+        Rate.parse(value)
+        return value
+
+    @field_validator("limits")
+    @classmethod
+    def _are_rates(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for one in value:
+            name, _, rate = one.partition("=")
+            if not name.strip() or not rate:
+                raise ValueError(f"{one!r}: write `provider=5/s burst 20`")
+            Rate.parse(rate)
+        return value
+
+    @property
+    def provider_limits(self) -> ProviderLimits:
+        named = dict(one.split("=", 1) for one in self.limits)
+        rates = {
+            "roastify": self.limit_roastify,
+            "shopify": self.limit_shopify,
+            "woocommerce": self.limit_woocommerce,
+            **{name.strip(): rate for name, rate in named.items()},
+        }
+        return ProviderLimits(
+            {name: Rate.parse(rate) for name, rate in rates.items()},
+            Rate.parse(self.limit_default),
+            CircuitRules(self.circuit_failures, self.circuit_open_ms, self.item_timeout_ms),
+        )
 
     def fetch_exempt(self, purpose: FetchPurpose) -> tuple[AllowedHost, ...]:
         return parse_exempt(getattr(self, FETCH_LISTS[purpose]))

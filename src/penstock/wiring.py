@@ -24,7 +24,7 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.services.clock_watch import ClockWatch
 from penstock.engine.services.queue_watch import QueueWatch
 from penstock.engine.services.reconcile import Reconciler
-from penstock.engine.services.retention import AuditRetention, LetterRetention
+from penstock.engine.services.retention import AuditRetention, CallRetention, LetterRetention
 from penstock.engine.services.sweep import Sweeper
 from penstock.engine.services.tidy import Tidier
 from penstock.engine.worker.figures import Figures
@@ -33,6 +33,7 @@ from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.sealing import Sealer, key_in_file
+from penstock.guards.shared_limits import SharedGate
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
@@ -46,6 +47,7 @@ from penstock.store.database import Database
 from penstock.store.effects import WRITERS
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
+from penstock.store.providers.states import StoredLimits
 from penstock.store.shops.connections import StoredConnections
 from penstock.store.slow_statements import SlowLog
 from penstock.store.webhooks import StoredReceivers
@@ -140,6 +142,8 @@ async def open_runtime(
     known = pipelines or {one.name: one for one in PIPELINES}
     sealer = sealer_of(settings)
     broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
+    gate = SharedGate(StoredLimits(db, settings.provider_limits), log)
+    calls = CallLimiter(settings.call_bounds, gate)
     try:
         await broker.start()
         yield Runtime(
@@ -154,7 +158,7 @@ async def open_runtime(
             preview_children=pools.previews,
             picture_children=pools.pictures,
             broker=broker,
-            calls=CallLimiter(settings.call_bounds),
+            calls=calls,
             fetchers=fetchers,
             sealer=sealer,
             log=log,
@@ -165,6 +169,7 @@ async def open_runtime(
         )
     finally:
         await broker.close()
+        await calls.close()
         for fetcher in fetchers.values():
             await fetcher.close()
         await pools.close()
@@ -197,6 +202,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         QueueWatch(runtime),
         LetterRetention(runtime),
         AuditRetention(runtime),
+        CallRetention(runtime),
         BulkService(runtime),
         CacheRetention(runtime),
         Outbox(runtime),

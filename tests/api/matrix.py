@@ -46,6 +46,8 @@ SEEN_BY = {
     "webhook_id": {"viewer", "colleague", "admin"},
     "delivery_id": {"viewer", "admin"},
     "upload_id": {"viewer", "admin"},
+    # Providers are known to all; each resets the circuits of their own org.
+    "key": {"viewer", "colleague", "stranger", "admin"},
     # Only admins get as far as that.
     "lane": {"admin"},
 }
@@ -289,6 +291,10 @@ async def _failed_job(world: World) -> str:
     return job
 
 
+async def _provider(world: World) -> str:
+    return "shopify"
+
+
 async def _item(world: World) -> str:
     return "1"
 
@@ -402,4 +408,5 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "upload_id": _upload,
     "page": _page,
     "lane": _lane,
+    "key": _provider,
 }

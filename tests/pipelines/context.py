@@ -167,7 +167,9 @@ class TrialContext:
     def time_is_up(self) -> bool:
         return False
 
-    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+    def calls(
+        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+    ) -> AbstractAsyncContextManager[Call]:
         return self.call_limits.call(
             provider, domain, until=float("inf"), time_is_up=self.time_is_up
         )

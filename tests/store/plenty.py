@@ -80,6 +80,12 @@ SELECT j.id, 1, j.org_id, f.id FROM jobs j
 CROSS JOIN LATERAL (SELECT id FROM files f WHERE f.org_id = j.org_id LIMIT 1) AS f;
 INSERT INTO blob_refs (blob_key, org_id, kind, owner)
 SELECT 'ref' || n, id, 'picture', 'p' || n FROM orgs, generate_series(1, 20) n;
+INSERT INTO provider_states (org_id, provider, company, domain, tokens)
+SELECT id, 'shopify', '', 'shop' || n, 1 FROM orgs, generate_series(1, 200) n;
+INSERT INTO provider_calls (org_id, provider, company, domain, minute, calls, failed, throttled,
+                            durations)
+SELECT 1 + n % 50, 'shopify', '', 'shop' || n % 200, now() - n * interval '1 minute', 1, 0, 0, '{1}'
+FROM generate_series(1, 20000) n;
 INSERT INTO group_counters (job_id, group_key, counter, org_id, value)
 SELECT id, 'g', 'done', org_id, 1 FROM jobs;
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)

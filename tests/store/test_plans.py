@@ -101,6 +101,10 @@ HOT = [
     ("webhooks.drop_old_deliveries", {"webhook_deliveries_age", "webhook_deliveries_pkey"}),
 ]
 HOT += [
+    ("provider_states.lock_state", {"provider_states_pkey"}),
+    ("provider_states.save_state", {"provider_states_pkey"}),
+    ("provider_states.list_states", {"provider_calls_pkey"}),
+    ("provider_states.drop_old_calls", {"provider_calls_age", "Tid Scan"}),
     ("export.widest", {"job_items_pkey"}),
     ("missing.page_of_source", {"products_org_id_source_source_id_key", "job_keys_"}),
     ("missing.lock_absent", {"products_org_id_source_source_id_key"}),

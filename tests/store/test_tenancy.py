@@ -32,6 +32,7 @@ TENANT_TABLES = {
         "workers",
         "intake",
     ),
+    *("provider_states", "provider_calls"),
     *("blob_refs", "group_counters", "group_times", "job_files"),
     *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
     *(

@@ -42,6 +42,7 @@ from penstock.api.live.tail import Tail
 from penstock.api.monitor import extraction_monitor, health, metrics, monitor, queues
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
+from penstock.api.providers import providers
 from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
@@ -76,7 +77,7 @@ _RESOURCES = (
     *(products, pictures),
     dead_letters,
     bulk,
-    *(queues, monitor, extraction_monitor),
+    *(queues, monitor, extraction_monitor, providers),
     *(users, keys, sessions, orgs, audit),
     webhooks,
 )

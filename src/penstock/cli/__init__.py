@@ -23,7 +23,16 @@ from penstock.cli.jobs import (
     pending,
     undo,
 )
-from penstock.cli.operate import config, doctor, migrate, secrets, serve, top, webhooks
+from penstock.cli.operate import (
+    config,
+    doctor,
+    migrate,
+    providers,
+    secrets,
+    serve,
+    top,
+    webhooks,
+)
 from penstock.cli.output import complete_output
 
 app = typer.Typer(
@@ -58,6 +67,7 @@ app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(profiles.app, name="profiles")
 app.add_typer(rates.app, name="rates")
 app.add_typer(lanes.app, name="lanes")
+app.add_typer(providers.app, name="providers")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(orgs.orgs, name="orgs")

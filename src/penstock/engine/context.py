@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.engine.runtime import Runtime
+from penstock.model.network.provider_limits import LimitKey
 from penstock.model.ports import Blobs, Call, Calls, Children, Fetchers, Log, P
 
 
@@ -43,6 +44,7 @@ class StageContext:
     stop: StopSign
     deadline: float
     call_limits: Calls
+    org_id: int = 0
     batch_rows: int = 64
 
     def port(self, kind: type[P]) -> P:
@@ -55,9 +57,12 @@ class StageContext:
     def time_is_up(self) -> bool:
         return self.stop.reason is not None or time.monotonic() >= self.deadline
 
-    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+    def calls(
+        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+    ) -> AbstractAsyncContextManager[Call]:
+        key = None if company is None else LimitKey(self.org_id, provider, company, domain)
         return self.call_limits.call(
-            provider, domain, until=self.deadline, time_is_up=self.time_is_up
+            provider, domain, until=self.deadline, time_is_up=self.time_is_up, key=key, points=cost
         )
 
 
@@ -76,7 +81,9 @@ class Timer:
         return max(0.0, self.ms - (time.process_time() - self._cpu) * 1000)
 
 
-def stage_context(runtime: Runtime, stop: StopSign, seconds: float, log: Log) -> StageContext:
+def stage_context(
+    runtime: Runtime, stop: StopSign, seconds: float, log: Log, org_id: int = 0
+) -> StageContext:
     settings = runtime.settings
     return StageContext(
         log=log,
@@ -93,5 +100,6 @@ def stage_context(runtime: Runtime, stop: StopSign, seconds: float, log: Log) ->
         stop=stop,
         deadline=time.monotonic() + seconds,
         call_limits=runtime.calls,
+        org_id=org_id,
         batch_rows=settings.ingest_min_rows,
     )

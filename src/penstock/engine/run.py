@@ -64,7 +64,7 @@ async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: f
     """Run the stage, starting no item after ``seconds``. Errors of items and stages become
     outcomes, never exceptions."""
     timer = Timer()
-    ctx = stage_context(runtime, stop, seconds, runtime.log)
+    ctx = stage_context(runtime, stop, seconds, runtime.log, claimed.turn.org_id)
     worked = Worked([None] * len(claimed.items))
     for indexes, stage, following, batch in await _batches(runtime, claimed, worked):
         if claimed.leases[0].group is not None:

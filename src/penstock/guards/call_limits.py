@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from penstock.guards.shared_limits import Pass, SharedGate
 from penstock.model.errors import PenstockError, RateLimited, TransientError, Waiting
 from penstock.model.network.call_limits import CallBounds, CallLimit
+from penstock.model.network.provider_limits import CallReport, LimitKey
+from penstock.model.network.token_bucket import ThrottleStatus
 
 # Idle domains above this number are forgotten, the oldest first.
 _MAX_KNOWN = 2000
 # How often the first waiting call, and the others, check whether their slice was lost.
 _LOOK_SECONDS = 0.25
 _GLANCE_SECONDS = 1.0
+# Calls with shared limits do not wait longer than this with a slot: their items are put back.
+_PATIENCE_SECONDS = 1.0
 
 
 def _now_ms() -> float:
@@ -31,10 +36,17 @@ class Call:
     # None: the result says nothing about the provider.
     refused: bool | None = False
     retry_after_ms: float = 0.0
+    is_throttled: bool = False
+    is_cancelled: bool = False
+    cost: float | None = None
+    bucket: ThrottleStatus | None = None
 
     def throttled(self, retry_after_ms: float | None = None) -> None:
-        self.refused = True
+        self.refused = self.is_throttled = True
         self.retry_after_ms = max(self.retry_after_ms, retry_after_ms or 0.0)
+
+    def costs(self, cost: float | None, bucket: ThrottleStatus | None = None) -> None:
+        self.cost, self.bucket = cost, bucket
 
     def failed(self) -> None:
         self.refused = True
@@ -46,8 +58,11 @@ class Call:
                 self.throttled(error.retry_after_ms)
             case Waiting():
                 self.refused = None
-            case TransientError() | TimeoutError() | OSError() | asyncio.CancelledError():
-                # Cancelled by a timeout around the call: there was no answer.
+            case asyncio.CancelledError():
+                # By a timeout around the call, or because the worker stops.
+                self.failed()
+                self.is_cancelled = True
+            case TransientError() | TimeoutError() | OSError():
                 self.failed()
             case PenstockError():
                 # The provider answered.
@@ -81,36 +96,115 @@ class _CallQueue:
             first.set_result(None)
 
 
-class CallLimiter:
-    """One per process. Implements `model.ports.Calls`."""
+class _RunningCall:
+    """The block of one call. Written out, since every item of a pipeline may enter one."""
 
-    def __init__(self, bounds: CallBounds | None = None) -> None:
+    __slots__ = (
+        "_call", "_gate", "_key", "_line", "_name", "_passed", "_points", "_time_is_up", "_until",
+    )  # fmt: skip
+
+    def __init__(
+        self, line: _CallQueue, name: tuple[str, str], until: float, time_is_up: Callable[[], bool],
+        gate: SharedGate | None, key: LimitKey | None, points: float,
+    ) -> None:  # fmt: skip
+        self._line = line
+        self._name = name
+        self._until = until
+        self._time_is_up = time_is_up
+        self._gate = gate if key is not None else None
+        self._key = key
+        self._points = points
+        self._passed: Pass | None = None
+
+    async def __aenter__(self) -> Call:
+        line, gate = self._line, self._gate
+        now = _now_ms()
+        free = not line.waiting and line.running < line.limit.most_at_once
+        if free and line.limit.not_before <= now and not self._time_is_up():
+            line.running += 1
+            line.limit.started(now)
+        else:
+            await self._wait_in_line()
+        if gate is not None:
+            assert self._key is not None
+            try:
+                self._passed = gate.try_enter(self._key, self._points) or await gate.enter(
+                    self._key, self._points, self._until, self._time_is_up
+                )
+            except BaseException:
+                line.running -= 1
+                line.wake_first()
+                raise
+        self._call = Call(_now_ms())
+        return self._call
+
+    async def _wait_in_line(self) -> None:
+        until = self._until
+        if self._gate is not None:
+            assert self._key is not None
+            self._gate.refuse_if_known(self._key)
+            until = min(until, time.monotonic() + _PATIENCE_SECONDS)
+        await _enter(self._line, " ".join(self._name).strip(), until, self._time_is_up)
+
+    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        line, call = self._line, self._call
+        if error is not None and not call.refused:
+            call.judge(error)
+        line.running -= 1
+        now = _now_ms()
+        if call.refused:
+            line.limit.refused(now, call.started_ms, call.retry_after_ms)
+        elif call.refused is False:
+            line.limit.succeeded()
+        if line.waiting:
+            line.wake_first()
+        if self._gate is not None:
+            await self._report(now - call.started_ms)
+
+    async def _report(self, ms: float) -> None:
+        gate, key, passed, call = self._gate, self._key, self._passed, self._call
+        assert gate is not None
+        assert key is not None
+        assert passed is not None
+        if call.refused is None or call.is_cancelled:
+            if passed.probe_id is not None:
+                gate.leave_unused(key, passed)
+            return
+        if not call.refused and call.bucket is None and passed.probe_id is None:
+            gate.succeeded(key, ms)
+            return
+        refund = 0.0 if call.cost is None else passed.cost - call.cost
+        report = CallReport(
+            succeeded=not call.refused, failed=bool(call.refused and not call.is_throttled),
+            throttled=call.is_throttled, retry_after_ms=call.retry_after_ms, refund=refund,
+            status=call.bucket,
+        )  # fmt: skip
+        report.add_duration(ms)
+        await gate.ended(key, passed, report)
+
+
+class CallLimiter:
+    """One per process. Implements `model.ports.Calls`. With a ``gate``, calls that name a key also
+    keep to the limits and circuits that all workers share."""
+
+    def __init__(self, bounds: CallBounds | None = None, gate: SharedGate | None = None) -> None:
         self._bounds = bounds or CallBounds()
+        self._gate = gate
         self._lines: OrderedDict[tuple[str, str], _CallQueue] = OrderedDict()
 
-    @asynccontextmanager
-    async def call(
-        self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool]
-    ) -> AsyncIterator[Call]:
+    def call(
+        self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool],
+        key: LimitKey | None = None, points: float = 0.0,
+    ) -> _RunningCall:  # fmt: skip
         """Wait for a turn, not beyond ``until`` by the monotonic clock; then call inside.
 
         An error of the provider's that leaves this block, or a timeout, counts as a refusal."""
         line = self._line(provider, domain)
-        await _enter(line, f"{provider} {domain}".strip(), until, time_is_up)
-        call = Call(_now_ms())
-        try:
-            yield call
-        except BaseException as error:
-            if not call.refused:
-                call.judge(error)
-            raise
-        finally:
-            line.running -= 1
-            if call.refused:
-                line.limit.refused(_now_ms(), call.started_ms, call.retry_after_ms)
-            elif call.refused is False:
-                line.limit.succeeded()
-            line.wake_first()
+        return _RunningCall(line, (provider, domain), until, time_is_up, self._gate, key, points)
+
+    async def close(self) -> None:
+        if self._gate is not None:
+            await self._gate.close()
 
     def limits(self) -> Mapping[tuple[str, str], CallLimit]:
         """The current limits by provider and domain."""

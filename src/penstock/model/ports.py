@@ -26,6 +26,8 @@ from penstock.model.network.fetching import (
     FetchResponse,
     StreamedResponse,
 )
+from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
+from penstock.model.network.token_bucket import ThrottleStatus
 from penstock.model.network.webhooks import Receiver
 from penstock.model.products import FoundProducts, LinkCandidate
 from penstock.model.shops.provider import ShopConnection
@@ -229,14 +231,33 @@ class Call(Protocol):
     def failed(self) -> None:
         """The provider answered 5xx or not at all."""
 
+    def costs(self, cost: float | None, bucket: ThrottleStatus | None = None) -> None:
+        """What the call took from the provider's own bucket, and what is left there."""
+
 
 class Calls(Protocol):
-    """Limits concurrency and rate of calls per provider."""
+    """Limits concurrency and rate of calls per provider. Calls with a ``key`` also keep to the
+    limits and circuits that all workers share."""
 
     def call(
-        self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool]
-    ) -> AbstractAsyncContextManager[Call]: ...
+        self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool],
+        key: LimitKey | None = None, points: float = 0.0,
+    ) -> AbstractAsyncContextManager[Call]: ...  # fmt: skip
     def limits(self) -> Mapping[tuple[str, str], CallLimit]: ...
+    async def close(self) -> None: ...
+
+
+class SharedLimits(Protocol):
+    """Token buckets and circuits that all workers share."""
+
+    async def admit(
+        self, key: LimitKey, calls: int, points: float, report: CallReport | None = None
+    ) -> Permit:
+        """Tokens for at least one call and up to ``calls``, or how long to wait. ``points`` is what
+        a call costs where the provider counts these."""
+
+    async def report(self, key: LimitKey, report: CallReport) -> None:
+        """Record what became of calls."""
 
 
 class Fetch(Protocol):
@@ -291,9 +312,15 @@ class Context(Protocol):
     def time_is_up(self) -> bool:
         """Whether no further item should start: the slice's time is over, or it was cancelled."""
 
-    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+    def calls(
+        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+    ) -> AbstractAsyncContextManager[Call]:
         """Wait until the provider may be called, then call it inside the block. A wait that would
-        outlast the slice raises `Waiting`, which does not count as an attempt."""
+        outlast the slice raises `Waiting`, which does not count as an attempt.
+
+        With a ``company`` (or ``""``) the call also keeps to the provider's rate and circuit, which
+        all workers of the org share per company and domain. ``cost`` is what the call takes from a
+        provider's own cost bucket."""
 
 
 class Service(Protocol):

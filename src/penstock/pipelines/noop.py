@@ -64,6 +64,9 @@ class NoopConfig(Config):
     fail_times: int = Field(0, ge=0, description="Succeed after so many failures; 0: never.")
     provider: str = Field("", max_length=50, description="Call this provider, which is not there.")
     domain: str = Field("", max_length=200)
+    company: str | None = Field(
+        None, max_length=200, description="With one, the provider's shared limits count."
+    )
     throttle_every: int = Field(0, ge=0, description="It refuses every nth row at first; 0: none.")
     throttle_ms: int = Field(1000, ge=0, le=60_000, description="… for so long, as Retry-After.")
     crash_row: int | None = Field(None, description="This row kills the process working on it.")
@@ -177,7 +180,7 @@ async def _advance_all(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome 
 async def _work(item: Item, ctx: Context, is_last: bool) -> Outcome:
     config: NoopConfig = item.job.config
     if config.provider:
-        async with ctx.calls(config.provider, config.domain):
+        async with ctx.calls(config.provider, config.domain, company=config.company):
             await _call(item, config)
     elif config.work_ms:
         await asyncio.sleep(config.work_ms / 1000)

@@ -65,7 +65,9 @@ class TestContext:
     def time_is_up(self) -> bool:
         return False
 
-    def calls(self, provider: str, domain: str = "") -> AbstractAsyncContextManager[Call]:
+    def calls(
+        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+    ) -> AbstractAsyncContextManager[Call]:
         return self.call_limits.call(
             provider, domain, until=float("inf"), time_is_up=self.time_is_up
         )

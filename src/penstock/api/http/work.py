@@ -44,6 +44,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/dead-letters/{letter_id}/discard
             GET /api/bulk · GET /api/bulk/{operation_id} · POST /api/bulk/{operation_id}/abort
             GET /api/queues · POST /api/queues/{lane}/pause · POST /api/queues/{lane}/resume
+            GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker
             POST /api/users/me/password · POST /api/users · GET /api/users
             GET /api/users/{user_id} · PATCH /api/users/{user_id}

@@ -1,13 +1,15 @@
-"""Deletes dead letters and audit entries after their retention time."""
+"""Deletes dead letters, audit entries and counts of calls after their retention time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.accounts import audit_log
 from penstock.store.jobs import dead_letters
+from penstock.store.providers import states
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,5 +68,33 @@ class AuditRetention:
         while last == self._config.chunk:
             async with self._runtime.db.transaction() as conn:
                 last = await audit_log.drop_old(conn, self._config.days, self._config.chunk)
+            dropped += last
+        return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class CallRetentionConfig:
+    hours: float = 24
+    every_ms: int = 3_600_000
+    chunk: int = 5000
+
+
+class CallRetention:
+    """Drops counts of calls to providers."""
+
+    name = "call retention"
+
+    def __init__(self, runtime: Runtime, config: CallRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or CallRetentionConfig()
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers the number of deleted rows. Each chunk is its own transaction."""
+        before = datetime.now(UTC) - timedelta(hours=self._config.hours)
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._runtime.db.transaction() as conn:
+                last = await states.drop_old_calls(conn, before, self._config.chunk)
             dropped += last
         return dropped

@@ -1206,3 +1206,53 @@ GRANT SELECT, INSERT, UPDATE ON org_usage TO penstock_api, penstock_admin;
 
 -- Of each org few are open at a time; each new one looks how many.
 CREATE INDEX uploads_open ON uploads (org_id) WHERE finished_at IS NULL;
+
+-- Token bucket and circuit of calls to a provider, shared by all workers.
+CREATE TABLE provider_states (
+    org_id           bigint NOT NULL REFERENCES orgs,
+    provider         text NOT NULL,
+    company          text NOT NULL,
+    domain           text NOT NULL,
+    tokens           double precision NOT NULL,
+    refilled_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The provider's own words about its bucket.
+    reported_rate    double precision,
+    reported_burst   double precision,
+    paused_until     timestamptz,
+    booked_until     timestamptz,
+    circuit          text NOT NULL DEFAULT 'closed' CHECK (circuit IN ('closed', 'open', 'half_open')),
+    failures         integer NOT NULL DEFAULT 0,
+    last_failure_at  timestamptz,
+    opened_at        timestamptz,
+    next_probe_at    timestamptz,
+    probe_id         text,
+    probe_expires_at timestamptz,
+    PRIMARY KEY (org_id, provider, company, domain),
+    CHECK ((reported_rate IS NULL) = (reported_burst IS NULL)),
+    CHECK (circuit <> 'half_open' OR probe_id IS NOT NULL)
+) WITH (fillfactor = 50);
+
+-- Calls to a provider by the minute; durations are counted by class.
+CREATE TABLE provider_calls (
+    org_id    bigint NOT NULL REFERENCES orgs,
+    provider  text NOT NULL,
+    company   text NOT NULL,
+    domain    text NOT NULL,
+    minute    timestamptz NOT NULL,
+    calls     integer NOT NULL,
+    failed    integer NOT NULL,
+    throttled integer NOT NULL,
+    durations integer[] NOT NULL,
+    PRIMARY KEY (org_id, provider, company, domain, minute)
+) WITH (fillfactor = 50);
+
+CREATE INDEX provider_calls_age ON provider_calls (minute);
+
+ALTER TABLE provider_states ENABLE ROW LEVEL SECURITY;
+ALTER TABLE provider_calls ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON provider_states TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON provider_calls TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON provider_states TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON provider_calls TO penstock_admin USING (true);
+GRANT SELECT, UPDATE ON provider_states TO penstock_api, penstock_admin;
+GRANT SELECT ON provider_calls TO penstock_api, penstock_admin;

@@ -1,0 +1,1 @@
+"""Providers and shops over HTTP."""

@@ -1,0 +1,265 @@
+"""Tokens and circuits that all workers share, as one process uses them.
+
+Tokens are taken in batches: one query serves all calls that wait at that moment, and those that are
+expected within `HOLD_MS`. Tokens that stay unused for that long are put back. Results are reported
+in batches too, except failures, which may open the circuit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from penstock.model.errors import Waiting
+from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
+from penstock.model.network.token_bucket import HOLD_MS
+from penstock.model.ports import Log, SharedLimits
+
+# A shorter wait is not worth putting the item back.
+_SHORT_WAIT_MS = 100.0
+# How long results of successful calls may wait for their report.
+_REPORT_MS = 500.0
+# How long an open circuit is believed without asking, since it may be reset meanwhile.
+_REMEMBER_MS = 1000.0
+# Idle keys above this number are forgotten, the oldest first.
+_MAX_KNOWN = 2000
+_MESSAGES = {
+    "CIRCUIT_OPEN": "{} has failed several times in a row and is not called until it is probed",
+    "API_RATE_LIMIT": "{} may not be called more often for now",
+}
+
+
+def _now_ms() -> float:
+    return time.monotonic() * 1000
+
+
+@dataclass(slots=True)
+class _Local:
+    """What this process holds of one key."""
+
+    tokens: float = 0.0
+    cost: float = 1.0
+    expires_ms: float = 0.0
+    # Calls in the current and in the previous window of `HOLD_MS`, to expect the next ones.
+    window_ms: float = 0.0
+    used: int = 0
+    used_before: int = 0
+    waiting: int = 0
+    # Until then the shared state needs not be asked: it has refused.
+    refused_until_ms: float = 0.0
+    refusal: Permit = field(default_factory=Permit)
+    probe_ms: float = 0.0
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    report: CallReport = field(default_factory=CallReport)
+    last_success_ms: float = 0.0
+    timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.waiting and self.report.is_empty and self.timer is None
+
+    def count_use(self, now: float) -> None:
+        if now - self.window_ms > HOLD_MS:
+            recent = now - self.window_ms <= 2 * HOLD_MS
+            self.used_before, self.used, self.window_ms = self.used if recent else 0, 0, now
+        self.used += 1
+
+
+@dataclass(slots=True)
+class Pass:
+    """The right to make one call now."""
+
+    cost: float
+    probe_id: str | None = None
+
+
+class SharedGate:
+    """One per process. Gives calls their tokens, or `Waiting`."""
+
+    def __init__(self, limits: SharedLimits, log: Log) -> None:
+        self._limits = limits
+        self._log = log
+        self._keys: OrderedDict[LimitKey, _Local] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def try_enter(self, key: LimitKey, points: float) -> Pass | None:
+        """A pass from tokens that are here already; None: `enter` has to ask."""
+        local = self._keys.get(key)
+        if local is None or local.tokens < local.cost or _cost_differs(local, points):
+            return None
+        now = _now_ms()
+        if now > local.expires_ms:
+            return None
+        local.tokens -= local.cost
+        local.count_use(now)
+        return Pass(local.cost)
+
+    async def enter(
+        self, key: LimitKey, points: float, until: float, time_is_up: Callable[[], bool]
+    ) -> Pass:
+        """Wait for a token for a short moment; a longer wait raises `Waiting`."""
+        local = self._local(key)
+        local.waiting += 1
+        try:
+            while True:
+                self.refuse_if_known(key)
+                async with local.asking:
+                    # The one before may have brought tokens for all.
+                    found = self.try_enter(key, points)
+                    if found is not None:
+                        return found
+                    self.refuse_if_known(key)
+                    permit = await self._ask(key, local, points)
+                if permit.tokens:
+                    local.count_use(_now_ms())
+                    return Pass(permit.cost, permit.probe_id)
+                patient = time.monotonic() + permit.wait_ms / 1000 < until and not time_is_up()
+                if permit.wait_ms > _SHORT_WAIT_MS or not patient:
+                    raise waiting(key, permit)
+                await asyncio.sleep(permit.wait_ms / 1000)
+        finally:
+            local.waiting -= 1
+
+    async def _ask(self, key: LimitKey, local: _Local, points: float) -> Permit:
+        now = _now_ms()
+        local.report.returned += local.tokens
+        local.tokens = 0.0
+        expected = max(local.used, local.used_before) if now - local.window_ms < 2 * HOLD_MS else 0
+        report = self._collected(local)
+        calls = max(1, local.waiting, expected)
+        try:
+            permit = await self._limits.admit(key, calls, points, report)
+        except BaseException:
+            _put_back(local, report)
+            raise
+        now = _now_ms()
+        if permit.tokens:
+            local.cost = permit.cost
+            local.tokens = permit.tokens - permit.cost
+            local.expires_ms = now + HOLD_MS
+            if local.tokens:
+                self._schedule(key, local)
+        elif permit.code == "CIRCUIT_OPEN":
+            local.refusal = permit
+            local.refused_until_ms = now + min(permit.wait_ms, _REMEMBER_MS)
+            local.probe_ms = now + permit.wait_ms
+        return permit
+
+    def refuse_if_known(self, key: LimitKey) -> None:
+        """Raise `Waiting` if the circuit is known to be open."""
+        local = self._keys.get(key)
+        if local is None:
+            return
+        now = _now_ms()
+        if now < local.refused_until_ms:
+            left = max(1.0, local.probe_ms - now)
+            raise waiting(key, Permit(wait_ms=left, code=local.refusal.code))
+
+    def leave_unused(self, key: LimitKey, passed: Pass) -> None:
+        """The call was not made after all."""
+        local = self._local(key)
+        local.report.returned += passed.cost
+        local.report.abandoned = passed.probe_id or local.report.abandoned
+        self._schedule(key, local)
+
+    def succeeded(self, key: LimitKey, ms: float) -> None:
+        local = self._local(key)
+        local.report.succeeded += 1
+        local.report.add_duration(ms)
+        local.last_success_ms = _now_ms()
+        if local.timer is None:
+            self._schedule(key, local)
+
+    async def ended(self, key: LimitKey, passed: Pass, report: CallReport) -> None:
+        """Report a call at once: it failed, was refused, was a probe, or told about the bucket."""
+        local = self._local(key)
+        report.probe_id = passed.probe_id
+        try:
+            await asyncio.shield(self._limits.report(key, report))
+        except Exception as error:
+            # Limits are shared again as soon as the database answers.
+            self._log.warning("a call could not be reported", error=repr(error))
+        if passed.probe_id is not None and not report.failed:
+            local.refused_until_ms = 0.0
+
+    def _schedule(self, key: LimitKey, local: _Local) -> None:
+        if local.timer is None:
+            loop = asyncio.get_running_loop()
+            local.timer = loop.call_later(_REPORT_MS / 1000, self._flush_later, key)
+
+    def _flush_later(self, key: LimitKey) -> None:
+        local = self._keys.get(key)
+        if local is None:
+            return
+        local.timer = None
+        task = asyncio.get_running_loop().create_task(self._flush(key, local))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _flush(self, key: LimitKey, local: _Local) -> None:
+        if _now_ms() > local.expires_ms:
+            local.report.returned += local.tokens
+            local.tokens = 0.0
+        report = self._collected(local)
+        if report is None:
+            return
+        try:
+            await self._limits.report(key, report)
+        except Exception as error:
+            self._log.warning("calls could not be reported", error=repr(error))
+
+    def _collected(self, local: _Local) -> CallReport | None:
+        if local.report.is_empty:
+            return None
+        report, local.report = local.report, CallReport()
+        report.success_age_ms = max(0.0, _now_ms() - local.last_success_ms)
+        return report
+
+    def _local(self, key: LimitKey) -> _Local:
+        local = self._keys.get(key)
+        if local is None:
+            if len(self._keys) >= _MAX_KNOWN:
+                idle = [one for one, known in self._keys.items() if known.is_idle]
+                for one in idle[: len(self._keys) - _MAX_KNOWN + 1]:
+                    del self._keys[one]
+            local = self._keys[key] = _Local()
+        self._keys.move_to_end(key)
+        return local
+
+    async def close(self) -> None:
+        """Put back what is held and report what is not reported yet."""
+        for key, local in list(self._keys.items()):
+            if local.timer is not None:
+                local.timer.cancel()
+                local.timer = None
+            local.expires_ms = 0.0
+            await self._flush(key, local)
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _cost_differs(local: _Local, points: float) -> bool:
+    """Whether the held tokens are of calls that cost something else."""
+    return bool(points) and local.cost != 1.0 and local.cost != points
+
+
+def _put_back(local: _Local, report: CallReport | None) -> None:
+    if report is None:
+        return
+    now = local.report
+    now.succeeded += report.succeeded
+    now.returned += report.returned
+    now.durations = [a + b for a, b in zip(now.durations, report.durations, strict=True)]
+
+
+def waiting(key: LimitKey, permit: Permit) -> Waiting:
+    name = " ".join(part for part in (key.provider, key.domain) if part)
+    return Waiting(
+        permit.code,
+        _MESSAGES[permit.code].format(name),
+        retry_after_ms=max(1, round(permit.wait_ms)),
+        provider=key.provider,
+    )

@@ -1,0 +1,98 @@
+"""Limits of calls to providers: which bucket and circuit a call belongs to, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from penstock.model.network.circuits import CircuitRules
+from penstock.model.network.token_bucket import Rate, ThrottleStatus
+
+# Upper bounds of the classes in which durations of calls are counted; the last class has none.
+MS_CLASSES = (25, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000)
+
+
+class LimitKey(NamedTuple):
+    """Whose calls share a bucket and a circuit."""
+
+    org_id: int
+    provider: str
+    company: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderLimits:
+    """The configured rates by provider, the rate of all others, and the rules of circuits."""
+
+    rates: Mapping[str, Rate] = field(default_factory=dict)
+    default: Rate = field(default_factory=lambda: Rate(1.0, 10))
+    circuit: CircuitRules = field(default_factory=CircuitRules)
+
+    def rate(self, provider: str) -> Rate:
+        return self.rates.get(provider, self.default)
+
+
+@dataclass(slots=True)
+class CallReport:
+    """What became of some calls of one key. ``ages`` are relative to the time of the report, since
+    workers and database have different clocks."""
+
+    succeeded: int = 0
+    failed: int = 0
+    throttled: int = 0
+    # How long ago the last success and the last failure were.
+    success_age_ms: float = 0.0
+    retry_after_ms: float = 0.0
+    # Tokens that were taken and not used, and what calls cost less than they took.
+    returned: float = 0.0
+    refund: float = 0.0
+    status: ThrottleStatus | None = None
+    probe_id: str | None = None
+    # The probe of this id was not sent.
+    abandoned: str | None = None
+    durations: list[int] = field(default_factory=lambda: [0] * (len(MS_CLASSES) + 1))
+
+    def add_duration(self, ms: float) -> None:
+        place = next((n for n, most in enumerate(MS_CLASSES) if ms <= most), len(MS_CLASSES))
+        self.durations[place] += 1
+
+    @property
+    def calls(self) -> int:
+        return self.succeeded + self.failed + self.throttled
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.calls or self.returned or self.refund or self.status or self.abandoned)
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The answer of the shared limits: tokens to use soon, or how long to wait and why."""
+
+    tokens: float = 0.0
+    wait_ms: float = 0.0
+    code: str = "API_RATE_LIMIT"
+    probe_id: str | None = None
+    # What one call takes: never more than the bucket holds.
+    cost: float = 1.0
+
+
+def p95_of(counts: Sequence[int]) -> float | None:
+    """The 95th percentile of durations from their counts by class, interpolated; None: no calls."""
+    return percentile(counts, 0.95)
+
+
+def percentile(counts: Sequence[int], share: float) -> float | None:
+    total = sum(counts)
+    if not total:
+        return None
+    below, rank = 0.0, share * total
+    for place, count in enumerate(counts):
+        if count and below + count >= rank:
+            low = MS_CLASSES[place - 1] if place else 0
+            high = MS_CLASSES[place] if place < len(MS_CLASSES) else MS_CLASSES[-1] * 2
+            return low + (high - low) * (rank - below) / count
+        below += count
+    return float(MS_CLASSES[-1])

@@ -1,0 +1,148 @@
+"""Token buckets: how many calls a provider may get. Pure; times are milliseconds of one clock.
+
+A bucket holds tokens, up to its burst, and is refilled at a constant rate. A call takes tokens when
+it starts. The state is kept in PostgreSQL and shared by all workers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+# How long a worker may keep tokens that it took in advance.
+HOLD_MS = 250.0
+# Calls reach the provider later than their tokens were taken: by HOLD_MS at most, and by what the
+# network adds. The burst is lowered by the tokens of this time, so that the provider never sees
+# more.
+_LATENESS_MS = 500.0
+# Waiting callers are told to return one after the other, but none later than this.
+_MAX_WAIT_MS = 60_000.0
+# Below this a level counts as reached: floating point must not cost a caller another turn.
+_EPSILON = 1e-6
+
+_UNITS = {"s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0}
+_RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*/\s*([a-z]+)(?:\s+burst\s+(\d+(?:\.\d+)?))?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Tokens per second, and how many can be taken at once after a pause."""
+
+    per_second: float
+    burst: float
+
+    def __post_init__(self) -> None:
+        if self.per_second <= 0 or self.burst < 1:
+            raise ValueError("a rate is above 0, with a burst of at least 1")
+
+    @property
+    def capacity(self) -> float:
+        """The most tokens that the bucket holds."""
+        return max(1.0, self.burst - self.per_second * _LATENESS_MS / 1000)
+
+    def ms_for(self, tokens: float) -> float:
+        return tokens / self.per_second * 1000
+
+    @staticmethod
+    def parse(text: str) -> Rate:
+        """Parse `100/min burst 20` or `2/s`; without a burst, a tenth of a minute's tokens."""
+        found = _RATE.fullmatch(text.lower())
+        if found is None or found[2] not in _UNITS:
+            raise ValueError(f"{text!r} is no rate: write `100/min burst 20` or `2/s burst 40`")
+        per_second = float(found[1]) / _UNITS[found[2]]
+        burst = float(found[3]) if found[3] else max(1.0, per_second * 6)
+        return Rate(per_second, burst)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Tokens for calls; with none, the time after which the caller should ask again."""
+
+    tokens: float
+    wait_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleStatus:
+    """What a provider says about its own bucket, as Shopify does in every answer."""
+
+    available: float
+    maximum: float
+    per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBucket:
+    """The tokens of one provider, company and domain at one moment."""
+
+    tokens: float
+    at_ms: float
+    # The provider's own rate, once it has told it.
+    reported: Rate | None = None
+    # The provider asked for a pause until then.
+    paused_until_ms: float = 0.0
+    # When the last waiting caller was told to return.
+    booked_until_ms: float = 0.0
+
+    @staticmethod
+    def full(rate: Rate, now_ms: float) -> TokenBucket:
+        return TokenBucket(rate.capacity, now_ms)
+
+    def rate(self, configured: Rate) -> Rate:
+        return self.reported or configured
+
+    def refilled(self, configured: Rate, now_ms: float) -> TokenBucket:
+        """The bucket at ``now_ms``. A clock that went backwards adds no tokens."""
+        rate = self.rate(configured)
+        added = max(0.0, now_ms - self.at_ms) / 1000 * rate.per_second
+        tokens = min(rate.capacity, self.tokens + added)
+        return replace(self, tokens=tokens, at_ms=max(self.at_ms, now_ms))
+
+    def take(
+        self, configured: Rate, now_ms: float, cost: float, wanted: float
+    ) -> tuple[TokenBucket, Grant]:
+        """Take tokens for at least one call of this cost and up to ``wanted``, or say when to ask
+        again. Callers that must wait are told different times, in the order in which they asked."""
+        rate = self.rate(configured)
+        bucket = self.refilled(configured, now_ms)
+        cost = min(cost, rate.capacity)
+        if now_ms < bucket.paused_until_ms:
+            return bucket._booked(rate, now_ms, cost, bucket.paused_until_ms)
+        if bucket.tokens + _EPSILON < cost:
+            free_at = now_ms + rate.ms_for(cost - bucket.tokens)
+            return bucket._booked(rate, now_ms, cost, free_at)
+        calls = max(1, int((min(wanted, bucket.tokens) + _EPSILON) / cost))
+        granted = calls * cost
+        return replace(bucket, tokens=max(0.0, bucket.tokens - granted)), Grant(granted)
+
+    def _booked(
+        self, rate: Rate, now_ms: float, cost: float, free_at: float
+    ) -> tuple[TokenBucket, Grant]:
+        due = max(free_at, self.booked_until_ms + rate.ms_for(cost))
+        # Beyond the longest wait nothing is booked: those callers ask again.
+        due = max(free_at, min(due, now_ms + _MAX_WAIT_MS))
+        return replace(self, booked_until_ms=due), Grant(0.0, due - now_ms)
+
+    def returned(self, configured: Rate, tokens: float) -> TokenBucket:
+        """Put back tokens that were taken and not used."""
+        rate = self.rate(configured)
+        return replace(self, tokens=min(rate.capacity, self.tokens + max(0.0, tokens)))
+
+    def throttled(self, now_ms: float, retry_after_ms: float) -> TokenBucket:
+        """The provider refused a call: no call starts before its Retry-After."""
+        return replace(
+            self, paused_until_ms=max(self.paused_until_ms, now_ms + retry_after_ms), tokens=0.0
+        )
+
+    def corrected(
+        self, configured: Rate, now_ms: float, status: ThrottleStatus, refund: float = 0.0
+    ) -> TokenBucket:
+        """Adopt what the provider says about its bucket. ``refund`` is what a call cost less than
+        it had taken. Other calls may be on their way, so the lower level is believed."""
+        told = Rate(max(status.per_second, 1e-3), max(status.maximum, 1.0))
+        bucket = replace(self.refilled(configured, now_ms), reported=told)
+        if self.reported is None:
+            # Until now tokens had another unit.
+            return replace(bucket, tokens=max(0.0, min(told.capacity, status.available)))
+        level = min(bucket.tokens + refund, status.available, told.capacity)
+        return replace(bucket, tokens=max(0.0, level))

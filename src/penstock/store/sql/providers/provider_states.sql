@@ -1,0 +1,66 @@
+-- name: lock_state
+-- The bucket and circuit of one key, locked for the transaction, and the time by this clock.
+SELECT tokens, refilled_at, reported_rate, reported_burst, paused_until, booked_until, circuit,
+       failures, last_failure_at, opened_at, next_probe_at, probe_id, probe_expires_at,
+       clock_timestamp() AS now
+FROM provider_states WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
+FOR NO KEY UPDATE
+
+-- name: add_state
+-- The bucket of a key that was never called.
+INSERT INTO provider_states (org_id, provider, company, domain, tokens) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING
+
+-- name: save_state
+-- The bucket and circuit after a change.
+UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
+    paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
+    opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17
+WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
+
+-- name: count_calls
+-- Add calls to the current minute.
+INSERT INTO provider_calls AS c (org_id, provider, company, domain, minute, calls, failed, throttled,
+                                 durations)
+VALUES ($1, $2, $3, $4, date_trunc('minute', clock_timestamp()), $5, $6, $7, $8)
+ON CONFLICT (org_id, provider, company, domain, minute) DO UPDATE SET
+    calls = c.calls + excluded.calls, failed = c.failed + excluded.failed,
+    throttled = c.throttled + excluded.throttled,
+    durations = ARRAY(SELECT a + b FROM unnest(c.durations, excluded.durations)
+                      WITH ORDINALITY AS d (a, b, n) ORDER BY n)
+
+-- name: list_states
+-- Buckets and circuits that the caller may see, with the calls since a moment.
+SELECT s.org_id, o.name AS org, s.provider, s.company, s.domain, s.tokens, s.refilled_at,
+       s.reported_rate, s.reported_burst, s.paused_until, s.booked_until, s.circuit, s.failures,
+       s.last_failure_at, s.opened_at, s.next_probe_at, s.probe_id, s.probe_expires_at,
+       clock_timestamp() AS now, c.calls, c.failed, c.throttled, c.durations
+FROM provider_states s
+JOIN orgs o ON o.id = s.org_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(m.calls), 0)::integer AS calls, coalesce(sum(m.failed), 0)::integer AS failed,
+           coalesce(sum(m.throttled), 0)::integer AS throttled,
+           ARRAY(SELECT sum(d.count)::integer FROM provider_calls p
+                 CROSS JOIN LATERAL unnest(p.durations) WITH ORDINALITY AS d (count, place)
+                 WHERE p.org_id = s.org_id AND p.provider = s.provider AND p.company = s.company
+                   AND p.domain = s.domain AND p.minute >= $1
+                 GROUP BY d.place ORDER BY d.place) AS durations
+    FROM provider_calls m
+    WHERE m.org_id = s.org_id AND m.provider = s.provider AND m.company = s.company
+      AND m.domain = s.domain AND m.minute >= $1
+) AS c
+ORDER BY s.circuit = 'closed', s.provider, s.org_id, s.company, s.domain
+LIMIT $2
+
+-- name: reset_states
+-- Close the circuits of a provider, end its pauses and forget what it said about its bucket.
+UPDATE provider_states SET circuit = 'closed', failures = 0, last_failure_at = NULL, opened_at = NULL,
+    next_probe_at = NULL, probe_id = NULL, probe_expires_at = NULL, paused_until = NULL,
+    booked_until = NULL
+WHERE provider = $1
+RETURNING circuit
+
+-- name: drop_old_calls
+-- Forget calls of the past, some at a time.
+DELETE FROM provider_calls WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM provider_calls WHERE minute < $1 ORDER BY minute LIMIT $2))

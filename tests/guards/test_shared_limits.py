@@ -1,0 +1,260 @@
+"""Limits and circuits that many workers share, over the real database."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from tests.fixtures import MakePrincipal
+
+from penstock.guards.call_limits import CallLimiter
+from penstock.guards.shared_limits import SharedGate
+from penstock.logs import get_logger
+from penstock.model.errors import RateLimited, Unavailable, Waiting
+from penstock.model.network.call_limits import CallBounds
+from penstock.model.network.circuits import CircuitRules
+from penstock.model.network.provider_limits import LimitKey, ProviderLimits
+from penstock.model.network.token_bucket import Rate, ThrottleStatus
+from penstock.settings import Settings
+from penstock.store.database import Database
+from penstock.store.providers.states import StoredLimits, list_states
+
+pytestmark = pytest.mark.slow
+
+
+def never() -> bool:
+    return False
+
+
+@dataclass
+class Provider:
+    """A provider with the same bucket, which counts what it should not have got."""
+
+    rate: Rate
+    level: float = 0.0
+    at: float = 0.0
+    calls: list[float] = field(default_factory=list)
+    violations: int = 0
+
+    def __post_init__(self) -> None:
+        self.level = self.rate.burst
+
+    def called(self) -> None:
+        now = time.monotonic()
+        self.calls.append(now)
+        self.level = min(self.rate.burst, self.level + (now - self.at) * self.rate.per_second)
+        self.at = now
+        self.level -= 1
+        self.violations += self.level < 0
+
+
+@dataclass
+class Crew:
+    """Workers with a pool and a gate each."""
+
+    limiters: list[CallLimiter]
+    key: LimitKey
+
+    async def call(self, worker: int, work: Callable[[], None], points: float = 0) -> None:
+        limiter = self.limiters[worker]
+        until = time.monotonic() + 30
+        async with limiter.call(
+            "shop", "", until=until, time_is_up=never, key=self.key, points=points
+        ):
+            work()
+
+
+@asynccontextmanager
+async def crew(
+    count: int, limits: ProviderLimits, settings: Settings, dsn: str, org_id: int
+) -> AsyncIterator[Crew]:
+    async with AsyncExitStack() as stack:
+        limiters = []
+        for _ in range(count):
+            db = await Database(dsn, settings.database_schema, size=2).open()
+            stack.push_async_callback(db.close)
+            gate = SharedGate(StoredLimits(db, limits), get_logger())
+            limiter = CallLimiter(CallBounds(start=8), gate)
+            stack.push_async_callback(limiter.close)
+            limiters.append(limiter)
+        yield Crew(limiters, LimitKey(org_id, "shop", "", "eu.example"))
+
+
+async def _insist(workers: Crew, number: int, provider: Provider, until: float) -> None:
+    """Call as often as allowed, and come back as told."""
+    while (now := time.monotonic()) < until:
+        try:
+            await workers.call(number, provider.called)
+        except Waiting as told:
+            wait = min((told.retry_after_ms or 0) / 1000, max(0.0, until - now))
+            await asyncio.sleep(wait)
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds"),
+    [
+        (Rate(20, 20), 6),
+        pytest.param(Rate.parse("100/min burst 20"), 60, marks=pytest.mark.long),
+        pytest.param(Rate.parse("2/s burst 40"), 60, marks=pytest.mark.long),
+    ],
+)
+async def test_eight_workers_get_what_the_limit_allows_and_no_more(
+    rate: Rate, seconds: float, settings: Settings, db: Database, owner_dsn: str,
+    principal: MakePrincipal,
+) -> None:  # fmt: skip
+    org_id, provider = (await principal()).org_id, Provider(rate)
+    limits = ProviderLimits(default=rate)
+    async with crew(8, limits, settings, owner_dsn, org_id) as workers:
+        # The row exists and the connections are open before the time begins.
+        for number in range(8):
+            await workers.call(number, lambda: None)
+        async with db.acquire() as conn:
+            await conn.execute(
+                "UPDATE provider_states SET tokens = $1, refilled_at = clock_timestamp()",
+                rate.capacity,
+            )
+        began = provider.at = time.monotonic()
+        callers = (_insist(workers, n % 8, provider, began + seconds) for n in range(24))
+        await asyncio.gather(*callers)
+    allowed = rate.burst + rate.per_second * seconds
+    assert provider.violations == 0
+    assert len(provider.calls) <= allowed
+    # A minute allows two percent; in a shorter time the tokens kept back weigh more.
+    spare = 0.02 * allowed if seconds >= 60 else rate.burst - rate.capacity + 0.03 * allowed
+    assert len(provider.calls) >= allowed - spare
+
+
+def _fail() -> None:
+    raise Unavailable("SERVICE_UNAVAILABLE", "500")
+
+
+async def test_five_failures_of_any_workers_open_the_circuit_for_all(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(1000, 1000), circuit=CircuitRules(5, 60_000))
+    calls = 0
+
+    def fail() -> None:
+        nonlocal calls
+        calls += 1
+        _fail()
+
+    async with crew(4, limits, settings, owner_dsn, org_id) as workers:
+        for number in range(5):
+            with pytest.raises(Unavailable):
+                await workers.call(number % 4, fail)
+        for number in range(4):
+            with pytest.raises(Waiting) as told:
+                await workers.call(number, fail)
+            assert told.value.code == "CIRCUIT_OPEN"
+            assert 50_000 < (told.value.retry_after_ms or 0) <= 60_000
+        assert calls == 5
+    async with db.acquire() as conn:
+        [shown] = await list_states(conn, limits)
+        events = await conn.fetch("SELECT event FROM events ORDER BY id")
+    assert shown["circuit"]["state"] == "open"
+    assert shown["failed"] == 5
+    assert shown["errorRate"] == 1.0
+    assert [row["event"] for row in events] == ["provider.circuit_opened"]
+
+
+async def test_one_probe_over_all_workers_then_everybody(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(1000, 1000), circuit=CircuitRules(5, 300))
+    running = most = 0
+    is_back = False
+    answered = asyncio.Event()
+
+    async def one(number: int) -> None:
+        nonlocal running, most
+        while True:
+            try:
+                until = time.monotonic() + 30
+                async with workers.limiters[number % 8].call(
+                    "shop", "", until=until, time_is_up=never, key=workers.key
+                ):
+                    running += 1
+                    most = max(most, running)
+                    try:
+                        await asyncio.sleep(0.05)
+                    finally:
+                        running -= 1
+                    if not is_back:
+                        _fail()
+                    answered.set()
+                    return
+            except Unavailable:
+                pass
+            except Waiting as told:
+                await asyncio.sleep((told.retry_after_ms or 50) / 1000)
+
+    async with crew(8, limits, settings, owner_dsn, org_id) as workers:
+        for _ in range(5):
+            with pytest.raises(Unavailable):
+                await workers.call(0, _fail)
+        most = 0
+        callers = [asyncio.create_task(one(number)) for number in range(24)]
+        await asyncio.sleep(1.5)
+        assert most == 1
+        assert not answered.is_set()
+        is_back = True
+        await asyncio.gather(*callers)
+    async with db.acquire() as conn:
+        events = [row["event"] for row in await conn.fetch("SELECT event FROM events ORDER BY id")]
+    assert events == ["provider.circuit_opened", "provider.circuit_closed"]
+
+
+async def test_a_retry_after_is_kept_by_all(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(1000, 1000))
+
+    def refuse() -> None:
+        raise RateLimited("API_RATE_LIMIT", "429", retry_after_ms=9000)
+
+    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+        with pytest.raises(RateLimited):
+            await workers.call(0, refuse)
+        with pytest.raises(Waiting) as told:
+            await workers.call(1, lambda: None)
+    assert told.value.code == "API_RATE_LIMIT"
+    assert 8000 < (told.value.retry_after_ms or 0) <= 9001
+
+
+async def test_the_cost_bucket_of_the_answers_counts(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(2, 40))
+    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+        limiter = workers.limiters[0]
+        async with limiter.call(
+            "shop", "", until=time.monotonic() + 9, time_is_up=never, key=workers.key, points=300
+        ) as call:
+            call.costs(250, ThrottleStatus(available=400, maximum=1000, per_second=1))
+        await workers.call(1, lambda: None, points=300)
+        with pytest.raises(Waiting) as told:
+            await workers.call(1, lambda: None, points=300)
+    assert (told.value.retry_after_ms or 0) > 60_000
+
+
+async def test_unused_tokens_are_put_back(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(0.01, 50))
+    async with crew(1, limits, settings, owner_dsn, org_id) as workers:
+        for _ in range(5):
+            await asyncio.gather(*(workers.call(0, lambda: None) for _ in range(4)))
+    async with db.acquire() as conn:
+        [shown] = await list_states(conn, limits)
+    assert shown["calls"] == 20
+    assert shown["limit"]["tokens"] == pytest.approx(50 - 20, abs=0.1)

@@ -1,0 +1,118 @@
+"""Token buckets: never more than the burst and the rate allow, and nothing that is free is kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.model.network.token_bucket import Rate, ThrottleStatus, TokenBucket
+
+RATES = st.builds(Rate, st.floats(0.1, 500), st.floats(1, 500))
+# Pauses between two callers, and how many calls each wants.
+ASKS = st.lists(st.tuples(st.floats(0, 5000), st.integers(1, 30)), min_size=1, max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("text", "per_second", "burst"),
+    [
+        ("100/min burst 20", 100 / 60, 20),
+        ("2/s burst 40", 2, 40),
+        ("60/min", 1, 6),
+        ("5/h", 5 / 3600, 1),
+    ],
+)
+def test_rates_are_read(text: str, per_second: float, burst: float) -> None:
+    assert Rate.parse(text) == Rate(per_second, burst)
+
+
+@pytest.mark.parametrize("text", ["", "fast", "3", "3/fortnight", "0/s", "1/s burst 0", "-1/s"])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="rate"):
+        Rate.parse(text)
+
+
+@given(RATES, ASKS)
+def test_any_stretch_of_time_gets_the_burst_and_its_share_at_most(
+    rate: Rate, asks: list[tuple[float, int]]
+) -> None:
+    bucket, now = TokenBucket.full(rate, 0.0), 0.0
+    granted: list[tuple[float, float]] = []
+    for pause, wanted in asks:
+        now += pause
+        bucket, grant = bucket.take(rate, now, 1.0, wanted)
+        granted.append((now, grant.tokens))
+        assert 0 <= grant.tokens <= wanted
+        assert bucket.tokens >= 0
+    for first, (start, _) in enumerate(granted):
+        for stop in range(first, len(granted)):
+            taken = sum(tokens for _, tokens in granted[first : stop + 1])
+            elapsed = (granted[stop][0] - start) / 1000
+            assert taken <= rate.burst + elapsed * rate.per_second + 1e-3
+
+
+@given(RATES, st.floats(0, 1))
+def test_a_caller_that_waits_as_told_gets_its_token(rate: Rate, left: float) -> None:
+    bucket = TokenBucket(left * 0.99, 0.0)
+    bucket, refused = bucket.take(rate, 0.0, 1.0, 1.0)
+    assert refused.tokens == 0
+    assert refused.wait_ms > 0
+    _, grant = bucket.take(rate, refused.wait_ms, 1.0, 1.0)
+    assert grant.tokens == 1.0
+
+
+def test_waiting_callers_are_told_different_times() -> None:
+    rate, bucket = Rate(2.0, 40), TokenBucket(0.0, 0.0)
+    waits = []
+    for _ in range(5):
+        bucket, grant = bucket.take(rate, 0.0, 1.0, 1.0)
+        waits.append(grant.wait_ms)
+    assert waits == [500, 1000, 1500, 2000, 2500]
+    for wait in waits:
+        bucket, grant = bucket.take(rate, wait, 1.0, 1.0)
+        assert grant.tokens == 1.0
+
+
+@given(RATES, st.floats(0, 50), st.floats(0, 50))
+def test_what_is_put_back_never_overfills(rate: Rate, level: float, back: float) -> None:
+    bucket = TokenBucket(min(level, rate.capacity), 0.0).returned(rate, back)
+    assert bucket.tokens <= rate.capacity
+
+
+def test_a_clock_that_goes_back_adds_nothing() -> None:
+    rate = Rate(1.0, 10)
+    bucket = TokenBucket(2.0, 10_000.0).refilled(rate, 4000.0)
+    assert (bucket.tokens, bucket.at_ms) == (2.0, 10_000.0)
+
+
+def test_a_retry_after_pauses_everybody() -> None:
+    rate = Rate(10.0, 40)
+    bucket = TokenBucket.full(rate, 0.0).throttled(0.0, 8000)
+    bucket, grant = bucket.take(rate, 1000.0, 1.0, 1.0)
+    assert (grant.tokens, grant.wait_ms) == (0.0, 7000.0)
+    _, grant = bucket.take(rate, 8000.0, 1.0, 5.0)
+    assert grant.tokens == 5.0
+
+
+def test_the_providers_own_bucket_replaces_the_configured_one() -> None:
+    rate = Rate(2.0, 40)
+    bucket = TokenBucket.full(rate, 0.0)
+    bucket = bucket.corrected(rate, 0.0, ThrottleStatus(954, 1000, 50))
+    assert bucket.reported == Rate(50, 1000)
+    assert bucket.tokens == 954
+    # A second call took 100 points in advance and cost 46 of them.
+    bucket, grant = bucket.take(rate, 0.0, 100, 100)
+    assert grant.tokens == 100
+    bucket = bucket.corrected(rate, 1000.0, ThrottleStatus(958, 1000, 50), refund=54)
+    assert bucket.tokens == 958
+    # A call that is still on its way is not forgotten when another one's answer comes.
+    bucket, _ = bucket.take(rate, 1000.0, 500, 500)
+    bucket = bucket.corrected(rate, 1000.0, ThrottleStatus(950, 1000, 50), refund=0)
+    assert bucket.tokens == 458
+
+
+@given(st.floats(1, 1e6))
+def test_a_call_that_costs_more_than_the_bucket_holds_gets_all_of_it(cost: float) -> None:
+    rate = Rate(50, 1000)
+    _, grant = TokenBucket.full(rate, 0.0).take(rate, 0.0, cost, cost)
+    assert grant.tokens == pytest.approx(min(cost, rate.capacity))
