@@ -142,8 +142,7 @@ async def open_runtime(
     known = pipelines or {one.name: one for one in PIPELINES}
     sealer = sealer_of(settings)
     broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
-    gate = SharedGate(StoredLimits(db, settings.provider_limits), log)
-    calls = CallLimiter(settings.call_bounds, gate)
+    calls = _call_limiter(settings, db)
     try:
         await broker.start()
         yield Runtime(
@@ -174,6 +173,11 @@ async def open_runtime(
             await fetcher.close()
         await pools.close()
         await db.close()
+
+
+def _call_limiter(settings: Settings, db: Database) -> CallLimiter:
+    gate = SharedGate(StoredLimits(db, settings.provider_limits), get_logger())
+    return CallLimiter(settings.call_bounds, gate)
 
 
 def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
