@@ -42,7 +42,7 @@ FULL = ShopProduct(
     categories=("Clothing > Coats",), tags=("warm",), currency="EUR", handle="coat",
     url="https://x.example/coat", created_at=datetime(2026, 1, 1, tzinfo=UTC),
     updated_at=datetime(2026, 1, 2, tzinfo=UTC), complete=False,
-    provider_ids={"graphql": "gid://shopify/Product/7"},
+    provider_ids={"graphql": "gid://shopify/Product/7"}, units={"weight": "kg"},
 )  # fmt: skip
 
 
@@ -132,5 +132,5 @@ def test_a_connection_names_its_source_and_hides_its_credentials() -> None:
         uuid4(), 1, "woocommerce", "https://shop.example/wp", {"secret": "cs_1234567890"}
     )
     assert one.source == "woocommerce:shop.example/wp"
-    assert one.domain == "shop.example"
+    assert one.domain == "shop.example/wp"
     assert "cs_1234567890" not in repr(one)

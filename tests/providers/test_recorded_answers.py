@@ -143,6 +143,7 @@ def test_a_simple_woocommerce_product() -> None:
         url="https://example.com/product/premium-quality-19/",
         created_at=at,
         updated_at=at,
+        units={"weight": "kg", "length": "cm"},
     )
 
 

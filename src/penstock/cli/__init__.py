@@ -28,6 +28,7 @@ from penstock.cli.operate import (
     doctor,
     migrate,
     providers,
+    sandbox,
     secrets,
     serve,
     top,
@@ -54,6 +55,7 @@ app.command("preview")(preview.preview)
 app.command("read")(read.read)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
+app.command("sandbox")(sandbox.sandbox)
 jobs.app.command("clone")(clone.clone)
 jobs.app.command("remap")(fix.remap)
 jobs.app.command("undo")(undo.undo)

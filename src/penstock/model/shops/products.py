@@ -87,6 +87,8 @@ class ShopProduct:
     complete: bool = True
     # Ids under which the provider's other interfaces know it, such as Shopify's GraphQL.
     provider_ids: Mapping[str, str] = field(default_factory=dict)
+    # The shop's units (`weight`, `length`), for parts of the product that are asked for later.
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """For the input of an item. Values that are empty are left out."""

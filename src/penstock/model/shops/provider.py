@@ -41,12 +41,12 @@ class ShopConnection:
     def source(self) -> str:
         """The source of its products in the catalog. The same for every connection to this shop, so
         that a connection that was deleted and created again finds its products."""
-        return f"{self.provider}:{self.address.partition('://')[2].rstrip('/')}"
+        return f"{self.provider}:{self.domain}"
 
     @property
     def domain(self) -> str:
-        """The host that limits and circuits are kept for."""
-        return self.address.partition("://")[2].partition("/")[0]
+        """The shop that limits and circuits are kept for: its host, and its path if it has one."""
+        return self.address.partition("://")[2].rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)

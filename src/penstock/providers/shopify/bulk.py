@@ -69,7 +69,7 @@ class Piece:
     next_offset: int | None
 
 
-async def read_piece(call: ProviderCall, url: str, offset: int) -> Piece:
+async def read_piece(call: ProviderCall, url: str, offset: int, currency: str | None) -> Piece:
     """The products whose lines begin at ``offset``. The file is not on Shopify's own servers, so
     the token is not sent."""
     size = PIECE_BYTES
@@ -80,7 +80,7 @@ async def read_piece(call: ProviderCall, url: str, offset: int) -> Piece:
             limits=FetchLimits(most_bytes=_MOST_PIECE_BYTES, total_ms=60_000),
         )
         content, at_end = await call.send(request, lambda answer: _read(answer, offset))
-        piece = split(content, offset, at_end=at_end)
+        piece = split(content, offset, currency, at_end=at_end)
         if piece is not None:
             return piece
         size *= 4
@@ -116,7 +116,7 @@ class _Lines:
     media: list[Mapping[str, Any]] = field(default_factory=list)
 
 
-def split(content: bytes, offset: int, *, at_end: bool) -> Piece | None:
+def split(content: bytes, offset: int, currency: str | None, *, at_end: bool) -> Piece | None:
     """The products that are complete in this piece; None if it does not contain one whole product.
     The last product is left for the next piece, because its lines may go on there."""
     usable = len(content) if at_end else content.rfind(b"\n") + 1
@@ -127,10 +127,10 @@ def split(content: bytes, offset: int, *, at_end: bool) -> Piece | None:
             _add(groups, offset + place, line)
         place += len(line)
     if at_end:
-        return Piece([_made(one) for one in groups], None)
+        return Piece([_made(one, currency) for one in groups], None)
     if len(groups) < 2:
         return None
-    return Piece([_made(one) for one in groups[:-1]], groups[-1].begins)
+    return Piece([_made(one, currency) for one in groups[:-1]], groups[-1].begins)
 
 
 def _add(groups: list[_Lines], place: int, line: bytes) -> None:
@@ -148,5 +148,5 @@ def _add(groups: list[_Lines], place: int, line: bytes) -> None:
         groups[-1].media.append(told)
 
 
-def _made(lines: _Lines) -> ShopProduct:
-    return product_of(lines.product, lines.variants, lines.media, complete=True)
+def _made(lines: _Lines, currency: str | None) -> ShopProduct:
+    return product_of(lines.product, lines.variants, lines.media, currency)

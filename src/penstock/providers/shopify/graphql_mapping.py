@@ -32,9 +32,8 @@ def number(gid: Any) -> str:
 
 def product_of(
     node: Mapping[str, Any], variants: Sequence[Mapping[str, Any]],
-    media: Sequence[Mapping[str, Any]], *, complete: bool,
+    media: Sequence[Mapping[str, Any]], currency: str | None, *, complete: bool = True,
 ) -> ShopProduct:  # fmt: skip
-    price_range = (node.get("priceRangeV2") or {}).get("minVariantPrice") or {}
     category = (node.get("category") or {}).get("fullName")
     read = tuple(_variant(one) for one in variants)
     shown = {one["image"]["url"]: number(one["id"]) for one in variants if one.get("image")}
@@ -50,7 +49,7 @@ def product_of(
         product_type=text_or_none(node.get("productType")),
         categories=(category,) if category else (),
         tags=tuple(node.get("tags") or ()),
-        currency=price_range.get("currencyCode"),
+        currency=currency,
         handle=text_or_none(node.get("handle")),
         url=text_or_none(node.get("onlineStoreUrl")),
         created_at=time_or_none(node.get("createdAt")),

@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -125,9 +124,7 @@ class Shopify(ProviderBase):
         if operation is None:
             return page
         begun = read_cursor(page.next_cursor)
-        cursor = write_cursor(
-            kind="bulk", id=operation, since=begun.get("since"), started=begun["started"]
-        )
+        cursor = write_cursor(**{**begun, "kind": "bulk", "id": operation, "after": None})
         return ListPage((), cursor, page.total, wait_ms=_BULK_POLL_MS)
 
     async def _page(self, call: ProviderCall, state: Mapping[str, Any]) -> ListPage:
@@ -146,12 +143,13 @@ class Shopify(ProviderBase):
         started = state.get("started") or server_time(response, call.now()).isoformat()
         found = data["products"]
         total = (data.get("productsCount") or {}).get("count")
-        products = [_listed(node) for node in found["nodes"]]
+        currency = _currency(data)
+        products = [_listed(node, currency) for node in found["nodes"]]
         if not found["pageInfo"]["hasNextPage"]:
             return ListPage(products, None, total, _next_since(started))
         cursor = write_cursor(
             kind="page", after=found["pageInfo"]["endCursor"], since=state.get("since"),
-            started=started,
+            started=started, currency=currency,
         )  # fmt: skip
         return ListPage(products, cursor, total)
 
@@ -164,7 +162,9 @@ class Shopify(ProviderBase):
             return await self._page(call, {**state, "kind": "page"})
         if found.url is None:
             return ListPage((), None, 0, _next_since(state["started"]))
-        piece = await bulk.read_piece(call, found.url, int(state.get("offset", 0)))
+        piece = await bulk.read_piece(
+            call, found.url, int(state.get("offset", 0)), state.get("currency")
+        )
         if piece.next_offset is None:
             return ListPage(piece.products, None, found.products, _next_since(state["started"]))
         cursor = write_cursor(**{**state, "offset": piece.next_offset})
@@ -229,7 +229,7 @@ class Shopify(ProviderBase):
                 # Nothing follows the end of a connection, so asking for one more costs little.
                 first[name] = first[name] if info["hasNextPage"] else 1
             if not any(node[name]["pageInfo"]["hasNextPage"] for name in ("variants", "media")):
-                return product_of_graphql(node, variants, media, complete=True)
+                return product_of_graphql(node, variants, media, _currency(data))
 
     async def search(
         self, call: ProviderCall, text: str = "", cursor: str | None = None
@@ -250,7 +250,8 @@ class Shopify(ProviderBase):
         info = found["pageInfo"]
         following = write_cursor(after=info["endCursor"]) if info["hasNextPage"] else None
         total = (data.get("productsCount") or {}).get("count")
-        return ListPage([_listed(node) for node in found["nodes"]], following, total)
+        products = [_listed(node, _currency(data)) for node in found["nodes"]]
+        return ListPage(products, following, total)
 
     def read_webhook(
         self, connection: ShopConnection, headers: Mapping[str, str], body: bytes
@@ -267,12 +268,15 @@ class Shopify(ProviderBase):
         return ShopChange("deleted" if kind == "deleted" else "changed", product_id)
 
 
-def _listed(node: Mapping[str, Any]) -> ShopProduct:
+def _listed(node: Mapping[str, Any], currency: str | None) -> ShopProduct:
     more = any(node[name]["pageInfo"]["hasNextPage"] for name in ("variants", "media"))
-    read = product_of_graphql(
-        node, node["variants"]["nodes"], node["media"]["nodes"], complete=not more
+    return product_of_graphql(
+        node, node["variants"]["nodes"], node["media"]["nodes"], currency, complete=not more
     )
-    return replace(read, complete=not more)
+
+
+def _currency(data: Mapping[str, Any]) -> str | None:
+    return (data.get("shop") or {}).get("currencyCode")
 
 
 def _search(state: Mapping[str, Any]) -> str | None:

@@ -10,8 +10,8 @@ PAGE_PRODUCTS = 10
 PAGE_VARIANTS = 10
 PAGE_MEDIA = 10
 # Parts per page when one product is completed.
-MORE_VARIANTS = 100
-MORE_MEDIA = 100
+MORE_VARIANTS = 50
+MORE_MEDIA = 50
 
 _VARIANT = """
 id title sku barcode price compareAtPrice inventoryQuantity inventoryPolicy updatedAt
@@ -24,7 +24,6 @@ _PRODUCT = """
 id title descriptionHtml vendor productType tags status handle onlineStoreUrl createdAt updatedAt
 category { fullName }
 options { name values }
-priceRangeV2 { minVariantPrice { currencyCode } }
 """
 
 SHOP = """
@@ -36,6 +35,7 @@ query Shop {
 
 PRODUCTS = f"""
 query Products($first: Int!, $after: String, $query: String, $variants: Int!, $media: Int!) {{
+  shop {{ currencyCode }}
   productsCount(query: $query, limit: null) {{ count }}
   products(first: $first, after: $after, query: $query, sortKey: ID) {{
     pageInfo {{ hasNextPage endCursor }}
@@ -52,6 +52,7 @@ PRODUCT = f"""
 query Product(
   $id: ID!, $variants: Int!, $media: Int!, $variantsAfter: String, $mediaAfter: String
 ) {{
+  shop {{ currencyCode }}
   product(id: $id) {{
     {_PRODUCT}
     variants(first: $variants, after: $variantsAfter) {{
@@ -99,12 +100,14 @@ def bulk_query(search: str | None) -> str:
 
 
 # An object costs one point, a connection two and its children; scalars cost nothing.
-_VARIANT_POINTS = 5
+_VARIANT_POINTS = 6
 _MEDIA_POINTS = 2
-_PRODUCT_POINTS = 5
+_PRODUCT_POINTS = 3
+# The shop and the count.
+_BASE_POINTS = 2
 
 
 def points(products: int, variants: int, media: int) -> float:
     """What Shopify charges at most for a query of so many products with so many parts each."""
     parts = (2 + variants * _VARIANT_POINTS) + (2 + media * _MEDIA_POINTS)
-    return float(2 + products * (_PRODUCT_POINTS + parts))
+    return float(_BASE_POINTS + 2 + products * (_PRODUCT_POINTS + parts))

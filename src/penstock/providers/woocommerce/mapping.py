@@ -40,6 +40,11 @@ class Units:
     weight: str | None = None
     length: str | None = None
 
+    @property
+    def as_mapping(self) -> dict[str, str]:
+        named = {"weight": self.weight, "length": self.length}
+        return {name: unit for name, unit in named.items() if unit}
+
 
 def product_of(
     told: Mapping[str, Any], units: Units, variations: Sequence[Mapping[str, Any]] | None = None
@@ -69,6 +74,7 @@ def product_of(
         created_at=time_or_none(told.get("date_created_gmt")),
         updated_at=time_or_none(told.get("date_modified_gmt")),
         complete=not variable or variations is not None,
+        units=units.as_mapping,
     )
 
 

@@ -112,7 +112,7 @@ class WooCommerce(ProviderBase):
         """Only the variations are missing, so only they are asked for."""
         if product.complete:
             return product
-        units = Units(product.currency, *_measures(call.connection))
+        units = Units(product.currency, product.units.get("weight"), product.units.get("length"))
         variations = await _variations(call, product.id)
         empty = {"id": product.id, "type": "variable"}
         variants = product_of(empty, units, variations).variants
