@@ -54,7 +54,7 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
         assert len(shared.leases) == 2
         monkeypatch.setattr(claims, "choose_neighbours", choose_neighbours)
         await tried.run(worker, shared)
-        await ingest._end({})
+        await ingest._end({}, None)
     for job in await tried.finish(growing, neighbour):
         assert (job["state"], job["done"]) == ("done", job["total"])
 

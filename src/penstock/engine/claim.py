@@ -16,8 +16,9 @@ from penstock.model.fairness import turn_share
 from penstock.model.ids import new_id
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 from penstock.store.errors import LockNotAvailableError
-from penstock.store.jobs import claims
+from penstock.store.jobs import claims, ranges
 from penstock.store.jobs.claims import Candidate, ClaimedItem, ClaimedJob, Lease, Served, Turn, Work
+from penstock.store.jobs.ranges import LeasedRange
 
 # Choices without claimable work that one claim corrects before it returns nothing.
 _MAX_TRIES = 16
@@ -30,8 +31,9 @@ _MAX_GROUPS = 32
 # Settles hold a job's lock for less than this; a longer lock is not held by the engine.
 _WAIT_FOR_JOB_MS = 1000
 _CHECK_AGAIN_S = 1.0
-# Expected duration of an ingest or finish that has not been measured yet.
+# Expected duration of an ingest or finish that has not been measured yet, and of a range of rows.
 _WHOLE_JOB_MS = 1000.0
+_RANGE_MS = 500.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Claim:
     jobs: Sequence[ClaimedJob]
     items: Sequence[ClaimedItem]
     claimed_at: float = field(default_factory=time.monotonic)
+    # The rows of a lease over a range; None if the lease was lost before they were read.
+    range: LeasedRange | None = None
 
     @property
     def suspect(self) -> bool:
@@ -127,8 +131,8 @@ async def claim(
             continue
         if leases:
             member = limits.brief.get((work.pipeline, work.stage))
-            jobs, items = await _load(db, work, leases, member)
-            return Claim(turn, work, leases, lease, jobs, items, began)
+            jobs, items, rows = await _load(db, work, leases, member)
+            return Claim(turn, work, leases, lease, jobs, items, began, rows)
         rests[turn.org_id] += 1
         if rests[turn.org_id] == _MAX_RESTS:
             # Other orgs must not wait until all idle stages of this one have been checked.
@@ -138,17 +142,20 @@ async def claim(
 
 async def _load(
     db: Database, work: Work, leases: Sequence[Lease], member: str | None
-) -> tuple[Sequence[ClaimedJob], Sequence[ClaimedItem]]:
-    """Read the jobs and items of a claim, outside the claim lock, so that a stopped reader does not
+) -> tuple[Sequence[ClaimedJob], Sequence[ClaimedItem], LeasedRange | None]:
+    """Read the jobs and rows of a claim, outside the claim lock, so that a stopped reader does not
     delay other claims. The claim is committed already, so a lost connection is retried."""
     for tries_left in range(_LOAD_TRIES - 1, -1, -1):
         try:
             async with db.acquire() as conn:
                 jobs = await claims.load_jobs(conn, sorted({lease.job_id for lease in leases}))
                 items: Sequence[ClaimedItem] = []
+                rows = None
                 if work.kind == "items":
                     items = await claims.load_items(conn, leases, member)
-            return jobs, items
+                elif work.kind == "ranges":
+                    rows = await ranges.load_leased(conn, work.job_id, leases[0].id)
+            return jobs, items, rows
         except CONNECTION_ERRORS:
             if not tries_left:
                 raise
@@ -162,6 +169,8 @@ async def _take(
 ) -> tuple[list[Lease], int]:  # fmt: skip
     """Open leases over claimable items of this work; answers the leases, if any, and their
     duration."""
+    if work.kind == "ranges":
+        return await _take_range(conn, worker, served, limits, turn, work)
     if work.kind != "items":
         leases = [Lease(new_id(), work.job_id, (), 0, _WHOLE_JOB_MS)]
     else:
@@ -183,6 +192,20 @@ async def _take(
     except LockNotAvailableError as error:
         raise _LockTimedOut({work.job_id, *(one.job_id for one in leases)}) from error
     return leases, lease
+
+
+async def _take_range(
+    conn: Connection, worker: str, served: Served, limits: Limits, turn: Turn, work: Work
+) -> tuple[list[Lease], int]:
+    """Lease the next free range of rows; answers the lease, if any, and its duration."""
+    one = Lease(new_id(), work.job_id, (), 0, work.avg_ms or _RANGE_MS)
+    lease = lease_ms(one.expected_ms, limits.lock_floor_ms, limits.lock_cap_ms)
+    in_turn = served.job_id is None
+    try:
+        taken = await ranges.lease(conn, turn, work, one, worker, lease, in_turn=in_turn)
+    except LockNotAvailableError as error:
+        raise _LockTimedOut({work.job_id}) from error
+    return ([one] if taken else []), lease
 
 
 async def _choose(

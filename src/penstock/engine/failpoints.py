@@ -18,6 +18,10 @@ NAMES = frozenset(
         "before_commit",
         "after_commit",
         "between_batches",
+        # A range of rows went through the first stage; it is stored but not committed; committed.
+        "range_prepared",
+        "range_before_commit",
+        "range_after_commit",
         "in_finish",
         # The file of a job is stored; nothing else is.
         "after_upload",

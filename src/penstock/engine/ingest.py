@@ -16,13 +16,13 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput, PermanentError
-from penstock.model.pipeline import Pipeline, RowBatch, Traits
+from penstock.model.pipeline import Job, Pipeline, Row, RowBatch, Traits
 from penstock.model.ticket import Ticket
 from penstock.store.accounts import usage
 from penstock.store.database import from_json, to_json
 from penstock.store.errors import QueryCanceledError, UniqueViolationError
 from penstock.store.jobs import ingest as stored
-from penstock.store.jobs import jobs, result_cache, slices
+from penstock.store.jobs import jobs, ranges, result_cache, slices
 from penstock.store.jobs.result_cache import Source
 
 _COPIED_AT_ONCE = 2000
@@ -76,7 +76,7 @@ class Ingest:
                     if copied:
                         job = replace(job, header=source.header)
                         learned = await pipeline.after_ingest(job, source.cursor, ctx)
-                        return await self._end(learned, source)
+                        return await self._end(learned, None, source)
                     if cursor is not None and self._must_rest(must_yield):
                         return await self._yield()
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
@@ -90,7 +90,7 @@ class Ingest:
                     if self._must_rest(must_yield):
                         return await self._yield()
             learned = await pipeline.after_ingest(job, cursor or {}, ctx)
-            await self._end(learned)
+            await self._end(learned, self._waiting_rows(job, cursor or {}, learned))
         except UniqueViolationError:
             twice = BadInput("DUPLICATE_KEY", "Two rows of the input have the same key")
             await fail_or_retry(
@@ -214,27 +214,46 @@ class Ingest:
                 first = total + 1
                 if self._traits.spawns:
                     first = await stored.next_row(conn, self._row.id)
-                await stored.copy_rows(
-                    conn, self._runtime.db.schema, self._row, first, batch.rows, inputs
-                )
+                await self._write_rows(conn, first, batch.rows, inputs)
             written = await stored.save_batch(
                 conn, self._row.id, rows=len(batch.rows),
                 row_bytes=sum(map(len, inputs)) / max(len(inputs), 1), cursor=batch.cursor,
                 bytes_read=batch.bytes_read, bytes_total=batch.bytes_total, header=batch.header,
                 grouped=any(row.group is not None for row in batch.rows),
                 ready=not self._traits.needs_full_input, worker=self._worker,
+                in_range=self._pipeline.ranges is not None,
             )  # fmt: skip
             await self._count(conn, len(inputs), sum(map(len, inputs)))
         if not self._traits.needs_full_input:
             await self._wake(written.lanes)
         return pool_wait
 
+    async def _write_rows(
+        self, conn: Any, first: int, rows: Sequence[Row], inputs: Sequence[str]
+    ) -> None:
+        if self._pipeline.ranges is None:
+            await stored.copy_rows(conn, self._runtime.db.schema, self._row, first, rows, inputs)
+            return
+        noticed = {first + n: row.noticed for n, row in enumerate(rows) if row.noticed is not None}
+        lines = "\n".join(inputs).encode()
+        await ranges.add(conn, self._row, first, lines, len(rows), noticed)
+
     async def _count(self, conn: Any, rows: int, size: int) -> None:
         """Add the rows to the org's usage. Last, since other ingests of the org wait for that
         row."""
         await usage.add_rows(conn, self._row.org_id, rows, size, self._runtime.settings.quota)
 
-    async def _end(self, learned: Any, source: Source | None = None) -> None:
+    def _waiting_rows(
+        self, job: Job, cursor: Mapping[str, Any], learned: Mapping[str, Any]
+    ) -> Sequence[int] | None:
+        if self._pipeline.ranges is None:
+            return None
+        taught = replace(job, context={**job.context, **learned})
+        return self._pipeline.waiting_rows(taught, cursor)
+
+    async def _end(
+        self, learned: Any, waiting: Sequence[int] | None, source: Source | None = None
+    ) -> None:
         async with self._runtime.db.transaction() as conn:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
@@ -243,7 +262,9 @@ class Ingest:
                 told = {"from": str(source.job_id), "rows": source.total}
                 await jobs.tell(conn, self._row.id, "job.cached", told, self._worker)
             labels = self._pipeline.labels(learned)
-            written = await stored.end_ingest(conn, self._row.id, learned, labels, self._worker)
+            written = await stored.end_ingest(
+                conn, self._row.id, learned, labels, waiting, self._worker
+            )
             await self._charge(conn)
         await self._wake(written.lanes)
 

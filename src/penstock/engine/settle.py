@@ -34,7 +34,7 @@ from penstock.store.errors import (
     QueryCanceledError,
     SerializationError,
 )
-from penstock.store.jobs import claims, slices
+from penstock.store.jobs import claims, ranges, slices
 from penstock.store.jobs.claims import ClaimedItem, ClaimedJob
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, NewChild, Written, write_moves
 
@@ -411,7 +411,12 @@ async def release(
 async def _release_whole(runtime: Runtime, claimed: Claim) -> None:
     job = claimed.jobs[0]
     async with runtime.db.transaction() as conn:
-        if await slices.take(conn, lease_ids(claimed)):
+        if not await slices.take(conn, lease_ids(claimed)):
+            return
+        if claimed.work.kind == "ranges":
+            move = await ranges.release(conn, job.id, claimed.leases[0].id)
+            await write_moves(conn, {job.id: move}, None)
+        else:
             await slices.yield_whole(
                 conn, job.id, claimed.work.position, after_ms=0, attempts=job.attempts
             )

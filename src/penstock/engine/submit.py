@@ -26,6 +26,7 @@ from penstock.store.catalog import profiles
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
 from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewKey, NewStage
+from penstock.store.jobs.ranges import RANGES
 
 MAX_CONFIG_BYTES = 64 * 1024
 
@@ -237,7 +238,12 @@ def stages_of(pipeline: Pipeline, config: Any, rows: Any) -> list[NewStage]:
     """Ingest, the pipeline's stages, and finish. A job without rows to read skips the ingest."""
     stages = pipeline.stages(config)
     before = shares_before([stage.share for stage in stages])
-    out = [] if rows is not None else [NewStage(INGEST, "ingest", "ingest", ready=True)]
+    out = []
+    if rows is None:
+        out = [NewStage(INGEST, "ingest", "ingest", ready=True)]
+        if pipeline.ranges is not None:
+            # The first stage over whole ranges of rows; a worker that serves it takes both.
+            out.append(NewStage(RANGES, "ranges", stages[0].name))
     for place, stage in enumerate(stages):
         waiting = len(rows) if rows and place == 0 else 0
         ready = waiting > 0

@@ -125,6 +125,15 @@ class NameRow(_NameRow, Effect):
     __slots__ = ()
 
 
+@dataclass(frozen=True, slots=True)
+class NameRows(Effect):
+    """The same for many rows that had no names before, in columns."""
+
+    rows: Sequence[int]
+    keys: Sequence[str]
+    filled: Sequence[int]
+
+
 @transferable
 @dataclass(frozen=True, slots=True)
 class UpsertProduct(Effect):
@@ -142,6 +151,25 @@ class UpsertProduct(Effect):
     seen_version: int | None = None
     # All of it comes from this row; else what the row does not say keeps its lineage.
     whole: bool = False
+
+
+class NewProduct(NamedTuple):
+    """A product that the catalog does not have; documents are JSON."""
+
+    row_no: int
+    source_id: str
+    sku: str | None
+    gtin: str | None
+    data: bytes
+    lineage: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CreateProducts(Effect):
+    """Write many new products of one source. If one exists by then, nothing is written."""
+
+    source: str
+    products: Sequence[NewProduct]
 
 
 @transferable

@@ -16,6 +16,7 @@ from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentE
 from penstock.model.outcomes import Fail, Outcome, Retry, with_json_documents
 from penstock.model.policy import RetryPolicy
 from penstock.model.ports import Context
+from penstock.model.ranges import RangeWork
 from penstock.model.states import ItemStatus
 
 # Rows that submit writes itself, in the transaction that creates the job.
@@ -211,6 +212,8 @@ class Pipeline:
     later_members: ClassVar[tuple[str, ...]] = ()
     # Writers of effects that only this pipeline has, where it comes from another package.
     effects: ClassVar[tuple[EffectWriter | JobEffectWriter, ...]] = ()
+    # The first stage is a pure function of the row: how it runs over whole ranges of rows.
+    ranges: ClassVar[RangeWork | None] = None
     # Columns of grid and export, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 
@@ -259,6 +262,11 @@ class Pipeline:
     ) -> Mapping[str, Any]:
         """Compute ``job.context`` for the stages, after the whole input was read."""
         return {}
+
+    def waiting_rows(self, job: Job, cursor: Mapping[str, Any]) -> Sequence[int] | None:
+        """Rows that must wait for all others before the second stage, where rows are stored in
+        ranges; None: all. ``cursor`` is the last one, ``job`` has its context."""
+        return None
 
     def labels(self, context: Mapping[str, Any]) -> Mapping[str, int]:
         """Which cell of a row holds which of `LABELS`, by what the input taught; without it, the

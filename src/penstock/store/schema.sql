@@ -160,7 +160,7 @@ CREATE TABLE job_stages (
     job_id    uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
     position  smallint NOT NULL,
     org_id    bigint NOT NULL,
-    kind      text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
+    kind      text NOT NULL CHECK (kind IN ('ingest', 'ranges', 'items', 'finish')),
     name      text NOT NULL,
     barrier   boolean NOT NULL DEFAULT false,
     -- Least time between the items of one group, and whether items of one group may run side by side.
@@ -194,7 +194,7 @@ CREATE INDEX job_files_file ON job_files (file_id);
 -- A slice is the lease: its id is the fencing token.
 CREATE TABLE slices (
     id          uuid PRIMARY KEY,
-    kind        text NOT NULL CHECK (kind IN ('ingest', 'items', 'finish')),
+    kind        text NOT NULL CHECK (kind IN ('ingest', 'ranges', 'items', 'finish')),
     job_id      uuid NOT NULL,
     org_id      bigint NOT NULL,
     pipeline    text NOT NULL,
@@ -292,6 +292,28 @@ CREATE INDEX items_problem ON job_items (job_id, status, row_no)
 CREATE INDEX items_problem_age ON job_items (job_id, status, updated_at, row_no)
     WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
 CREATE UNIQUE INDEX items_key ON job_items (job_id, key) WHERE key IS NOT NULL;
+
+-- Rows that were read but are not items yet, some thousand together. The first stage runs over a whole
+-- range, and its rows become items in the state in which it leaves them. A job counts them as pending.
+CREATE TABLE job_ranges (
+    job_id    uuid NOT NULL,
+    first_row integer NOT NULL CHECK (first_row > 0),
+    org_id    bigint NOT NULL,
+    rows      integer NOT NULL CHECK (rows > 0),
+    -- The inputs as JSON, one a line.
+    lines     bytea NOT NULL,
+    -- What the reader noticed, by row number.
+    noticed   jsonb,
+    -- Rows that must wait for all others before the second stage; NULL: all.
+    waiting   integer[],
+    -- The lease that holds it.
+    slice_id  uuid,
+    -- Workers that died over it.
+    crashes   smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (job_id, first_row)
+) WITH (fillfactor = 50);
+
+ALTER TABLE job_ranges ALTER COLUMN lines SET STORAGE EXTERNAL;
 
 CREATE TABLE job_errors (
     job_id uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
@@ -400,6 +422,7 @@ ALTER TABLE job_files ENABLE ROW LEVEL SECURITY;
 ALTER TABLE blob_refs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE group_times ENABLE ROW LEVEL SECURITY;
 ALTER TABLE group_counters ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_ranges ENABLE ROW LEVEL SECURITY;
 ALTER TABLE slices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_items ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_errors ENABLE ROW LEVEL SECURITY;
@@ -427,6 +450,7 @@ CREATE POLICY own_rows ON idempotency_keys TO penstock_api
 -- These hang on a job, which has its own policy; queries reach them through it.
 CREATE POLICY own_org ON job_stages TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON group_counters TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON job_ranges TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON job_files TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON blob_refs TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON slices TO penstock_api USING (org_id = (SELECT current_org()));
@@ -442,6 +466,7 @@ CREATE POLICY all_orgs ON files TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON jobs TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_stages TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON group_counters TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_ranges TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_files TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON blob_refs TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON slices TO penstock_admin USING (true);
@@ -458,7 +483,7 @@ CREATE POLICY own_org ON paused_lanes FOR SELECT TO penstock_api
            OR lane = 'priority.' || (SELECT name FROM orgs WHERE id = (SELECT current_org())));
 CREATE POLICY all_orgs ON paused_lanes TO penstock_admin USING (true);
 
-GRANT SELECT ON orgs, users, files, blob_refs, group_counters, jobs, job_files, job_stages, slices, job_items, job_errors, events,
+GRANT SELECT ON orgs, users, files, blob_refs, group_counters, job_ranges, jobs, job_files, job_stages, slices, job_items, job_errors, events,
     idempotency_keys, audit TO penstock_api, penstock_admin;
 GRANT SELECT (id, org_id, user_id, prefix, name, created_at, expires_at, revoked_at)
     ON api_keys TO penstock_api, penstock_admin;
@@ -466,9 +491,11 @@ GRANT SELECT ON workers, intake, org_time TO penstock_admin;
 GRANT INSERT ON files, jobs, job_files, job_stages, job_items, job_errors, events, idempotency_keys, audit
     TO penstock_api, penstock_admin;
 GRANT UPDATE ON jobs, job_stages, job_items, job_errors TO penstock_api, penstock_admin;
+-- A row that is changed may be the same product as one of a range.
+GRANT UPDATE (waiting) ON job_ranges TO penstock_api, penstock_admin;
 -- Only to lock them in order before they are deleted.
 GRANT UPDATE (expires_at) ON slices TO penstock_api, penstock_admin;
-GRANT DELETE ON slices, idempotency_keys TO penstock_api, penstock_admin;
+GRANT DELETE ON slices, job_ranges, idempotency_keys TO penstock_api, penstock_admin;
 
 GRANT SELECT ON paused_lanes TO penstock_api, penstock_admin;
 GRANT INSERT, DELETE ON paused_lanes TO penstock_admin;

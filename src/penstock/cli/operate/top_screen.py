@@ -90,7 +90,7 @@ def _summary(queue: dict[str, Any]) -> Text:
         f"   dead letters {queue['deadLetters']:,}\n"
         f"{queue['itemsPerSecond']:,.1f} items/s   {queue['rowsPerSecond']:,.1f} rows/s   "
         f"{sum(slices.values())} of {queue['slots']} slots on {queue['workers']} workers "
-        f"(ingest {slices['ingest']}, items {slices['items']}, finish {slices['finish']})"
+        f"({', '.join(f'{kind} {count}' for kind, count in slices.items())})"
     )
     return line
 

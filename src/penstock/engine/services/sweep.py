@@ -14,7 +14,7 @@ from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS, Connection
 from penstock.store.errors import InsufficientResourcesError, LockNotAvailableError, PostgresError
-from penstock.store.jobs import claims, jobs, slices
+from penstock.store.jobs import claims, jobs, ranges, slices
 from penstock.store.jobs.transitions import JobMove, write_moves
 from penstock.store.workers import workers
 
@@ -106,9 +106,12 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
         runtime.log.warning(
             "lease taken back", slice=str(slice_id), worker=lost.worker, job=str(lost.job_id)
         )
-        if lost.kind == "items":
-            move = JobMove()
-            await return_crashed(conn, move, lost.job_id, lost.id, lost.position, lost.rows)
+        if lost.kind in ("items", "ranges"):
+            if lost.kind == "ranges":
+                move = await ranges.release(conn, lost.job_id, lost.id, crashes=1)
+            else:
+                move = JobMove()
+                await return_crashed(conn, move, lost.job_id, lost.id, lost.position, lost.rows)
             written = await write_moves(conn, {lost.job_id: move}, lost.worker)
             lanes |= written.lanes
         else:

@@ -17,6 +17,7 @@ from penstock.engine.claim import Claim, Limits, LockedJobs, claim, lease_ids
 from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.ingest import Ingest
+from penstock.engine.ranges import store_range
 from penstock.engine.run import run_items
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.leader import Leader
@@ -310,6 +311,8 @@ class Worker:
             match claimed.work.kind:
                 case "ingest":
                     await Ingest(self._runtime, claimed, stop, self.id).run(self._must_yield)
+                case "ranges":
+                    await store_range(self._runtime, claimed, stop, self.id)
                 case "finish":
                     await finish(self._runtime, claimed, stop, self.id)
                 case _ if claimed.leases[0].group is not None:

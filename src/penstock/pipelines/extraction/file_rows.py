@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, field_validator
 
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
+from penstock.catalog.mapping.proposal import propose
 from penstock.formats.read_options import Problem
 from penstock.formats.read_table import read_table
 from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, as_json_rows
@@ -18,6 +19,7 @@ from penstock.model.ports import Context, InputFile
 from penstock.model.text.encodings import MAX_NAME_LENGTH, is_text_encoding
 from penstock.model.text.json_text import JsonText
 from penstock.model.transfer import transferable
+from penstock.pipelines.extraction.unique_rows import KeyCells
 
 # The job keeps the first problems of the file, and their number.
 _MAX_PROBLEMS = 20
@@ -59,6 +61,8 @@ class FileEnd(NamedTuple):
 
     table: TableEnd
     columns: list[dict[str, Any]]
+    # What `KeyCells` found, for the column that is likely to contain the key.
+    keys: dict[str, Any] | None
 
 
 def read_rows_and_stats(
@@ -70,22 +74,39 @@ def read_rows_and_stats(
     """Rows as they will be stored, then the statistics of each column. A resumed reading skips the
     rows that are stored already but includes them in the statistics. Runs in a child process."""
     stats: list[ColumnStats] = []
+    names: Sequence[str] = ()
+    keys: KeyCells | None = None
     start = None if place is None else {"rows": 0, "plan": place["plan"]}
     stored: int = 0 if place is None else place["rows"]
     passed = 0
     for piece in read_table(path, options, limits, start):
         if isinstance(piece, TableHead):
+            names = piece.names
             yield piece
         elif isinstance(piece, TableEnd):
-            yield FileEnd(piece, [one.as_json() for one in stats])
+            found = None if keys is None else keys.as_json()
+            yield FileEnd(piece, [one.as_json() for one in stats], found)
         else:
+            is_first = not stats
             stats = stats or new_stats(max(map(len, piece.rows)))
             add_rows(stats, piece.rows)
+            if is_first:
+                keys = _likely_keys(names, stats)
+            if keys is not None:
+                keys.add(piece.rows)
             known = min(len(piece.rows), max(0, stored - passed))
             passed += len(piece.rows)
             fresh = [one for one in piece.problems if (one.row or 0) > stored]
             if known < len(piece.rows):
                 yield _json_rows(TableChunk(piece.rows[known:], piece.bytes_read, fresh))
+
+
+def _likely_keys(names: Sequence[str], stats: Sequence[ColumnStats]) -> KeyCells | None:
+    """The column that the first rows show to contain SKUs. If it is another one in the end, all
+    rows wait for each other."""
+    proposed = propose(names, [one.samples for one in stats]).columns
+    places = [n for n, one in enumerate(proposed) if one.target == "identifiers.sku"]
+    return KeyCells(places[0]) if places else None
 
 
 def _json_rows(chunk: TableChunk) -> JsonChunk:
@@ -213,7 +234,7 @@ class _Slicer:
             "problems": table.problems[:_MAX_PROBLEMS],
             "problems_total": table.problems_total,
         }
-        return {"reading": reading, "columns": self._end.columns}
+        return {"reading": reading, "columns": self._end.columns, "keys": self._end.keys}
 
     def _fitting(self, most_rows: int, most_bytes: int) -> int:
         """The number of rows that fit, at least one."""

@@ -1,4 +1,4 @@
-"""The stages `match` and `apply`: read what `matcher` needs and turn its verdicts into outcomes."""
+"""The stage `match`: read what `matcher` needs, and turn its verdicts into outcomes and effects."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from penstock.catalog.products.grid import MATCH, flatten
 from penstock.catalog.products.matching import Candidates, Identifiers, identifiers_of
 from penstock.model.effects import UpsertProduct
 from penstock.model.errors import ItemError
-from penstock.model.outcomes import AddedCells, Advance, Done, Fail, Outcome, Skip
+from penstock.model.outcomes import AddedCells, Done, Fail, Outcome, Shown, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, JobRows, Products, Winner
-from penstock.model.text.json_text import from_json
 from penstock.pipelines.extraction.matcher import (
     MAX_VARIANTS,
     Document,
@@ -64,24 +63,26 @@ def has_groups(job: Job) -> bool:
     return GROUP in plan_of(job)[0].targets
 
 
-class Documents:
-    """Documents of rows, each loaded only when it is needed. ``given`` are those of rows that were
-    extracted in the same slice, as JSON."""
+class NeededDocuments(Protocol):
+    """Documents of rows, loaded on demand."""
 
-    def __init__(
-        self, job_id: UUID, rows: FileRows, given: Mapping[int, Any] | None = None
-    ) -> None:
+    read: dict[int, Document]
+
+    async def need(self, rows: Sequence[int]) -> None: ...
+
+
+class Documents:
+    """Documents of stored rows, each loaded only when it is needed."""
+
+    def __init__(self, job_id: UUID, rows: FileRows) -> None:
         self._job_id = job_id
         self._rows = rows
-        self._given = given or {}
         self.read: dict[int, Document] = {}
 
     async def need(self, rows: Sequence[int]) -> None:
         unread = [row for row in rows if row not in self.read]
-        stored = [row for row in unread if row not in self._given]
-        self.read |= {row: from_json(self._given[row]) for row in unread if row in self._given}
-        if stored:
-            self.read |= await self._rows.documents(self._job_id, stored)
+        if unread:
+            self.read |= await self._rows.documents(self._job_id, unread)
 
 
 class MatchResult(NamedTuple):
@@ -104,7 +105,7 @@ async def match_rows(
         kept = await rows.row_to_keep(job.id, sorted(set(keys.values())), settings.winner)
     duplicates = find_duplicates(keys, kept)
     others = {row: one for row, one in names.items() if row not in duplicates}
-    return {**duplicates, **await _compare_with_catalog(job, others, documents, catalog)}
+    return {**duplicates, **await compare_with_catalog(job, others, documents, catalog)}
 
 
 async def match_groups(
@@ -129,8 +130,8 @@ async def match_groups(
     return MatchResult({**parts, **matched}, {**own, **products})
 
 
-async def _compare_with_catalog(
-    job: Job, names: Mapping[int, Identifiers], documents: Documents, catalog: Products
+async def compare_with_catalog(
+    job: Job, names: Mapping[int, Identifiers], documents: NeededDocuments, catalog: Products
 ) -> dict[int, RowMatch]:
     """Compare rows with the catalog as it is now. Only rows that are not new need documents."""
     found = find_known(names, await _find_candidates(job, list(names.values()), catalog))
@@ -172,19 +173,15 @@ def _by_job(batch: Sequence[Item]) -> list[tuple[Job, list[tuple[int, Item]]]]:
 
 async def _match_items(job: Job, items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     """The brief of a checkpoint is enough, unless the catalog has the product."""
-    given = {item.row_no: item.normalized for item in items if item.passed_on is not None}
-    documents = Documents(job.id, ctx.port(JobRows), given)
+    documents = Documents(job.id, ctx.port(JobRows))
     names = await _names(items, documents)
-    waited = [item.row_no for item in items if item.passed_on is None]
-    verdicts = await match_rows(
-        job, names, waited, documents, ctx.port(JobRows), ctx.port(Products)
-    )
+    verdicts = await match_rows(job, names, names, documents, ctx.port(JobRows), ctx.port(Products))
     outcomes: dict[int, Outcome] = {}
     for row, verdict in verdicts.items():
         if isinstance(verdict, Duplicate):
             outcomes[row] = _duplicate(verdict, AddedCells({MATCH: "duplicate"}))
         else:
-            outcomes[row] = _passed(job, verdict, verdict.cells())
+            outcomes[row] = outcome_of(job, verdict, verdict.cells())
     return outcomes
 
 
@@ -200,22 +197,19 @@ async def _match_grouped_items(job: Job, items: Sequence[Item], ctx: Context) ->
         elif isinstance(verdict, Duplicate):
             outcomes[row] = _duplicate(verdict, {**result, MATCH: "duplicate"})
         else:
-            outcomes[row] = _passed(job, verdict, {**result, **verdict.cells().cells})
+            outcomes[row] = outcome_of(job, verdict, {**result, **verdict.cells().cells})
     return outcomes
 
 
 async def _names(items: Sequence[Item], documents: Documents) -> dict[int, Identifiers]:
-    """The identifiers of each row: passed on, in its brief, or in its document."""
-    await documents.need([i.row_no for i in items if i.passed_on is None and i.normalized is None])
-    names = {}
-    for item in items:
-        if item.passed_on is not None:
-            names[item.row_no] = item.passed_on
-        elif item.normalized is None:
-            names[item.row_no] = identifiers_of(documents.read[item.row_no]["product"])
-        else:
-            names[item.row_no] = Identifiers(**item.normalized)
-    return names
+    """The identifiers of each row: in its brief, or in its document."""
+    await documents.need([item.row_no for item in items if item.normalized is None])
+    return {
+        item.row_no: identifiers_of(documents.read[item.row_no]["product"])
+        if item.normalized is None
+        else Identifiers(**item.normalized)
+        for item in items
+    }
 
 
 def _duplicate(verdict: Duplicate, result: Any) -> Outcome:
@@ -231,39 +225,18 @@ def _part(verdict: Part, result: Mapping[str, Any]) -> Outcome:
     return Skip(why, {**result, MATCH: "part"}, code="PART_OF_PRODUCT")
 
 
-def _passed(job: Job, row: RowMatch, result: Any) -> Outcome:
-    if job.config.intent == "check":
-        return Done(result, row.checkpoint())
-    return Advance(row.checkpoint(), result, pass_on=row)
-
-
-async def apply(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
-    """Write what the intent allows. Rows that were matched in an earlier slice are compared again
-    with the catalog as it is now."""
-    outcomes: dict[int, Outcome] = {}
-    for job, members in _by_job(batch):
-        waited = [item for _, item in members if item.passed_on is None]
-        matches: dict[int, RowMatch] = {}
-        if waited:
-            documents = Documents(job.id, ctx.port(JobRows))
-            names = await _names(waited, documents)
-            matches = await _compare_with_catalog(job, names, documents, ctx.port(Products))
-        source = source_of(job)
-        for place, item in members:
-            known: RowMatch = item.passed_on or matches[item.row_no]
-            # The match stage of the same slice has already written the cells.
-            shown = known.cells() if item.passed_on is None else AddedCells({})
-            outcomes[place] = _applied(job, source, known, shown)
-    return [outcomes[place] for place in range(len(batch))]
-
-
-def _applied(job: Job, source: str, row: RowMatch, result: AddedCells) -> Outcome:
+def outcome_of(job: Job, row: RowMatch, result: Shown) -> Outcome:
+    """What becomes of a row that was compared with the catalog: written, as the intent allows."""
     checkpoint = row.checkpoint()
+    if job.config.intent == "check":
+        return Done(result, checkpoint)
     match next_step(row, job.config.intent):
         case "not_in_catalog":
-            return Skip("The catalog does not have this product", result, code="NOT_IN_CATALOG")
+            why = "The catalog does not have this product"
+            return Skip(why, result, "NOT_IN_CATALOG", checkpoint)
         case "exists_already":
-            return Skip("The catalog has this product already", result, code="EXISTS_ALREADY")
+            why = "The catalog has this product already"
+            return Skip(why, result, "EXISTS_ALREADY", checkpoint)
         case "unchanged":
             return Done(result, checkpoint)
         case "held":
@@ -274,7 +247,7 @@ def _applied(job: Job, source: str, row: RowMatch, result: AddedCells) -> Outcom
         case "unnamed":
             return Fail(ItemError("REQUIRED_MISSING", UNNAMED, "sourceId"), result, checkpoint)
         case "write":
-            return Done(result, checkpoint, effects=[_upsert(job, source, row)])
+            return Done(result, checkpoint, effects=[_upsert(job, source_of(job), row)])
 
 
 def _upsert(job: Job, source: str, row: RowMatch) -> UpsertProduct:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
@@ -22,12 +21,13 @@ from penstock.formats.read_table import check_head
 from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.held_rows import GTIN_HELD, PRICE_HELD
-from penstock.model.pipeline import AS_READ, Config, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context, JobRows, Profiles
+from penstock.model.ranges import RangeWork
 from penstock.model.states import ItemStatus
 from penstock.pipelines.extraction import preview as previews
 from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, reading_context
-from penstock.pipelines.extraction.match import apply, match
+from penstock.pipelines.extraction.match import match
 from penstock.pipelines.extraction.missing import missing_of, why_not_unpublish
 from penstock.pipelines.extraction.plan import (
     build_context,
@@ -39,9 +39,10 @@ from penstock.pipelines.extraction.plan import (
     source_warnings,
     today,
 )
+from penstock.pipelines.extraction.ranges import complete, prepare
 from penstock.pipelines.extraction.rows import GROUP, extract
 from penstock.pipelines.extraction.summary import summary_of
-from penstock.pipelines.extraction.unique_rows import find_similar_rows, has_unique_key
+from penstock.pipelines.extraction.unique_rows import similar_rows
 
 # Incremented when the same file would give other products, so that cached results are not reused.
 _RESULTS = 4
@@ -113,7 +114,8 @@ class Extraction(Pipeline):
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
     checks_first_rows: ClassVar[bool] = True
-    needs_brief_only: ClassVar[frozenset[str]] = frozenset(("match", "apply"))
+    needs_brief_only: ClassVar[frozenset[str]] = frozenset(("match",))
+    ranges: ClassVar[RangeWork | None] = RangeWork(prepare, complete)
     later_members: ClassVar[tuple[str, ...]] = (MATCH, LINKS)
 
     def traits(self, config: Any) -> Traits:
@@ -123,14 +125,11 @@ class Extraction(Pipeline):
         return _SHOWN.get(code) if status is ItemStatus.SKIPPED and code is not None else None
 
     def stages(self, config: ExtractionConfig) -> tuple[Stage, ...]:
-        stages = (
+        return (
             Stage("extract", cpu=extract, share=3),
             # All rows of the same product must be known before any of them is matched.
-            Stage("match", run=match, barrier=True, skips_barrier=has_unique_key),
+            Stage("match", run=match, barrier=True),
         )
-        if config.intent == "check":
-            return stages
-        return (*stages, Stage("apply", run=apply, at_once=True))
 
     def check(self, head: bytes, size: int, name: str) -> None:
         check_head(head, size, name)
@@ -164,9 +163,10 @@ class Extraction(Pipeline):
     ) -> Mapping[str, Any]:
         """Decide about each column by all of its cells, and plan how rows become products."""
         found = await self._context(job, job.header or (), cursor, ctx)
-        context = reading_context(cursor) | found
-        similar = await find_similar_rows(replace(job, context=context), ctx)
-        return context if similar is None else context | {AS_READ: similar}
+        return reading_context(cursor) | found
+
+    def waiting_rows(self, job: Job, cursor: Mapping[str, Any]) -> Sequence[int] | None:
+        return similar_rows(job, cursor.get("keys"))
 
     def labels(self, context: Mapping[str, Any]) -> Mapping[str, int]:
         places = {one["target"]: n for n, one in reversed(list(enumerate(context["mapping"])))}

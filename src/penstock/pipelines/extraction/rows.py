@@ -34,10 +34,11 @@ def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
     """Map, clean, normalise and validate. Runs in a child process."""
     jobs = {item.job.id: item.job for item in batch}
     compiled = {job_id: plan_of(job) for job_id, job in jobs.items()}
-    return [_extracted(item, *compiled[item.job.id]) for item in batch]
+    return [extract_row(item, *compiled[item.job.id]) for item in batch]
 
 
-def _extracted(item: Item, plan: Plan, validator: Validator) -> Outcome:
+def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
+    """One row; an `Advance` passes on its identifiers."""
     row = normalise(plan, item.input)
     verdict = validator.check(row, item.input)
     product = row.product

@@ -10,11 +10,14 @@ from penstock.store.effects.deliveries import Deliveries
 from penstock.store.effects.events import Events
 from penstock.store.effects.group_counters import GroupCounters
 from penstock.store.effects.missing_products import MissingProducts
+from penstock.store.effects.new_products import NewProducts
 from penstock.store.effects.products import Products
-from penstock.store.effects.row_names import RowNames
+from penstock.store.effects.row_names import ManyRowNames, RowNames
 
 WRITERS = (
     RowNames(),
+    ManyRowNames(),
+    NewProducts(),
     Products(),
     BlobReferences(),
     GroupCounters(),

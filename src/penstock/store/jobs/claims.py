@@ -283,12 +283,7 @@ async def open_leases(
 ) -> None:
     """Write the leases of a claim: mark items, open slices, update stages and jobs. A claim out of
     turn, by a worker that serves one job only, does not advance virtual time."""
-    marked = await conn.fetchval(
-        _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
-        lease_ms, turn.vstart, *_columns(leases), [lease.group for lease in leases],
-        [lease.expected_ms for lease in leases], turn.vstart if in_turn else None,
-        turn.pool,
-    )  # fmt: skip
+    marked = await open_slices(conn, turn, work, leases, worker, lease_ms, in_turn=in_turn)
     if marked != sum(len(lease.rows) for lease in leases):
         raise RuntimeError(f"claimed {leases}, but marked {marked} items")
     per_job: dict[UUID, tuple[int, int]] = {}
@@ -300,6 +295,20 @@ async def open_leases(
     floors = [per_job[job][1] for job in jobs]
     await conn.execute(_sql.take_from_stages, jobs, work.position, counts, floors)
     await conn.execute(_sql.take_from_jobs, jobs, counts, worker, work.stage)
+
+
+async def open_slices(
+    conn: Connection, turn: Turn, work: Work, leases: Sequence[Lease], worker: str, lease_ms: float,
+    *, in_turn: bool,
+) -> int:  # fmt: skip
+    """Write the slices and mark their items; answers how many items were marked."""
+    marked = await conn.fetchval(
+        _sql.open_slices, work.kind, turn.org_id, work.pipeline, work.stage, work.position, worker,
+        lease_ms, turn.vstart, *_columns(leases), [lease.group for lease in leases],
+        [lease.expected_ms for lease in leases], turn.vstart if in_turn else None,
+        turn.pool,
+    )  # fmt: skip
+    return int(marked)
 
 
 async def rest_stage(conn: Connection, work: Work) -> None:

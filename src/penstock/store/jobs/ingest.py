@@ -8,7 +8,9 @@ from uuid import UUID
 
 from penstock.model.pipeline import Row
 from penstock.store.database import Connection, from_json, to_json
+from penstock.store.jobs import ranges
 from penstock.store.jobs.claims import ClaimedJob
+from penstock.store.jobs.ranges import RANGES
 from penstock.store.jobs.transitions import JobMove, Written, write_moves
 from penstock.store.queries import load
 
@@ -52,13 +54,17 @@ async def copy_rows(
 async def save_batch(
     conn: Connection, job_id: UUID, *, rows: int, row_bytes: float, cursor: Mapping[str, Any],
     bytes_read: int, bytes_total: int, header: Sequence[str] | None, grouped: bool, ready: bool,
-    worker: str,
+    worker: str, in_range: bool,
 ) -> Written:  # fmt: skip
-    """Counters and cursor of a batch; ``ready`` opens the first stage for its rows."""
+    """Counters and cursor of a batch; ``ready`` opens the first stage for its rows. Rows
+    ``in_range`` are not items yet."""
     move = JobMove()
     move.count("total", rows)
     move.count("pending", rows)
-    move.stage(0).enter(rows, 0 if ready else None)
+    if not in_range:
+        move.stage(0).enter(rows, 0 if ready else None)
+    elif rows:
+        move.stage(RANGES).enter(1, None)
     return await save_move(
         conn, job_id, move, row_bytes=row_bytes, cursor=cursor, bytes_read=bytes_read,
         bytes_total=bytes_total, header=header, grouped=grouped, worker=worker,
@@ -82,11 +88,12 @@ async def save_move(
 
 async def end_ingest(
     conn: Connection, job_id: UUID, context: Mapping[str, Any], labels: Mapping[str, int],
-    worker: str,
+    waiting: Sequence[int] | None, worker: str,
 ) -> Written:  # fmt: skip
-    """All rows are stored; a job without rows is complete."""
+    """All rows are stored; a job without rows is complete. ``waiting`` as in `ranges.open_all`."""
     await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)), to_json(dict(labels)))
     await conn.execute(_sql.open_first_stage, job_id)
+    await ranges.open_all(conn, job_id, waiting)
     return await write_moves(conn, {job_id: JobMove()}, worker)
 
 

@@ -15,6 +15,7 @@ from penstock.model.errors import NotThere
 from penstock.model.ids import first_id_of
 from penstock.model.pipeline import Row
 from penstock.store.database import Connection, from_json, to_json
+from penstock.store.jobs import ranges
 from penstock.store.jobs.transitions import final_counts, write_events
 from penstock.store.queries import load
 
@@ -318,12 +319,16 @@ async def begin_ending(
 async def skip_open_items(
     conn: Connection, job_id: UUID, reason: Mapping[str, Any], most: int
 ) -> int:
-    """Skip up to ``most`` open items of an ending job; answers how many are still open."""
+    """Skip up to ``most`` open items of an ending job, or the rows of some ranges; answers how many
+    are still open."""
     row = await conn.fetchrow(_control.skip_items, job_id, most, to_json(reason))
     assert row is not None
-    left = await conn.fetchrow(_control.count_skipped, job_id, row["pending"], row["processing"])
+    pending, processing = row["pending"], row["processing"]
+    if pending + processing < most:
+        pending += await ranges.skip_some(conn, job_id, reason, most - pending - processing)
+    left = await conn.fetchrow(_control.count_skipped, job_id, pending, processing)
     assert left is not None
-    skipped = row["pending"] + row["processing"]
+    skipped = pending + processing
     if skipped:
         await conn.execute(
             _settle.count_errors, [job_id], [left["org_id"]], [reason["code"]], [skipped]

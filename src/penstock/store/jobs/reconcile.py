@@ -8,6 +8,7 @@ from uuid import UUID
 
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection
+from penstock.store.jobs import ranges
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove, Written, write_moves
 from penstock.store.queries import load
 
@@ -57,7 +58,10 @@ async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | No
     # Items of an ending job are only skipped; those of a job being read are opened by its ingest.
     opens = job["ingest_done"] and job["state"] != "cancelling"
     wrong += _stage_moves(move, stages, waiting, opens=opens)
-    wrong += await _counter_moves(conn, move, job, sum(row["pending"] for row in waiting.values()))
+    unread = await ranges.recount(conn, job_id)
+    wrong += _range_moves(move, stages, unread, opens=opens)
+    pending = sum(row["pending"] for row in waiting.values()) + unread.rows
+    wrong += await _counter_moves(conn, move, job, pending)
     await conn.execute(_sql.look_again, job_id)
     told = wrong or ["it rested although it had work"]
     message = f"The job stood still and was mended: {'; '.join(told)}"
@@ -86,6 +90,21 @@ def _stage_moves(
                 f" items of {pending}"
             )
     return wrong
+
+
+def _range_moves(
+    move: JobMove, stages: list[Any], found: ranges.RangeCounts, *, opens: bool
+) -> list[str]:
+    believed = next((row for row in stages if row["kind"] == "ranges"), None)
+    if believed is None:
+        return []
+    stage = move.stage(ranges.RANGES)
+    stage.pending, stage.open = found.pending - believed["pending"], found.open - believed["open"]
+    if found.pending and opens:
+        stage.wait(0)
+    if not stage.pending and not stage.open:
+        return []
+    return [f"{believed['pending']} free ranges of rows were counted, there are {found.pending}"]
 
 
 async def _counter_moves(conn: Connection, move: JobMove, job: Any, pending: int) -> list[str]:

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from penstock.model.pipeline import AS_READ
 from penstock.model.reprocess import Selection
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json, to_json
+from penstock.store.jobs import ranges
 from penstock.store.jobs.jobs import NewStage
 from penstock.store.queries import load
 
@@ -87,11 +87,12 @@ async def begin_again(
     """Start a new generation of a locked job; answers it. The job cannot complete until ``holder``
     calls `end_reopening`, with up to ``most`` items."""
     if ended:
-        generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most, AS_READ)
+        generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most)
         await conn.execute(_sql.renew_stages, job_id)
     else:
-        generation = await conn.fetchval(_sql.renew_job, job_id, holder, most, AS_READ)
+        generation = await conn.fetchval(_sql.renew_job, job_id, holder, most)
         await conn.execute(_sql.shut_finish, job_id)
+        await ranges.let_all_wait(conn, job_id)
     return None if generation is None else int(generation)
 
 

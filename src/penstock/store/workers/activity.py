@@ -32,7 +32,7 @@ async def workers(conn: Connection) -> list[dict[str, Any]]:
 async def slices(conn: Connection) -> dict[str, int]:
     """Live slices by kind."""
     counts = {row["kind"]: row["slices"] for row in await conn.fetch(_sql.live_slices)}
-    return {kind: counts.get(kind, 0) for kind in ("ingest", "items", "finish")}
+    return {kind: counts.get(kind, 0) for kind in ("ingest", "ranges", "items", "finish")}
 
 
 async def orgs(conn: Connection, most: int) -> list[Any]:

@@ -64,20 +64,18 @@ SELECT state, ending, ingest_done, generation, reopening FROM jobs WHERE id = $1
 
 -- name: requeue_job
 -- The job begins anew with what is reopened, as a new generation; so its progress may begin lower: at
--- what stays, where a holder ($2) has up to $3 items to reopen, else where its counters put it. What
--- held for the rows as they were read may no longer do so.
+-- what stays, where a holder ($2) has up to $3 items to reopen, else where its counters put it.
 UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, started_at = NULL, due_at = NULL,
     stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - $3) / greatest(total, 1)) END,
-    generation = generation + 1, reopening = $2, updated_at = now(), context = context - $4::text
+    generation = generation + 1, reopening = $2, updated_at = now()
 WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
 RETURNING generation
 
 -- name: renew_job
 -- … one that is under way goes on, as a new generation too.
 UPDATE jobs SET summary = NULL, generation = generation + 1, reopening = $2, updated_at = now(),
-    context = context - $4::text,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - pending - processing - $3) / greatest(total, 1)) END
 WHERE id = $1 AND state IN ('queued', 'running')

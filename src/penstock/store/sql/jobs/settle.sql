@@ -99,7 +99,8 @@ SELECT id, has_barrier FROM locked
 UPDATE job_stages st SET ready_at = CASE
     WHEN NOT j.ingest_done OR j.reopening IS NOT NULL OR EXISTS (
         SELECT 1 FROM job_stages e
-        WHERE e.job_id = st.job_id AND e.kind = 'items' AND e.position < st.position AND e.open > 0)
+        WHERE e.job_id = st.job_id AND e.kind IN ('ranges', 'items') AND e.position < st.position
+          AND e.open > 0)
         THEN 'infinity'
     WHEN st.ready_at = 'infinity' AND st.pending > 0 THEN now()
     ELSE st.ready_at END
