@@ -20,13 +20,16 @@ _COUNTERS_AND_ITEMS = """
     SELECT j.id AS job_id,
            ARRAY[j.total, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped]
                AS counters,
-           ARRAY[count(i.*), count(*) FILTER (WHERE i.status = 'PENDING'),
+           ARRAY[count(i.*) + coalesce(max(r.rows), 0),
+                 count(*) FILTER (WHERE i.status = 'PENDING') + coalesce(max(r.rows), 0),
                  count(*) FILTER (WHERE i.status = 'PROCESSING'),
                  count(*) FILTER (WHERE i.status = 'DONE'),
                  count(*) FILTER (WHERE i.status = 'ERROR'),
                  count(*) FILTER (WHERE i.status = 'NOT_FOUND'),
                  count(*) FILTER (WHERE i.status = 'SKIPPED')]::integer[] AS items
     FROM jobs j LEFT JOIN job_items i ON i.job_id = j.id
+    -- Rows that are read but not items yet.
+    CROSS JOIN LATERAL (SELECT sum(rows) AS rows FROM job_ranges WHERE job_id = j.id) AS r
     WHERE {which} GROUP BY j.id
 """
 COUNTERS_AND_ITEMS = _COUNTERS_AND_ITEMS.format(which="true")

@@ -1,5 +1,5 @@
--- An append-only history of a test's schema: what became of every item, lease and job, and when.
--- One sequence numbers all three tables, so that their rows can be put in one order. Whatever role
+-- An append-only history of a test's schema: what became of every item, range, lease and job, and when.
+-- One sequence numbers all tables, so that their rows can be put in one order. Whatever role
 -- makes a change, the owner writes it down.
 
 CREATE SEQUENCE history_n;
@@ -38,6 +38,13 @@ CREATE TABLE history_jobs (
     d_not_found integer, d_skipped integer
 );
 
+CREATE TABLE history_ranges (
+    n bigint NOT NULL DEFAULT nextval('history_n'),
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    op text, job_id uuid, first_row integer, rows integer, slice_id uuid
+);
+
+CREATE INDEX ON history_ranges (job_id, xid);
 CREATE INDEX ON history_items (job_id, row_no, n);
 CREATE INDEX ON history_slices (id, op);
 CREATE INDEX ON history_jobs (job_id, n);
@@ -86,6 +93,17 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION record_range() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE r job_ranges;
+BEGIN
+    r := coalesce(NEW, OLD);
+    INSERT INTO history_ranges (op, job_id, first_row, rows, slice_id)
+    VALUES (TG_OP, r.job_id, r.first_row, r.rows, r.slice_id);
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER history AFTER INSERT OR UPDATE OR DELETE ON job_ranges
+    FOR EACH ROW EXECUTE FUNCTION record_range();
 CREATE TRIGGER history AFTER INSERT OR UPDATE OR DELETE ON job_items
     FOR EACH ROW EXECUTE FUNCTION record_item();
 CREATE TRIGGER history AFTER INSERT OR UPDATE OR DELETE ON slices

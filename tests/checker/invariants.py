@@ -96,8 +96,13 @@ async def one_terminal_state(case: Case) -> list[str]:
 async def moves_are_allowed(case: Case) -> list[str]:
     """4. Every move is one of the table in `model.states`; items begin PENDING, jobs queued."""
     items = await case.conn.fetch("""
-        SELECT DISTINCT from_status, to_status FROM history_items
-        WHERE from_status IS DISTINCT FROM to_status""")
+        SELECT DISTINCT h.from_status, h.to_status FROM history_items h
+        WHERE h.from_status IS DISTINCT FROM h.to_status
+          -- A row of a range is stored in the state in which the first stage left it.
+          AND NOT (h.from_status IS NULL AND h.to_status <> 'PROCESSING' AND EXISTS (
+              SELECT 1 FROM history_ranges r
+              WHERE r.job_id = h.job_id AND r.xid = h.xid AND r.op = 'DELETE'
+                AND h.row_no BETWEEN r.first_row AND r.first_row + r.rows - 1))""")
     jobs = await case.conn.fetch("""
         SELECT DISTINCT from_state, state FROM history_jobs
         WHERE from_state IS DISTINCT FROM state""")
@@ -133,6 +138,19 @@ async def writes_carry_the_lease(case: Case) -> list[str]:
               AND NOT (h.to_status = 'SKIPPED' AND EXISTS (
                   SELECT 1 FROM history_jobs j
                   WHERE j.job_id = h.job_id AND j.state = 'cancelling' AND j.n < h.n))"""),
+        *await found(case, "a range was stored without holding its lease", """
+            SELECT r.job_id, r.first_row, r.slice_id FROM history_ranges r
+            WHERE r.op = 'DELETE'
+              AND NOT EXISTS (SELECT 1 FROM history_slices s
+                              WHERE s.id = r.slice_id AND s.op = 'DELETE' AND s.xid = r.xid)
+              -- As plain items of the first stage, or skipped, its rows need no lease.
+              AND EXISTS (SELECT 1 FROM history_items h
+                          WHERE h.job_id = r.job_id AND h.xid = r.xid AND h.from_status IS NULL
+                            AND NOT (h.to_status = 'PENDING' AND h.to_stage = 0)
+                            AND h.to_status <> 'SKIPPED')"""),
+        *await found(case, "a range was stored twice", """
+            SELECT job_id, first_row FROM history_ranges WHERE op = 'DELETE'
+            GROUP BY job_id, first_row HAVING count(*) > 1"""),
         *await found(case, "claimed without a lease over it", """
             SELECT h.job_id, h.row_no, h.to_slice FROM history_items h
             WHERE h.to_status = 'PROCESSING'
@@ -315,12 +333,20 @@ async def counters_are_items(case: Case) -> list[str]:
         for name, status in statuses.items()
     )
     told = ", ".join(f"sum(d_{name}) AS {name}" for name in _NET)
+    summed = ", ".join(f"sum({name}) AS {name}" for name in statuses)
+    of_ranges = "sum(CASE WHEN op = 'INSERT' THEN rows ELSE -rows END)"
     differ = " OR ".join(f"coalesce(i.{name}, 0) <> coalesce(j.{name}, 0)" for name in _NET)
     wrong = await found(case, "counters and items moved apart", f"""
         SELECT coalesce(i.job_id, j.job_id) AS job_id, coalesce(i.xid, j.xid)::text AS xid,
                to_jsonb(i)::text AS items, to_jsonb(j)::text AS job
-        FROM (SELECT job_id, xid, count(*) FILTER (WHERE from_status IS NULL) AS total, {moved}
-              FROM history_items GROUP BY job_id, xid) AS i
+        FROM (SELECT job_id, xid, sum(total) AS total, {summed} FROM (
+                  SELECT job_id, xid, count(*) FILTER (WHERE from_status IS NULL) AS total, {moved}
+                  FROM history_items GROUP BY job_id, xid
+                  UNION ALL
+                  -- Rows of a range count as pending.
+                  SELECT job_id, xid, {of_ranges} AS total, {of_ranges} AS pending, 0, 0, 0, 0, 0
+                  FROM history_ranges WHERE op <> 'UPDATE' GROUP BY job_id, xid) AS moves
+              GROUP BY job_id, xid) AS i
         FULL JOIN (SELECT job_id, xid, {told} FROM history_jobs GROUP BY job_id, xid) AS j
             ON j.job_id = i.job_id AND j.xid = i.xid
         WHERE {differ}""")  # fmt: skip
@@ -336,7 +362,15 @@ async def counters_are_items(case: Case) -> list[str]:
                    count(*) FILTER (WHERE i.status IN ('PENDING', 'PROCESSING')) AS open
             FROM job_items i WHERE i.job_id = st.job_id AND i.stage = st.position) AS i
         WHERE st.kind = 'items' AND j.state IN ('queued', 'running', 'done')
-          AND (st.pending <> i.pending OR st.open <> i.open)""")  # fmt: skip
+          AND (st.pending <> i.pending OR st.open <> i.open)
+        UNION ALL
+        SELECT st.job_id, 'ranges', st.pending, st.open, r.pending, r.open
+        FROM job_stages st JOIN jobs j ON j.id = st.job_id
+        CROSS JOIN LATERAL (
+            SELECT count(*) FILTER (WHERE r.slice_id IS NULL) AS pending, count(*) AS open
+            FROM job_ranges r WHERE r.job_id = st.job_id) AS r
+        WHERE st.kind = 'ranges' AND j.state IN ('queued', 'running', 'done')
+          AND (st.pending <> r.pending OR st.open <> r.open)""")  # fmt: skip
 
 
 async def jobs_end_with_their_items(case: Case) -> list[str]:

@@ -18,12 +18,17 @@ from penstock.catalog.values.gtin import read_identifier
 from penstock.pipelines.extraction import unique_rows
 from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.extraction.unique_rows import letters_and_digits
-from penstock.store.catalog.ports import StoredJobRows
 from penstock.store.database import from_json
 
 HEAD = "sku,title,price\n"
 PLAIN = "".join(f"P-{n:03},Thing {n},1.50\n" for n in range(40))
 CONFIG: dict[str, Any] = {"source": "acme", "currency": "USD", "required": ["title", "price"]}
+
+
+def similar(job: Any) -> list[int] | None:
+    """The rows that reading found to share a key, perhaps; None: all rows waited."""
+    found: list[int] | None = from_json(job["ingest_cursor"])["keys"]["rows"]
+    return found
 
 
 async def statuses(bench: Bench, job_id: Any) -> dict[int, tuple[str, str | None]]:
@@ -44,7 +49,7 @@ async def test_most_rows_end_before_the_barrier_opens(bench: Bench) -> None:
         while await worker.run_once():
             pass
     job = await ended(bench, job_id)
-    assert job["context"]["asRead"] == {"column": 0, "rows": [8, 41]}
+    assert similar(job) == [8, 41]
     assert (job["done"], job["skipped"]) == (40, 1)
     assert (await statuses(bench, job_id))[41] == ("SKIPPED", "DUPLICATE_IN_FILE")
     assert job["summary"]["new"] == 40
@@ -65,11 +70,10 @@ async def test_the_same_as_if_all_had_waited(
     ]  # fmt: skip
     content = (HEAD + PLAIN + PLAIN.replace("P-", "Q-") + "\n".join(rows) + "\n").encode()
     quick = await run_file(bench, content, winner=winner, **CONFIG)
-    assert quick["context"]["asRead"]["rows"]
+    assert similar(quick)
     monkeypatch.setattr(unique_rows, "key_column", lambda plan: None)
     monkeypatch.setattr(Extraction, "cache_key", lambda self, config: None)
     slow = await run_file(bench, content, winner=winner, **CONFIG)
-    assert "asRead" not in slow["context"]
     assert await statuses(bench, quick["id"]) == await statuses(bench, slow["id"])
 
 
@@ -85,40 +89,26 @@ async def test_a_row_that_is_changed_later_is_compared_with_all(bench: Bench) ->
         await fix.fix_item(bench.runtime, conn, bench.who, job["id"], 41, given_cells, None, names)
     await bench.work(job["id"])
     fixed = await ended(bench, job["id"])
-    assert "asRead" not in fixed["context"]
+    assert fixed["generation"] == 2
     assert (await statuses(bench, job["id"]))[41] == ("SKIPPED", "DUPLICATE_IN_FILE")
 
 
 async def test_too_many_alike_are_not_told_apart(bench: Bench) -> None:
     content = (HEAD + PLAIN + PLAIN).encode()
     job = await run_file(bench, content, intent="merge", **CONFIG)
-    assert "asRead" not in job["context"]
+    assert similar(job) is None
     assert (job["done"], job["skipped"]) == (40, 40)
-    catalog = StoredJobRows(bench.runtime.db)
-    assert await catalog.rows_alike(job["id"], 0, 100, 1.0) == [*range(1, 81)]
-    assert await catalog.rows_alike(job["id"], 0, 79, 1.0) is None
-    assert await catalog.rows_alike(job["id"], 0, 100, 0.5) is None
 
 
 @pytest.mark.parametrize("odd", ["ß-1", "\u212a-1", "A\u0301-1", "\ufb01-1", "x" * 201])
 async def test_where_a_key_may_be_spelled_otherwise_all_wait(bench: Bench, odd: str) -> None:
     content = (HEAD + PLAIN + f"{odd},Odd,1.00\n").encode()
     job = await run_file(bench, content, **CONFIG)
-    assert "asRead" not in job["context"]
+    assert similar(job) is None
     assert job["done"] == 41
 
 
-async def test_the_database_spells_as_we_do(bench: Bench) -> None:
-    texts = ["Ab-1 2", "İx", "\u212a9", "ß", "日本", "a_b", "É1", "\u00a0 7", "x'\"y"]
-    async with bench.runtime.db.acquire() as conn:
-        for text in texts:
-            found = await conn.fetchval(
-                "SELECT lower(regexp_replace($1, '[^A-Za-z0-9]', '', 'g') COLLATE \"C\")", text
-            )
-            assert found == letters_and_digits(text).decode(), text
-
-
-# Letters that the database calls unsure.
+# Letters that become others in a key.
 _ODD = "ßİŉſǰẖẗẘẙẚẞ\u212aﬀﬁﬂﬃﬄﬅﬆ"
 
 

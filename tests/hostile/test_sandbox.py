@@ -124,7 +124,7 @@ VALUES: list[Any] = [
     None, True, 0, -(2**63), 2**80, 1.5, "", "ü\ud800", "x" * 10_000, b"\0\xff" * 999, [], {},
     {"a": [1, {"b": None}]}, {1: "int key"}, {"s": {1, 2}}, Decimal("1.10"), date(2026, 1, 2),
     datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), ["line"] * 100, ["with\nbreak"] * 100,
-    Advance({"a": 1}, {"b": 2}, None, effects=[NameRow(["sku:1"], 3)], spawn=[]),
+    Advance({"a": 1}, {"b": 2}, effects=[NameRow(["sku:1"], 3)], spawn=[]),
     Fail(ItemError("CODE", "why", "col", "v", {"more": [1]}), effects=[], spawn=[]),
     JsonChunk(["[1]"] * 500, [3] * 500, 7, [Problem("RAGGED", 3, "why", 1, 2)]),
     JsonChunk(["ü\ud800"] * 500, [3] * 500, 7, []),

@@ -108,11 +108,6 @@ class TrialCatalog:
                 found[key] = by.get(winner, best)
         return found
 
-    async def rows_alike(
-        self, job_id: UUID, column: int, most: int, share: float
-    ) -> Sequence[int] | None:
-        return None
-
     async def tally(self, job_id: UUID) -> Tally:
         return Tally(self.states, {})
 

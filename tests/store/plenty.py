@@ -86,6 +86,8 @@ INSERT INTO provider_calls (org_id, provider, company, domain, minute, calls, fa
                             durations)
 SELECT 1 + n % 50, 'shopify', '', 'shop' || n % 200, now() - n * interval '1 minute', 1, 0, 0, '{1}'
 FROM generate_series(1, 20000) n;
+INSERT INTO job_ranges (job_id, first_row, org_id, rows, lines)
+SELECT id, 1 + 2000 * n, org_id, 2000, '' FROM jobs, generate_series(0, 20) n;
 INSERT INTO group_counters (job_id, group_key, counter, org_id, value)
 SELECT id, 'g', 'done', org_id, 1 FROM jobs;
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)

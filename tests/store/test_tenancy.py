@@ -34,7 +34,16 @@ TENANT_TABLES = {
     ),
     *("provider_states", "provider_calls"),
     *("blob_refs", "group_counters", "group_times", "job_files"),
-    *("jobs", "job_stages", "job_items", "job_errors", "slices", "events", "paused_lanes"),
+    *(
+        "jobs",
+        "job_stages",
+        "job_ranges",
+        "job_items",
+        "job_errors",
+        "slices",
+        "events",
+        "paused_lanes",
+    ),
     *(
         "dead_letters",
         "dead_letter_groups",

@@ -12,7 +12,7 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
-from penstock.model.outcomes import Advance, Fail, NotFound, Outcome, Retry, merge_outcomes
+from penstock.model.outcomes import Fail, NotFound, Outcome, Retry
 from penstock.model.pipeline import (
     CpuFunction,
     Item,
@@ -66,13 +66,12 @@ async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: f
     timer = Timer()
     ctx = stage_context(runtime, stop, seconds, runtime.log, claimed.turn.org_id)
     worked = Worked([None] * len(claimed.items))
-    for indexes, stage, following, batch in await _batches(runtime, claimed, worked):
+    for indexes, stage, batch in await _batches(runtime, claimed, worked):
         if claimed.leases[0].group is not None:
             await _run_in_order(runtime, stage, indexes, batch, ctx, worked)
             continue
         usual_ms = claimed.work.avg_ms
         await _run_batch(runtime, stage, indexes, batch, ctx, worked, usual_ms)
-        await _run_following_stages(following, indexes, batch, ctx, worked)
     worked.work_ms = timer.ms
     return worked
 
@@ -111,53 +110,12 @@ async def _run_batch(
         worked.outcomes[index] = outcome
 
 
-async def _run_following_stages(
-    following: Sequence[Stage], indexes: list[int], batch: list[Item], ctx: StageContext,
-    worked: Worked,
-) -> None:  # fmt: skip
-    """Run the following stages too, for items that need not wait. The outcomes of an item are
-    merged and written once."""
-    going = list(zip(indexes, batch, strict=True))
-    for stage in following:
-        if not stage.at_once and stage.skips_barrier is None:
-            return
-        going = _advanced(stage, going, worked)
-        if not going or ctx.time_is_up():
-            return
-        ends = await _run_stage(stage, [item for _, item in going], ctx)
-        for (index, _), then in zip(going, ends, strict=True):
-            first = worked.outcomes[index]
-            assert isinstance(first, Advance)
-            worked.outcomes[index] = merge_outcomes(first, then, is_apart=stage.barrier)
-        going = [one for one, then in zip(going, ends, strict=True) if isinstance(then, Advance)]
-
-
-def _advanced(
-    stage: Stage, items: Sequence[tuple[int, Item]], worked: Worked
-) -> list[tuple[int, Item]]:
-    """The items that advanced from the previous stage, as this stage sees them."""
-    going = []
-    for index, item in items:
-        outcome = worked.outcomes[index]
-        if isinstance(outcome, Advance):
-            known = item.normalized if outcome.normalized is None else outcome.normalized
-            now = Item(
-                item.job, item.row_no, item.input, known, 0, item.key, item.group, item.noticed,
-                outcome.pass_on,
-            )  # fmt: skip
-            going.append((index, now))
-    if stage.skips_barrier is None:
-        return going
-    may_skip = stage.skips_barrier([item for _, item in going])
-    return [one for one, skips in zip(going, may_skip, strict=True) if skips]
-
-
-_Batch = tuple[list[int], Stage, Sequence[Stage], list[Item]]
+_Batch = tuple[list[int], Stage, list[Item]]
 
 
 async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Batch]:
-    """Batches of items with the same configuration, of any job: their positions, the stage, the
-    stages after it, and the items."""
+    """Batches of items with the same configuration, of any job: their positions, the stage, and the
+    items."""
     by_config: dict[str, _Batch] = {}
     rows = {row.id: row for row in claimed.jobs}
     jobs: dict[Any, Any] = {}
@@ -174,13 +132,13 @@ async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Ba
             known = by_config.get(job_row.config)
             if known is None:
                 stages = runtime.pipeline(job.pipeline).stages(job.config)
-                stage, *after = stages[claimed.work.position :]
-                known = by_config[job_row.config] = ([], stage, after, [])
+                stage = stages[claimed.work.position]
+                known = by_config[job_row.config] = ([], stage, [])
         except PermanentError as error:
             worked.outcomes[index] = Fail(ItemError.of(error))
             continue
         known[0].append(index)
-        known[3].append(item)
+        known[2].append(item)
     return list(by_config.values())
 
 

@@ -59,8 +59,6 @@ def decide(
 ) -> Transition:
     """The transition of an item in ``stage`` after ``attempts`` counted runs. ``spacing``
     multiplies retry delays during an error spike."""
-    if outcome.passed:
-        stage, attempts = stage + outcome.passed, 0
     runs = attempts + 1
     if isinstance(outcome, Done):
         # Spelled out, since nearly every item comes this way.

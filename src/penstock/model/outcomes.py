@@ -38,8 +38,6 @@ class Child:
 class _OutcomeBase:
     effects: Sequence[Effect] = ()
     spawn: Sequence[Child] = ()
-    # Further stages that the item passed in the same slice.
-    passed: int = 0
 
 
 @transferable
@@ -53,26 +51,18 @@ class Done(_OutcomeBase):
 
 @dataclass(frozen=True, slots=True)
 class Advance(_OutcomeBase):
-    """The item goes to the next stage, which starts from the checkpoint ``normalized``. ``pass_on``
-    is given to a next stage that runs in the same slice, and is not stored."""
+    """The item goes to the next stage, which starts from the checkpoint ``normalized``."""
 
     normalized: Mapping[str, Any] | None = None
     result: Shown | None = None
-    pass_on: Any = None
 
 
-def _advance(
-    normalized: Any, result: Any, pass_on: Any, effects: Any, spawn: Any, passed: int
-) -> Advance:
-    return Advance(normalized, result, pass_on, effects=effects, spawn=spawn, passed=passed)
+def _advance(normalized: Any, result: Any, effects: Any, spawn: Any) -> Advance:
+    return Advance(normalized, result, effects=effects, spawn=spawn)
 
 
 # Most items leave a child process like this; an explicit function takes half the time.
-register(
-    Advance,
-    ("normalized", "result", "pass_on", "effects", "spawn", "passed"),
-    lambda values: _advance(*values),
-)
+register(Advance, ("normalized", "result", "effects", "spawn"), lambda values: _advance(*values))
 
 
 @transferable
@@ -121,56 +111,14 @@ class Fail(_OutcomeBase):
 Outcome = Done | Advance | Retry | NotFound | Skip | Fail
 
 
-def merge_outcomes(first: Advance, then: Outcome | None, *, is_apart: bool = False) -> Outcome:
-    """The outcomes of two consecutive stages as one. If the second did not finish, the item has
-    only passed the first. An item that ends in the second counts as ended in the first, of which
-    the second is a part, unless it ``is_apart``."""
-    if then is None or isinstance(then, (Retry, NotFound)):
-        return first
-    result: Any = _over(first.result, then.result)
-    normalized = first.normalized if then.normalized is None else then.normalized
-    effects = [*first.effects, *then.effects]
-    spawn = [*first.spawn, *then.spawn]
-    passed = first.passed + (is_apart or isinstance(then, Advance))
-    # Explicit for speed: most items take this path.
-    if isinstance(then, Advance):
-        return _advance(normalized, result, then.pass_on, effects, spawn, passed)
-    if isinstance(then, Done):
-        return Done(result, normalized, effects=effects, spawn=spawn, passed=passed)
-    return replace(
-        then, normalized=normalized, result=result, effects=effects, spawn=spawn, passed=passed
-    )
-
-
-def _over(first: Shown | str | None, then: Shown | None) -> Shown | str | None:
-    if first is None or then is None:
-        return first if then is None else then
-    if not isinstance(then, AddedCells):
-        return then
-    if not then.cells:
-        return first
-    if isinstance(first, AddedCells):
-        return AddedCells({**first.cells, **then.cells})
-    if isinstance(first, str):
-        return _spliced(first, then.cells)
-    return {**first, **then.cells}
-
-
-def _spliced(document: str, cells: Mapping[str, Any]) -> str:
-    """Append members to a serialised JSON object. Of a repeated name PostgreSQL keeps the last."""
-    more = to_json(cells)
-    return more if document == "{}" else f"{document[:-1]},{more[1:]}"
-
-
 def with_json_documents(outcome: Outcome) -> Outcome:
     """The outcome with its documents serialised to the JSON that will be stored. A plain `str`,
     because a subclass takes five times as long to transfer."""
     if type(outcome) is Advance:
         # Explicit for speed: most items take this path.
-        return Advance(
-            _text(outcome.normalized), _text(outcome.result), outcome.pass_on,
-            effects=outcome.effects, spawn=outcome.spawn, passed=outcome.passed,
-        )  # fmt: skip
+        return _advance(
+            _text(outcome.normalized), _text(outcome.result), outcome.effects, outcome.spawn
+        )
     if isinstance(outcome, Retry | NotFound):
         return outcome
     return replace(outcome, normalized=_text(outcome.normalized), result=_text(outcome.result))

@@ -21,8 +21,6 @@ from penstock.model.states import ItemStatus
 
 # Rows that submit writes itself, in the transaction that creates the job.
 MAX_INLINE_ROWS = 100
-# Key of a job's context for findings about its rows as read; dropped when a row is changed.
-AS_READ = "asRead"
 # What lists of rows show of an input, where it has it.
 LABELS = ("title", "brand", "sku")
 
@@ -96,8 +94,6 @@ class Item:
     key: str | None = None
     group: str | None = None
     noticed: Sequence[Mapping[str, Any]] | None = None
-    # `Advance.pass_on` of the previous stage, if this stage runs in the same slice.
-    passed_on: Any = None
 
 
 class StageFunction(Protocol):
@@ -129,19 +125,15 @@ class Stage:
     """A named step of a pipeline.
 
     ``barrier``: waits until the ingest is done and no item is in an earlier stage. ``cpu``: a plain
-    function of the batch that runs in a child process. ``at_once``: items that the previous stage
-    advances are processed in the same slice and written once. ``skips_barrier``: returns which
-    items do not depend on other rows and may pass the barrier in the same slice. ``pace_ms``: least
-    time between two items of one group, during which they hold no slot. ``grouped=False``: items of
-    one group need not run one after the other in this stage.
+    function of the batch that runs in a child process. ``pace_ms``: least time between two items of
+    one group, during which they hold no slot. ``grouped=False``: items of one group need not run
+    one after the other in this stage.
     """
 
     name: str
     run: StageFunction | None = None
     cpu: CpuFunction | None = None
     barrier: bool = False
-    at_once: bool = False
-    skips_barrier: Callable[[Sequence[Item]], Sequence[bool]] | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     share: float = 1.0
     pace_ms: int = 0
@@ -152,10 +144,6 @@ class Stage:
             raise ValueError(f"stage {self.name!r} ignores groups, so that none can have a pace")
         if (self.run is None) == (self.cpu is None):
             raise ValueError(f"stage {self.name!r} needs either run or cpu")
-        if self.at_once and (self.barrier or self.cpu is not None):
-            raise ValueError(f"stage {self.name!r} cannot run at once with the one before it")
-        if self.skips_barrier is not None and (not self.barrier or self.cpu is not None):
-            raise ValueError(f"stage {self.name!r} has no barrier to skip")
 
 
 class Config(BaseModel):

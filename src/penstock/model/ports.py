@@ -190,12 +190,6 @@ class JobRows(Protocol):
     ) -> Mapping[str, int]:
         """The winner among the rows with each of these names (`NameRow`)."""
 
-    async def rows_alike(
-        self, job_id: UUID, column: int, most: int, share: float
-    ) -> Sequence[int] | None:
-        """Rows whose cell is empty or has the same letters and digits as another row's; None if
-        there are more than ``most`` or than that share of all, or if the query cannot decide."""
-
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """The checkpoints of rows of the job."""
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from orjson import loads
 
 from penstock.catalog.products.comparison import same_key
-from penstock.catalog.products.matching import Identifiers
+from penstock.catalog.products.matching import Identifiers, identifiers_of
 from penstock.catalog.profiles.profile import Profile
 from penstock.model.decide import decide
 from penstock.model.effects import CreateProducts, Effect, NameRow, NameRows, NewProduct
@@ -67,12 +67,13 @@ def prepare(job: Job, rows: RowRange) -> PreparedRows:
         cells = loads(line)
         noticed = rows.noticed.get(str(row_no))
         outcome = extract_row(Item(job, row_no, cells, noticed=noticed), plan, validator)
-        kind = _KINDS[type(outcome)]
+        kind, names = _KINDS[type(outcome)], None
         if isinstance(outcome, Advance):
-            names: Identifiers = outcome.pass_on
+            assert outcome.normalized is not None
+            names = identifiers_of(outcome.normalized["product"])
             if not _is_ready(row_no, cells, names, rows.waiting, column, profile):
                 kind = WAITS
-        made.add(row_no, kind, outcome)
+        made.add(row_no, kind, outcome, names)
     return made.joined()
 
 
@@ -99,7 +100,7 @@ class _Columns:
         self._identifiers: list[tuple[str | None, ...]] = []
         self._errors: dict[str, ItemError] = {}
 
-    def add(self, row_no: int, kind: str, outcome: Any) -> None:
+    def add(self, row_no: int, kind: str, outcome: Any, names: Identifiers | None) -> None:
         kept: Mapping[str, Any] = outcome.normalized
         rest = {name: one for name, one in kept.items() if name not in ("product", "lineage")}
         self._kinds.append(kind)
@@ -111,7 +112,8 @@ class _Columns:
             assert isinstance(effect, NameRow)
             self._names += [(row_no, key, effect.filled) for key in effect.keys]
         if kind == READY:
-            self._identifiers.append(tuple(outcome.pass_on))
+            assert names is not None
+            self._identifiers.append(tuple(names))
         elif kind == FAILED:
             self._errors[str(row_no)] = outcome.error
         elif kind == SKIPPED:

@@ -38,7 +38,6 @@ def extract(batch: Sequence[Item]) -> Sequence[Outcome]:
 
 
 def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
-    """One row; an `Advance` passes on its identifiers."""
     row = normalise(plan, item.input)
     verdict = validator.check(row, item.input)
     product = row.product
@@ -58,7 +57,7 @@ def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
     seen = _seen(names, row) if item.job.config.missing else []
     if verdict == "valid":
         kept[BRIEF] = names.brief()
-        return Advance(kept, result, names, effects=(_named(row, names, plan, seen),))
+        return Advance(kept, result, effects=(_named(row, names, plan, seen),))
     # Written even if empty, to replace the names of an earlier run.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])

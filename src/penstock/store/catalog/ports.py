@@ -8,8 +8,6 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from penstock.model.ports import MissingProducts, Tally, Winner
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.store.catalog import missing, profiles
@@ -96,21 +94,6 @@ class StoredJobRows:
         async with self._db.acquire() as conn:
             rows = await conn.fetch(statement, job_id, list(keys))
         return {row["key"]: row["row_no"] for row in rows}
-
-    async def rows_alike(
-        self, job_id: UUID, column: int, most: int, share: float
-    ) -> Sequence[int] | None:
-        try:
-            async with self._db.acquire() as conn:
-                total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
-                bound = min(most, int(total * share))
-                rows = await conn.fetch(_sql.rows_alike, job_id, column, bound + 1)
-        except asyncpg.QueryCanceledError:
-            # Only an optimisation, which would be too slow here.
-            return None
-        if len(rows) > bound or any(row["unsure"] for row in rows):
-            return None
-        return [row["row_no"] for row in rows]
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         async with self._db.acquire() as conn:

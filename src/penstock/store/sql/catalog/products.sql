@@ -137,19 +137,6 @@ SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
     ORDER BY filled DESC, row_no LIMIT 1
 ) AS r
 
--- name: rows_alike
--- Rows whose cell has the letters and digits of another row's, or none at all. Unsure: letters that
--- become others in a key (put together, or without case), and texts that are too long for one.
-SELECT row_no, unsure FROM (
-    SELECT row_no, key, unsure, count(*) OVER (PARTITION BY key) AS sharing FROM (
-        SELECT row_no, lower(regexp_replace(cell, '[^A-Za-z0-9]', '', 'g') COLLATE "C") AS key,
-               length(cell) > 200 OR octet_length(cell) > length(cell)
-                   AND (cell ~ '[ßİŉſǰẖẗẘẙẚẞﬀﬁﬂﬃﬄﬅﬆ]' OR cell IS NOT NFC NORMALIZED) AS unsure
-        FROM (SELECT row_no, input->>$2::integer AS cell FROM job_items WHERE job_id = $1) AS read
-    ) AS cells) AS counted
-WHERE sharing > 1 OR unsure OR coalesce(key, '') = ''
-ORDER BY row_no LIMIT $3
-
 -- name: row_documents
 -- What earlier stages made of some rows, but of those that failed.
 SELECT row_no, normalized FROM job_items
