@@ -186,6 +186,12 @@ class Settings(BaseSettings):
         60_000, ge=100, description="… for so long; then one call probes whether it is back."
     )
 
+    thumbnail_sizes: Texts = Field(
+        ("150", "400", "800"),
+        max_length=8,
+        description="Thumbnails of imported pictures: the boxes they fit into, in pixels.",
+    )
+
     # Ingest
     ingest_min_rows: int = Field(64, ge=1, description="First and smallest ingest batch.")
     ingest_max_rows: int = Field(5000, ge=1, description="Largest ingest batch, in rows.")
@@ -430,6 +436,17 @@ class Settings(BaseSettings):
                 raise ValueError(f"{one!r}: write `provider=5/s burst 20`")
             Rate.parse(rate)
         return value
+
+    @field_validator("thumbnail_sizes")
+    @classmethod
+    def _are_sizes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(one.isdecimal() and 16 <= int(one) <= 4000 for one in value):
+            raise ValueError("sizes are from 16 to 4000 pixels")
+        return value
+
+    @property
+    def thumbnail_boxes(self) -> tuple[int, ...]:
+        return tuple(sorted({int(one) for one in self.thumbnail_sizes}))
 
     @property
     def provider_limits(self) -> ProviderLimits:

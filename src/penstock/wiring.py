@@ -37,11 +37,20 @@ from penstock.guards.shared_limits import SharedGate
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
-from penstock.model.ports import Connections, JobRows, Products, Profiles, Receivers, Service
+from penstock.model.ports import (
+    Connections,
+    JobRows,
+    PictureIndex,
+    Products,
+    Profiles,
+    Receivers,
+    Service,
+)
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
 from penstock.providers.registry import PROVIDERS
 from penstock.settings import MEBIBYTE, Settings
+from penstock.store.catalog.pictures import StoredPictures
 from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles
 from penstock.store.database import Database
 from penstock.store.effects import WRITERS
@@ -187,6 +196,7 @@ def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
         JobRows: StoredJobRows(db),
         Profiles: StoredProfiles(db),
         Receivers: StoredReceivers(db, sealer),
+        PictureIndex: StoredPictures(db),
         Connections: StoredConnections(db, sealer),
     }
 

@@ -80,6 +80,9 @@ SELECT j.id, 1, j.org_id, f.id FROM jobs j
 CROSS JOIN LATERAL (SELECT id FROM files f WHERE f.org_id = j.org_id LIMIT 1) AS f;
 INSERT INTO blob_refs (blob_key, org_id, kind, owner)
 SELECT 'ref' || n, id, 'picture', 'p' || n FROM orgs, generate_series(1, 20) n;
+INSERT INTO pictures (org_id, url_hash, url, blob_key, sha256, size, job_id)
+SELECT 1 + n % 50, 'h' || n, 'u' || n, 'b' || n, 's' || n % 5000, 1, gen_random_uuid()
+FROM generate_series(1, 20000) n;
 INSERT INTO provider_states (org_id, provider, company, domain, tokens)
 SELECT id, 'shopify', '', 'shop' || n, 1 FROM orgs, generate_series(1, 200) n;
 INSERT INTO provider_calls (org_id, provider, company, domain, minute, calls, failed, throttled,

@@ -101,6 +101,8 @@ HOT = [
     ("webhooks.drop_old_deliveries", {"webhook_deliveries_age", "webhook_deliveries_pkey"}),
 ]
 HOT += [
+    ("pictures.known_pictures", {"pictures_pkey"}),
+    ("pictures.same_content", {"pictures_content"}),
     ("provider_states.lock_state", {"provider_states_pkey"}),
     ("provider_states.save_state", {"provider_states_pkey"}),
     ("provider_states.list_states", {"provider_calls_pkey"}),

@@ -32,7 +32,7 @@ TENANT_TABLES = {
         "workers",
         "intake",
     ),
-    *("provider_states", "provider_calls"),
+    *("provider_states", "provider_calls", "pictures"),
     *("blob_refs", "group_counters", "group_times", "job_files"),
     *(
         "jobs",

@@ -42,7 +42,7 @@ from penstock.api.live.tail import Tail
 from penstock.api.monitor import extraction_monitor, health, metrics, monitor, queues
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
-from penstock.api.providers import providers
+from penstock.api.providers import imports, providers
 from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
@@ -74,7 +74,7 @@ _RESOURCES = (
         profiles,
     ),
     *(export, events),
-    *(products, pictures),
+    *(products, pictures, imports),
     dead_letters,
     bulk,
     *(queues, monitor, extraction_monitor, providers),

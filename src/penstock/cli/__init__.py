@@ -9,7 +9,7 @@ import typer
 
 from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
-from penstock.cli.catalog import products, profiles, rates
+from penstock.cli.catalog import products, profiles, rates, shops
 from penstock.cli.files import extract, preview, read
 from penstock.cli.jobs import (
     bulk,
@@ -68,6 +68,7 @@ app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(profiles.app, name="profiles")
 app.add_typer(rates.app, name="rates")
+app.add_typer(shops.app, name="shops")
 app.add_typer(lanes.app, name="lanes")
 app.add_typer(providers.app, name="providers")
 app.add_typer(webhooks.app, name="webhooks")

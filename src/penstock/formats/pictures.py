@@ -29,9 +29,19 @@ _SCAN, _END, _STANDALONE = 0xDA, 0xD9, {0x01, *range(0xD0, 0xD9)}
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
+def shrink_file(path: str, boxes: Sequence[int]) -> tuple[int, int, list[bytes]]:
+    """Width and height of the picture in a file, and thumbnails as `shrink` makes them."""
+    with open(path, "rb") as file:
+        return shrunk(file.read(), boxes)
+
+
 def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
     """The picture as WebP, once for each box, rotated upright and without metadata; the first frame
     of an animation. A smaller picture is not enlarged."""
+    return shrunk(content, boxes)[2]
+
+
+def shrunk(content: bytes, boxes: Sequence[int]) -> tuple[int, int, list[bytes]]:
     # Imported here, so that the parent process does not load a decoder.
     from PIL import Image, ImageOps
 
@@ -43,10 +53,12 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
             with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
                 if image.width * image.height > MAX_PIXELS:
                     raise _unreadable(f"has more than {MAX_PIXELS:,} pixels")
+                size = image.size
                 image.draft("RGB", (2 * max(boxes), 2 * max(boxes)))
                 upright = ImageOps.exif_transpose(image)
                 plain = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
-                return [_fitting(plain, box) for box in boxes]
+                width, height = size if upright.size == image.size else size[::-1]
+                return width, height, _all_fitting(plain, boxes)
         except (BadInput, MemoryError):
             raise
         except Exception as error:
@@ -73,6 +85,10 @@ def count_scans(content: bytes) -> int:
             at += max(2, int.from_bytes(content[at : at + 2], "big"))
         scans += kind == _SCAN
     return scans
+
+
+def _all_fitting(image: Picture, boxes: Sequence[int]) -> list[bytes]:
+    return [_fitting(image, box) for box in boxes]
 
 
 def _fitting(image: Picture, box: int) -> bytes:

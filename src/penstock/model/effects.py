@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple, Protocol
 from uuid import UUID
@@ -185,6 +186,21 @@ class KeepBlob(Effect):
 
 @transferable
 @dataclass(frozen=True, slots=True)
+class StorePicture(Effect):
+    """The picture at a URL is kept in a blob, with thumbnails by the size of their box. Replaces
+    what is known of the URL; thumbnails are added."""
+
+    url: str
+    blob_key: str
+    sha256: str
+    size: int
+    width: int | None = None
+    height: int | None = None
+    thumbnails: Mapping[int, str] = field(default_factory=dict)
+
+
+@transferable
+@dataclass(frozen=True, slots=True)
 class CountInGroup(Effect):
     """Add to counters of a group of the job, such as pages per site. Each settle counts once."""
 
@@ -218,3 +234,12 @@ class FindMissing(Effect):
 
     source: str
     unpublish: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SaveCursor(Effect):
+    """An effect of a job as a whole: the connection was imported by this job. The next incremental
+    import begins at ``next_since``; None: where it did before."""
+
+    connection_id: UUID
+    next_since: datetime | None = None

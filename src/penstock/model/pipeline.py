@@ -202,6 +202,8 @@ class Pipeline:
     effects: ClassVar[tuple[EffectWriter | JobEffectWriter, ...]] = ()
     # The first stage is a pure function of the row: how it runs over whole ranges of rows.
     ranges: ClassVar[RangeWork | None] = None
+    # What a person calls the work of each stage, where jobs show a phase.
+    phases: ClassVar[Mapping[str, str]] = {}
     # Columns of grid and export, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 

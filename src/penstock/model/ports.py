@@ -29,7 +29,7 @@ from penstock.model.network.fetching import (
 from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
 from penstock.model.network.token_bucket import ThrottleStatus
 from penstock.model.network.webhooks import Receiver
-from penstock.model.products import FoundProducts, LinkCandidate
+from penstock.model.products import FoundProducts, KnownPicture, LinkCandidate
 from penstock.model.shops.provider import ShopConnection
 from penstock.model.ticket import Ticket
 
@@ -288,6 +288,16 @@ class Connections(Protocol):
         `Waiting` while its credentials cannot be opened."""
 
 
+class PictureIndex(Protocol):
+    """Pictures of the org's products that were downloaded."""
+
+    async def at_urls(self, org_id: int, urls: Sequence[str]) -> Mapping[str, KnownPicture]:
+        """Known pictures by URL."""
+
+    async def with_content(self, org_id: int, hashes: Sequence[str]) -> Mapping[str, KnownPicture]:
+        """Known pictures by the SHA-256 of their content."""
+
+
 class Context(Protocol):
     """What a stage can use. It has no access to the database, the lease or the broker."""
 
@@ -301,7 +311,7 @@ class Context(Protocol):
 
     def port(self, kind: type[P]) -> P:
         """Read access to something that only some pipelines need: `Products`, `JobRows`,
-        `Profiles`, `Receivers`, `Connections`."""
+        `Profiles`, `Receivers`, `Connections`, `PictureIndex`."""
 
     def time_is_up(self) -> bool:
         """Whether no further item should start: the slice's time is over, or it was cancelled."""

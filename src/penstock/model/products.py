@@ -44,3 +44,16 @@ class LinkCandidate:
     gtin: str | None
     maker: str | None
     title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPicture:
+    """A picture that was downloaded; ``thumbnails`` are blob keys by the size of their box."""
+
+    url: str
+    blob_key: str
+    sha256: str
+    size: int
+    width: int | None
+    height: int | None
+    thumbnails: Mapping[int, str]

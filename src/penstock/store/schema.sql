@@ -1283,3 +1283,28 @@ CREATE POLICY all_orgs ON provider_states TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON provider_calls TO penstock_admin USING (true);
 GRANT SELECT, UPDATE ON provider_states TO penstock_api, penstock_admin;
 GRANT SELECT ON provider_calls TO penstock_api, penstock_admin;
+
+-- Pictures of products that were downloaded, by URL. Blobs are referenced in blob_refs.
+CREATE TABLE pictures (
+    org_id     bigint NOT NULL REFERENCES orgs,
+    -- SHA-256 of the URL, which may be long.
+    url_hash   text NOT NULL,
+    url        text NOT NULL,
+    blob_key   text NOT NULL,
+    sha256     text NOT NULL,
+    size       bigint NOT NULL,
+    width      integer,
+    height     integer,
+    -- Blob keys by the size of the box that the thumbnail fits into.
+    thumbnails jsonb NOT NULL DEFAULT '{}',
+    job_id     uuid NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, url_hash)
+);
+
+CREATE INDEX pictures_content ON pictures (org_id, sha256);
+
+ALTER TABLE pictures ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON pictures TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON pictures TO penstock_admin USING (true);
+GRANT SELECT ON pictures TO penstock_api, penstock_admin;

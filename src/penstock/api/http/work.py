@@ -65,6 +65,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/dead-letters
         """,
         UPLOAD: """
+            POST /api/products/import
             POST /api/jobs · POST /api/extraction/jobs · POST /api/files
             POST /api/uploads · PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
         """,

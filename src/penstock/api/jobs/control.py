@@ -80,7 +80,7 @@ async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId)
     elif made.lane is not None:
         await api.runtime.broker.send(Ticket(made.lane))
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        shown = await load_job_shape(conn, job_id)
+        shown = await load_job_shape(api.runtime, conn, job_id)
         if made.operation_id is not None:
             operation = await store.get(conn, made.operation_id)
             items, left_out = operation["items"], operation["items_left_out"]
@@ -99,7 +99,7 @@ async def _change(
         priority,
     )  # fmt: skip
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        return answer(await load_job_shape(conn, job_id))
+        return answer(await load_job_shape(api.runtime, conn, job_id))
 
 
 @router.post(
@@ -120,4 +120,4 @@ async def kickoff_job(
         query.duration_ms,
     )  # fmt: skip
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        return answer({"slices": slices, "job": await load_job_shape(conn, job_id)})
+        return answer({"slices": slices, "job": await load_job_shape(api.runtime, conn, job_id)})

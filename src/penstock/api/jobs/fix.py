@@ -83,7 +83,7 @@ async def _answer(api: Api, who: Principal, job_id: UUID, made: bulk.Reprocessed
     if made.lane is not None:
         await api.runtime.broker.send(Ticket(made.lane))
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        shown = await load_job_shape(conn, job_id)
+        shown = await load_job_shape(api.runtime, conn, job_id)
     body: dict[str, Any] = {"reprocessed": made.items, "leftOut": made.left_out, "job": shown}
     if made.operation_id is not None:
         body["operationId"] = str(made.operation_id)

@@ -81,5 +81,5 @@ async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Quer
 async def show_job(api: ApiParts, who: Reader, job_id: JobId) -> Response:
     """One job, with its counters, progress and errors by code."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        shown = await load_job_shape(conn, job_id)
+        shown = await load_job_shape(api.runtime, conn, job_id)
     return answer(shown)

@@ -74,12 +74,29 @@ class JobShape(Shape):
     updated_at: datetime
 
 
+class PhaseShape(Shape):
+    phase: str
+    open: int = Field(description="Items that are in this phase.")
+
+
 class FullJob(JobShape):
     errors: dict[str, int] = Field(description="How many items each error code ended.")
     header: list[str] | None = Field(description="Columns of the file, once it was read.")
     columns: list[str] | None = Field(description="Columns of the results, once they are known.")
     mapping: list[dict[str, Any]] | None = Field(
         description="Each column of the file: target, confidence, samples."
+    )
+    created_by: str | None = Field(description="The same as `owner`.")
+    phase: str | None = Field(
+        description="Of an import: `queued`, `fetching`, `mapping`, `creating`,"
+        " `downloading_images`, `uploading_images`, `thumbnails`, `finalising`, `done`, `failed` or"
+        " `cancelled`. The earliest that has open items: products of one page are created while the"
+        " next one is fetched."
+    )
+    phases: list[PhaseShape] | None = Field(description="Open items of each phase of an import.")
+    provider: str | None = Field(description="Of an import: the kind of shop.")
+    total_products: int | None = Field(
+        description="Of an import: products that were asked for, or that the shop has listed."
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.api.http.answers import stored
+from penstock.api.jobs.phases import load_phase
 from penstock.app.job_control import get_job, state_of
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.model.errors import PenstockError
@@ -17,7 +18,7 @@ from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
 
 
-async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
+async def load_job_shape(runtime: Runtime, conn: Connection, job_id: UUID) -> dict[str, Any]:
     """One job in full."""
     row = await get_job(conn, job_id)
     learnt = from_json(row["context"]) or {}
@@ -26,6 +27,8 @@ async def load_job_shape(conn: Connection, job_id: UUID) -> dict[str, Any]:
         "header": from_json(row["header"]),
         "columns": learnt.get("columns"),
         "mapping": learnt.get("mapping"),
+        "createdBy": row["owner"],
+        **await load_phase(runtime, conn, row),
     }
 
 

@@ -6,11 +6,13 @@ A new effect is a class in `model/effects.py`, a module here and a line in `WRIT
 from __future__ import annotations
 
 from penstock.store.effects.blobs import BlobReferences
+from penstock.store.effects.cursors import Cursors
 from penstock.store.effects.deliveries import Deliveries
 from penstock.store.effects.events import Events
 from penstock.store.effects.group_counters import GroupCounters
 from penstock.store.effects.missing_products import MissingProducts
 from penstock.store.effects.new_products import NewProducts
+from penstock.store.effects.pictures import Pictures
 from penstock.store.effects.products import Products
 from penstock.store.effects.row_names import ManyRowNames, RowNames
 
@@ -19,9 +21,11 @@ WRITERS = (
     ManyRowNames(),
     NewProducts(),
     Products(),
+    Pictures(),
     BlobReferences(),
     GroupCounters(),
     Events(),
     Deliveries(),
     MissingProducts(),
+    Cursors(),
 )

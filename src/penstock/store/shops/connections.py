@@ -111,6 +111,13 @@ async def save_test(
     )  # fmt: skip
 
 
+async def save_sync(
+    conn: Connection, org_id: int, connection_id: UUID, job_id: UUID, next_since: datetime | None
+) -> None:
+    """An import of the connection is complete; a deleted connection stays as it is."""
+    await conn.execute(_sql.save_sync, connection_id, org_id, job_id, next_since)
+
+
 async def count_products(conn: Connection, org_id: int, source: str, most: int) -> int:
     return int(await conn.fetchval(_sql.count_products, org_id, source, most))
 

@@ -50,6 +50,12 @@ UPDATE connections SET tested_at = now(), error = $3::jsonb,
     details = CASE WHEN $2::jsonb IS NULL THEN details ELSE $2::jsonb END
 WHERE id = $1 AND deleted_at IS NULL RETURNING id
 
+-- name: save_sync
+-- An import is complete: when, by which job, and where the next incremental one begins.
+UPDATE connections SET synced_at = now(), last_job = $3, error = NULL,
+    next_since = greatest(next_since, $4::timestamptz)
+WHERE id = $1 AND org_id = $2 AND deleted_at IS NULL
+
 -- name: count_products
 -- How many products of the org come from a source, up to a limit.
 SELECT count(*) FROM (

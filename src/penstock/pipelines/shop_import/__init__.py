@@ -1,0 +1,1 @@
+"""Import products and their pictures from connected shops."""

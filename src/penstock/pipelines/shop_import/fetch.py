@@ -1,0 +1,136 @@
+"""The stage `fetch`: pages of the shop's list become products, and products by id are asked for.
+
+A page is an item of its own. Its outcome adds its products and the next page as items, so that a
+crash repeats at most one page, and a list that has to wait for a limit holds no slot.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from penstock.guards.shop_calls import ShopCall, shop_domain
+from penstock.model.effects import MAX_NAME_LENGTH, CountInGroup, Effect, NameRow
+from penstock.model.errors import ItemError, PermanentError
+from penstock.model.network.fetching import FetchPurpose
+from penstock.model.outcomes import Advance, Child, Done, Outcome, Retry
+from penstock.model.pipeline import Item, each
+from penstock.model.ports import Connections, Context
+from penstock.model.shops.products import ShopProduct
+from penstock.model.shops.provider import ListPage, Provider, ShopConnection
+from penstock.pipelines.shop_import.mapping import KIND
+from penstock.providers.registry import PROVIDERS
+
+_AT_ONCE = 8
+# The name of the item of the last page.
+LAST_PAGE = "page:last"
+PRODUCTS = "products"
+WAITING = "SHOP_PREPARES_LIST"
+
+
+def provider_of(connection: ShopConnection) -> Provider:
+    for provider in PROVIDERS:
+        if provider.key == connection.provider:
+            return provider
+    raise PermanentError(
+        "INVALID_CONFIG", f"This server has no provider {connection.provider!r} (any more)."
+    )
+
+
+def shop_call(connection: ShopConnection, ctx: Context) -> ShopCall:
+    domain = shop_domain(connection)
+    return ShopCall(
+        connection,
+        ctx.fetchers[FetchPurpose.PROVIDER],
+        lambda points: ctx.calls(connection.provider, domain, company="", cost=points),
+    )
+
+
+async def fetch(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """Items of one batch have the same config, so they are of one shop."""
+    job = batch[0].job
+    connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
+    provider = provider_of(connection)
+    work = partial(_fetch, provider=provider, call=shop_call(connection, ctx))
+    return await each(work, _AT_ONCE)(batch, ctx)
+
+
+async def _fetch(item: Item, ctx: Context, provider: Provider, call: ShopCall) -> Outcome:
+    told = item.input
+    if told["kind"] == "page":
+        return await _fetch_page(item, provider, call)
+    if "shop" in told:
+        product = await provider.complete(call, ShopProduct.from_json(told["shop"]))
+    else:
+        product = await provider.get(call, told["id"])
+    cells = {KIND: "product", "sourceId": product.id, "title": product.title}
+    seen = NameRow([_seen(product)])
+    return Advance({"shop": product.as_json()}, cells, effects=[seen])
+
+
+async def _fetch_page(item: Item, provider: Provider, call: ShopCall) -> Outcome:
+    told, number = item.input, int(item.input["page"])
+    ready_at = told.get("readyAt", 0)
+    left = ready_at - time.time() * 1000
+    if left > 0:
+        return _not_ready(round(left))
+    cursor = told.get("cursor")
+    page = await provider.list(call, cursor, _since(item, call.connection))
+    if page.wait_ms is not None and page.next_cursor == cursor:
+        return _not_ready(page.wait_ms)
+    spawn = [_child(product) for product in page.products]
+    if page.next_cursor is not None:
+        spawn.append(_next_page(number, page))
+    return Done(
+        {KIND: "page", "title": f"Page {number}: {len(page.products)} products"},
+        _checkpoint(page),
+        spawn=spawn,
+        effects=_effects(number, page),
+    )
+
+
+def _not_ready(wait_ms: int) -> Retry:
+    error = ItemError(WAITING, "The shop is preparing the list of its products")
+    return Retry(error, wait_ms, counted=False)
+
+
+def _since(item: Item, connection: ShopConnection) -> datetime | None:
+    since: datetime | str | None = item.job.config.since
+    if since == "last":
+        return connection.next_since
+    return since if isinstance(since, datetime) else None
+
+
+def _checkpoint(page: ListPage) -> dict[str, Any]:
+    since = page.next_since
+    return {"nextSince": None if since is None else since.isoformat()}
+
+
+def _child(product: ShopProduct) -> Child:
+    told = {"kind": "product", "shop": product.as_json()}
+    return Child(f"product:{product.id}", told, "map" if product.complete else "fetch")
+
+
+def _next_page(number: int, page: ListPage) -> Child:
+    told: dict[str, Any] = {"kind": "page", "page": number + 1, "cursor": page.next_cursor}
+    if page.wait_ms is not None:
+        told["readyAt"] = round(time.time() * 1000) + page.wait_ms
+    return Child(f"page:{number + 1}", told, "fetch")
+
+
+def _effects(number: int, page: ListPage) -> list[Effect]:
+    names = [_seen(one) for one in page.products]
+    if page.next_cursor is None:
+        names.append(LAST_PAGE)
+    counts = {"listed": len(page.products)}
+    if number == 1 and page.total is not None:
+        counts["total"] = page.total
+    return [NameRow(names), CountInGroup(PRODUCTS, counts)]
+
+
+def _seen(product: ShopProduct) -> str:
+    """The shop has this product: it is not missing."""
+    return f"seen:id:{product.id}"[:MAX_NAME_LENGTH]
