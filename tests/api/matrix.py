@@ -21,8 +21,10 @@ from tests.api.test_products import TOOLS, applied
 from tests.fixtures import Bench
 
 from penstock.api.http import access
+from penstock.model.ids import new_id
 from penstock.store.accounts import accounts
 from penstock.store.database import Database
+from penstock.store.shops import connections
 
 Level = Literal["open", "read", "write", "admin"]
 # In this order: what those who may do to a thing, nobody who may not comes after.
@@ -68,6 +70,8 @@ SPECIAL: dict[str, dict[str, int]] = {
     "DELETE /api/webhooks/{webhook_id}": _BY_MAKER_ONLY,
     "POST /api/webhooks/{webhook_id}/rotate": _BY_MAKER_ONLY,
     "POST /api/webhooks/{webhook_id}/test": _BY_MAKER_ONLY,
+    # The shop is connected to the owner's org.
+    "POST /api/products/import": dict.fromkeys(("stranger", "admin"), 404),
     # Signing in is for everyone, with the right password.
     "POST /api/session": dict.fromkeys(CALLERS, 401),
 }
@@ -96,6 +100,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/bulk": {"json": {"action": "pause", "filter": {"pipeline": "noop"}}},
     "POST /api/pending/retry": {"json": {"all": True}},
     "POST /api/products/import/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
+    "POST /api/products/import": {"json": {"connectionId": "{shop}", "all": True}},
     "POST /api/users": {"json": {"email": "new-{n}@acme"}},
     "PATCH /api/users/{user_id}": {"json": {"role": "viewer"}},
     "POST /api/users/me/password": {"json": {"current": "x", "new": "quite another one"}},
@@ -203,6 +208,7 @@ class World:
     db: Database
     clients: dict[str, httpx2.AsyncClient] = field(default_factory=dict)
     made: int = 0
+    shop: str = ""
 
     async def open(self, caller: Caller) -> World:
         self.clients = {
@@ -219,14 +225,29 @@ class World:
                 " (SELECT id FROM users WHERE email = 'gone@acme')"
             )
         self.clients["none"] = client_of(self.app, None)
+        self.shop = await self._connected_shop()
         return self
+
+    async def _connected_shop(self) -> str:
+        who, connection_id = self.bench.who, new_id()
+        async with self.db.transaction() as conn:
+            await connections.add_connection(
+                conn,
+                connections.NewConnection(
+                    connection_id, who.org_id, who.user_id, "roastify", "Coffee",
+                    "https://api.roastify.app", b"sealed",
+                ),
+            )  # fmt: skip
+        return str(connection_id)
 
     async def ask(self, route: Route, by: str, path: str) -> httpx2.Response:
         self.made += 1
         sent = dict(SENT.get(route.name, {}))
         if "json" in sent:
             sent["json"] = {
-                name: value.replace("{n}", str(self.made)) if isinstance(value, str) else value
+                name: value.replace("{n}", str(self.made)).replace("{shop}", self.shop)
+                if isinstance(value, str)
+                else value
                 for name, value in sent["json"].items()
             }
         return await self.clients[by].request(route.method, path, **sent)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -47,6 +48,9 @@ class Sample:
 
 SAMPLES = {
     "extraction": Sample({"mapping": {"Bemerkung": "tags"}}, 60, EXAMPLE),
+    "shop_import": Sample(
+        {"connectionId": str(uuid4()), "productIds": [str(one) for one in range(150)]}, 150
+    ),
     "noop": Sample({"items": 150, "stages": 3, "payloadBytes": 20, "groups": 4}, 150),
 }
 

@@ -35,7 +35,8 @@ from penstock.model.ports import (
     Tally,
     Winner,
 )
-from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
+from penstock.model.products import FoundProducts, KnownPicture, KnownProduct, LinkCandidate
+from penstock.model.shops.provider import ShopConnection
 
 LIMITS = {
     "rows": 1_000_000,
@@ -107,6 +108,18 @@ class TrialCatalog:
                 best = min(rows, key=lambda row: (-rows[row], row))
                 found[key] = by.get(winner, best)
         return found
+
+    async def open(self, org_id: int, connection_id: UUID) -> ShopConnection:
+        """A shop at an address that may not be called."""
+        return ShopConnection(
+            connection_id, org_id, "roastify", "http://127.0.0.1:9", {"apiKey": "none"}
+        )
+
+    async def at_urls(self, org_id: int, urls: Sequence[str]) -> Mapping[str, KnownPicture]:
+        return {}
+
+    async def with_content(self, org_id: int, hashes: Sequence[str]) -> Mapping[str, KnownPicture]:
+        return {}
 
     async def tally(self, job_id: UUID) -> Tally:
         return Tally(self.states, {})

@@ -45,8 +45,10 @@ async def find_candidates(
     return Candidates(source, found.products, found.catalog_key, links)
 
 
-def outcome_of(row: RowMatch, intent: str, shown: Shown, *, published: bool = True) -> Outcome:
-    """Write what the intent allows. The row's document must be known."""
+def written_outcome(
+    row: RowMatch, intent: str, source: str, shown: Shown, *, published: bool = True
+) -> Outcome:
+    """The outcome of a row that was compared: written to the catalog, as the intent allows."""
     checkpoint = row.checkpoint()
     if intent == "check":
         return Done(shown, checkpoint)
@@ -67,12 +69,16 @@ def outcome_of(row: RowMatch, intent: str, shown: Shown, *, published: bool = Tr
         case "unnamed":
             return Fail(ItemError("REQUIRED_MISSING", UNNAMED, "sourceId"), shown, checkpoint)
         case "write":
-            return Done(shown, checkpoint, effects=[upsert(row, intent, published=published)])
+            return Done(shown, checkpoint, effects=[_upsert(row, intent, source, published)])
 
 
-def upsert(row: RowMatch, intent: str, *, published: bool = True) -> UpsertProduct:
+def _upsert(row: RowMatch, intent: str, source: str, published: bool) -> UpsertProduct:
     existing, document = row.existing, row.document
-    assert document is not None
+    if document is None:
+        # As the stored checkpoint has it.
+        names = row.names
+        assert names.id is not None
+        return UpsertProduct(source, names.id, None, sku=names.sku, gtin=names.gtin)
     data: Mapping[str, Any] = document["product"]
     if existing is not None:
         data = written_over(existing, data, intent)

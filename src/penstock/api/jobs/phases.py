@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import PenstockError
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import jobs
+from penstock.store.jobs import phases as store
+from penstock.store.jobs.phases import JobPhases
 
 QUEUED, FINALISING = "queued", "finalising"
+_NOTHING = {"phase": None, "phases": None, "provider": None, "totalProducts": None}
 
 
-async def load_phase(runtime: Runtime, conn: Connection, row: Any) -> dict[str, Any]:
+async def load_phase(
+    runtime: Runtime, conn: Connection, pipeline: str, job_id: UUID
+) -> dict[str, Any]:
     """The phase, the open items of each phase, and the fields of an import."""
-    nothing = {"phase": None, "phases": None, "provider": None, "totalProducts": None}
     try:
-        phases = runtime.pipeline(row["pipeline"]).phases
+        names = runtime.pipeline(pipeline).phases
     except PenstockError:
-        return nothing
-    if not phases:
-        return nothing
-    open_items = await jobs.open_by_stage(conn, row["id"])
-    config = from_json(row["config"])
+        return _NOTHING
+    found = await store.load(conn, job_id) if names else None
+    if found is None:
+        return _NOTHING
+    config = from_json(found.config)
     return {
-        "phase": phase_of(row["state"], row["total"], phases, open_items),
+        "phase": phase_of(found.state, names, found.open),
         "phases": [
-            {"phase": phase, "open": open_items.get(stage, 0)} for stage, phase in phases.items()
+            {"phase": phase, "open": found.open.get(stage, 0)} for stage, phase in names.items()
         ],
         "provider": config.get("provider") or None,
-        "totalProducts": await _total_products(conn, row["id"], config),
+        "totalProducts": _total_products(found, config),
     }
 
 
-def phase_of(
-    state: str, total: int, phases: Mapping[str, str], open_items: Mapping[str, int]
-) -> str:
+def phase_of(state: str, names: Mapping[str, str], open_items: Mapping[str, int]) -> str:
     """The earliest phase that has open items; items of several phases are worked on at once."""
     if state in ("done", "failed", "cancelled"):
         return state
     if state == "queued":
         return QUEUED
-    return next((phase for stage, phase in phases.items() if open_items.get(stage)), FINALISING)
+    return next((phase for stage, phase in names.items() if open_items.get(stage)), FINALISING)
 
 
-async def _total_products(conn: Connection, job_id: UUID, config: Mapping[str, Any]) -> int | None:
-    ids: Sequence[str] | None = config.get("productIds")
+def _total_products(found: JobPhases, config: Mapping[str, Any]) -> int | None:
+    ids = config.get("productIds")
     if ids is not None:
         return len(set(ids))
-    counted = await jobs.group_totals(conn, job_id, "products")
-    if not counted:
+    if not found.counted:
         return None
-    return max(counted.get("total", 0), counted.get("listed", 0))
+    return max(found.counted.get("total", 0), found.counted.get("listed", 0))

@@ -22,13 +22,14 @@ async def load_job_shape(runtime: Runtime, conn: Connection, job_id: UUID) -> di
     """One job in full."""
     row = await get_job(conn, job_id)
     learnt = from_json(row["context"]) or {}
-    return job_shape(row) | {
+    shape = job_shape(row)
+    return shape | {
         "errors": stored(row["errors"]) or {},
         "header": from_json(row["header"]),
         "columns": learnt.get("columns"),
         "mapping": learnt.get("mapping"),
-        "createdBy": row["owner"],
-        **await load_phase(runtime, conn, row),
+        "createdBy": shape["owner"],
+        **await load_phase(runtime, conn, shape["pipeline"], job_id),
     }
 
 

@@ -8,9 +8,8 @@ from uuid import UUID
 
 from penstock.catalog.products.grid import MATCH, flatten
 from penstock.catalog.products.matching import Candidates, Identifiers, identifiers_of
-from penstock.model.effects import UpsertProduct
 from penstock.model.errors import ItemError
-from penstock.model.outcomes import AddedCells, Done, Fail, Outcome, Shown, Skip
+from penstock.model.outcomes import AddedCells, Fail, Outcome, Shown, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, JobRows, Products, Winner
 from penstock.pipelines.extraction.matcher import (
@@ -27,13 +26,10 @@ from penstock.pipelines.extraction.matcher import (
     find_known,
     group_keys,
     group_rows,
-    next_step,
-    written_over,
 )
 from penstock.pipelines.extraction.plan import plan_of, source_of
 from penstock.pipelines.extraction.rows import GROUP
-
-UNNAMED = "The product has no identifier: it needs an id, a SKU, a GTIN or an MPN"
+from penstock.pipelines.product_writes import find_candidates, written_outcome
 
 
 class FileRows(Protocol):
@@ -134,21 +130,13 @@ async def compare_with_catalog(
     job: Job, names: Mapping[int, Identifiers], documents: NeededDocuments, catalog: Products
 ) -> dict[int, RowMatch]:
     """Compare rows with the catalog as it is now. Only rows that are not new need documents."""
-    found = find_known(names, await _find_candidates(job, list(names.values()), catalog))
+    found = find_known(names, await _candidates(job, names, catalog))
     await documents.need([row for row in names if not found[row].is_new])
     return compare_rows(names, found, documents.read, match_settings(job))
 
 
-async def _find_candidates(job: Job, names: Sequence[Identifiers], catalog: Products) -> Candidates:
-    """Two queries for a batch: products that rows can match, and products they can be linked to."""
-    source = source_of(job)
-    ids = [one.id for one in names if one.id is not None]
-    skus = [one.sku for one in names if one.sku is not None]
-    gtins = [one.gtin for one in names if one.gtin is not None]
-    makers = [one.maker for one in names if one.maker is not None]
-    found = await catalog.find(job.org_id, source, ids, skus, gtins)
-    links = await catalog.link_candidates(job.org_id, source, gtins, makers)
-    return Candidates(source, found.products, found.catalog_key, links)
+async def _candidates(job: Job, names: Mapping[int, Identifiers], catalog: Products) -> Candidates:
+    return await find_candidates(job.org_id, source_of(job), list(names.values()), catalog)
 
 
 async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
@@ -227,46 +215,4 @@ def _part(verdict: Part, result: Mapping[str, Any]) -> Outcome:
 
 def outcome_of(job: Job, row: RowMatch, result: Shown) -> Outcome:
     """What becomes of a row that was compared with the catalog: written, as the intent allows."""
-    checkpoint = row.checkpoint()
-    if job.config.intent == "check":
-        return Done(result, checkpoint)
-    match next_step(row, job.config.intent):
-        case "not_in_catalog":
-            why = "The catalog does not have this product"
-            return Skip(why, result, "NOT_IN_CATALOG", checkpoint)
-        case "exists_already":
-            why = "The catalog has this product already"
-            return Skip(why, result, "EXISTS_ALREADY", checkpoint)
-        case "unchanged":
-            return Done(result, checkpoint)
-        case "held":
-            held = row.held
-            assert held is not None
-            details = {**held.details}
-            return Skip(held.message, result, held.code, checkpoint, held.column, details)
-        case "unnamed":
-            return Fail(ItemError("REQUIRED_MISSING", UNNAMED, "sourceId"), result, checkpoint)
-        case "write":
-            return Done(result, checkpoint, effects=[_upsert(job, source_of(job), row)])
-
-
-def _upsert(job: Job, source: str, row: RowMatch) -> UpsertProduct:
-    existing, document = row.existing, row.document
-    if document is None:
-        names = row.names
-        assert names.id is not None
-        return UpsertProduct(source, names.id, None, sku=names.sku, gtin=names.gtin)
-    data: Mapping[str, Any] = document["product"]
-    if existing is not None:
-        data = written_over(existing, data, job.config.intent)
-    names = identifiers_of(data)
-    return UpsertProduct(
-        source=existing.source if existing else data["source"],
-        source_id=existing.source_id if existing else data["sourceId"],
-        data=data,
-        lineage=document["lineage"],
-        sku=names.sku,
-        gtin=names.gtin,
-        seen_version=existing.version if existing else None,
-        whole=job.config.intent == "replace",
-    )
+    return written_outcome(row, job.config.intent, source_of(job), result)

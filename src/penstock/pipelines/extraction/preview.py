@@ -18,7 +18,6 @@ from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, InputFile, Products, Profiles, Winner
 from penstock.pipelines.extraction.match import (
-    UNNAMED,
     Documents,
     MatchResult,
     has_groups,
@@ -46,6 +45,7 @@ from penstock.pipelines.extraction.plan import (
     today,
 )
 from penstock.pipelines.extraction.rows import extract
+from penstock.pipelines.product_writes import UNNAMED
 
 SHOWN_ROWS = 200
 SAMPLED_ROWS = 5000

@@ -15,7 +15,7 @@ from penstock.model.ports import Connections, Context, PictureIndex, Products, P
 from penstock.model.shops.products import ShopProduct
 from penstock.pipelines.extraction.matcher import MatchSettings, RowMatch
 from penstock.pipelines.extraction.plan import today
-from penstock.pipelines.product_writes import compare_documents, outcome_of
+from penstock.pipelines.product_writes import compare_documents, written_outcome
 from penstock.pipelines.shop_import.images import boxes_of
 from penstock.pipelines.shop_import.mapping import KIND, RateTable, map_product
 
@@ -24,6 +24,8 @@ _PUBLISHED = "published"
 
 
 async def map_products(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    if not batch:
+        return ()
     job = batch[0].job
     connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
     base = job.config.base_currency
@@ -75,7 +77,7 @@ async def _created(items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
         published = bool(documents[item.row_no].get(_PUBLISHED, True))
         row = _with_publication(found[item.row_no], published)
         shown = AddedCells({KIND: "product", **row.cells().cells})
-        outcome = outcome_of(row, config.intent, shown, published=published)
+        outcome = written_outcome(row, config.intent, settings.source, shown, published=published)
         if isinstance(outcome, Done) and config.intent != "check":
             outcome = replace(outcome, spawn=spawned.get(item.row_no, ()))
         outcomes[id(item)] = outcome

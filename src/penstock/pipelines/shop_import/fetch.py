@@ -51,6 +51,8 @@ def shop_call(connection: ShopConnection, ctx: Context) -> ShopCall:
 
 async def fetch(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     """Items of one batch have the same config, so they are of one shop."""
+    if not batch:
+        return ()
     job = batch[0].job
     connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
     provider = provider_of(connection)

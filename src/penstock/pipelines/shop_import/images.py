@@ -53,6 +53,8 @@ def boxes_of(config: Any) -> tuple[int, ...]:
 
 async def download(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     """Pictures that another job has downloaded meanwhile are not asked for again."""
+    if not batch:
+        return ()
     org_id = batch[0].job.org_id
     known = await ctx.port(PictureIndex).at_urls(org_id, [item.input["url"] for item in batch])
     return await each(partial(_download, known=known), _DOWNLOADS_AT_ONCE)(batch, ctx)
@@ -108,6 +110,8 @@ async def _pieces(answer: StreamedResponse) -> AsyncIterator[bytes]:
 
 async def upload(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     """Record where the pictures are. Content that is known brings its thumbnails along."""
+    if not batch:
+        return ()
     org_id = batch[0].job.org_id
     hashes = [_checkpoint(item)["sha256"] for item in batch]
     known = await ctx.port(PictureIndex).with_content(org_id, hashes)

@@ -364,15 +364,3 @@ async def attempts_and_lane(conn: Connection, job_id: UUID) -> tuple[int, str]:
     row = await conn.fetchrow(_control.lock_job, job_id)
     assert row is not None
     return row["attempts"], row["lane"]
-
-
-async def open_by_stage(conn: Connection, job_id: UUID) -> dict[str, int]:
-    """How many items of a job are in each of its stages and not ended."""
-    rows = await conn.fetch(_sql.open_by_stage, job_id)
-    return {row["name"]: row["open"] for row in rows}
-
-
-async def group_totals(conn: Connection, job_id: UUID, group: str) -> dict[str, int]:
-    """Counters (`CountInGroup`) of one group of a job."""
-    rows = await conn.fetch(_sql.group_totals, job_id, group)
-    return {row["counter"]: row["value"] for row in rows}

@@ -57,14 +57,6 @@ FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 LEFT JOIN users u ON u.id = j.user_id
 WHERE j.id = $1
 
--- name: open_by_stage
--- Items of a job that have not ended, by stage.
-SELECT name, open FROM job_stages WHERE job_id = $1 AND kind = 'items' ORDER BY position
-
--- name: group_totals
--- Counters of one group of a job.
-SELECT counter, value FROM group_counters WHERE job_id = $1 AND group_key = $2
-
 -- name: table_of_job
 -- Of a job what its items are shown by.
 SELECT pipeline, config, header, total FROM jobs WHERE id = $1

@@ -1,0 +1,81 @@
+"""An import from the sandbox: a connection of the org, and the job."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from tests.fixtures import Bench
+
+from penstock.model.ids import new_id
+from penstock.providers.registry import PROVIDERS
+from penstock.providers.sandbox.server import CREDENTIALS, Sandbox
+from penstock.store.shops import connections
+
+
+@asynccontextmanager
+async def sandbox(products: int = 5, faults: float = 0.0) -> AsyncIterator[Sandbox]:
+    made = Sandbox(products, fault_share=faults)
+    await made.start()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+@dataclass
+class Shopper:
+    """Connects shops of the sandbox and imports them."""
+
+    bench: Bench
+    shops: Sandbox
+
+    async def connect(self, provider: str, name: str = "demo") -> UUID:
+        shop, bench = self.shops.shop(provider, name), self.bench
+        known = next(one for one in PROVIDERS if one.key == provider)
+        connection_id = new_id()
+        sealed = connections.seal_credentials(
+            bench.runtime.sealer, connection_id, CREDENTIALS[provider](shop)
+        )
+        async with bench.runtime.db.transaction() as conn:
+            await connections.add_connection(
+                conn,
+                connections.NewConnection(
+                    connection_id, bench.who.org_id, bench.who.user_id, provider, name,
+                    known.normalize_address(shop.base), sealed,
+                ),
+            )  # fmt: skip
+        return connection_id
+
+    async def submit(self, connection_id: UUID, provider: str = "", **config: Any) -> UUID:
+        asked = {"connectionId": str(connection_id), "provider": provider, **config}
+        if not {"all", "productIds", "since"} & set(asked):
+            asked["all"] = True
+        return await self.bench.submit("shop_import", asked)
+
+    async def work(self, *job_ids: UUID, seconds: float = 60) -> None:
+        """Work until the jobs have ended. Waits for due times, such as those of a limit."""
+        async with asyncio.timeout(seconds), self.bench.worker() as worker:
+            while True:
+                if not await worker.run_once():
+                    states = [(await self.bench.job(one))["state"] for one in job_ids]
+                    if all(one in ("done", "failed", "cancelled") for one in states):
+                        return
+                    await asyncio.sleep(0.05)
+
+    async def run(self, connection_id: UUID, provider: str = "", **config: Any) -> UUID:
+        job_id = await self.submit(connection_id, provider, **config)
+        await self.work(job_id)
+        return job_id
+
+    async def products(self) -> list[Any]:
+        async with self.bench.runtime.db.acquire() as conn:
+            return await conn.fetch("SELECT * FROM products ORDER BY source, source_id")
+
+    async def pictures(self) -> list[Any]:
+        async with self.bench.runtime.db.acquire() as conn:
+            return await conn.fetch("SELECT * FROM pictures ORDER BY url")
