@@ -14,14 +14,12 @@ _CLIENTS = 8
 _OPEN = "SELECT 1 FROM jobs WHERE state IN ('queued', 'running') AND NOT paused LIMIT 1"
 
 
-async def submit_all(bench: Bench, count: int, *, wake: bool) -> None:
+async def submit_all(bench: Bench, count: int) -> None:
     numbers = iter(range(count))
 
     async def client() -> None:
         for _ in numbers:
             await bench.submit("payload", {"items": 1})
-            if wake:
-                await bench.runtime.broker.send(Ticket("any"))
 
     await asyncio.gather(*(client() for _ in range(_CLIENTS)))
 
@@ -35,14 +33,14 @@ async def until_idle(bench: Bench) -> None:
 async def live(bench: Bench, count: int) -> float:
     """Jobs per second from the first submit to the last one done, beside two workers."""
     async with bench.workers(2), timed() as clock:
-        await submit_all(bench, count, wake=True)
+        await submit_all(bench, count)
         await until_idle(bench)
     return count / clock.seconds
 
 
 async def backlog(bench: Bench, count: int, processes: int) -> float:
     """Jobs per second, all of them there before the workers may begin."""
-    await submit_all(bench, count, wake=False)
+    await submit_all(bench, count)
     await bench.execute("UPDATE jobs SET paused = true WHERE state = 'queued'")
     async with bench.workers(processes):
         await bench.lab.checkpoint()

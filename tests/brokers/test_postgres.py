@@ -45,6 +45,20 @@ async def test_a_single_wake_up_is_told_at_once(owner_dsn: str) -> None:
     await broker.close()
 
 
+async def test_a_commit_wakes_workers_itself_as_often_as_tickets_do(owner_dsn: str) -> None:
+    broker = teller(owner_dsn)
+    channel = broker.notify_channel()
+    assert channel is not None
+    # Tickets that follow at once are sent together, by the broker.
+    assert broker.notify_channel() is None
+    async with heard_by_others(owner_dsn) as told:
+        conn = await asyncpg.connect(owner_dsn)
+        await conn.execute("SELECT pg_notify($1, 'standard')", channel)
+        await conn.close()
+        assert await next_lane(told) == "standard"
+    await broker.close()
+
+
 async def test_a_burst_is_told_together_and_its_end_is_not_lost(owner_dsn: str) -> None:
     broker = teller(owner_dsn)
     async with heard_by_others(owner_dsn) as told:

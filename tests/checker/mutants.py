@@ -192,12 +192,12 @@ def cancel_leaves_stages_open(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 def claims_are_not_alone(patch: pytest.MonkeyPatch, db: Database) -> None:
     """Without the lock that puts claims in a row, and taking what is taken already."""
-    replace_whole(patch, "claims", "lock_claims_briefly", "SELECT $1::text")
+    replace_whole(patch, "claims", "begin_claim", "SELECT 1")
     rewrite(patch, "claims", "open_slices", "AND CASE WHEN i.status = 'PENDING' THEN true END", "")
 
 
 def claims_ignore_pauses(patch: pytest.MonkeyPatch, db: Database) -> None:
-    for name in ("choose_org", "choose_stage", "choose_neighbours"):
+    for name in ("choose_work", "pick_items"):
         statement = load("claims")._statements[name].replace("NOT j.paused", "true")
         replace_whole(patch, "claims", name, statement.replace("NOT paused", "true"))
 
@@ -218,7 +218,7 @@ def suspects_keep_company(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def claims_do_not_tell_of_a_start(patch: pytest.MonkeyPatch, db: Database) -> None:
-    rewrite(patch, "claims", "take_from_jobs", "FROM changed c WHERE c.starts",
+    rewrite(patch, "claims", "take_items", "FROM changed c WHERE c.starts",
             "FROM changed c WHERE c.starts AND false")  # fmt: skip
 
 

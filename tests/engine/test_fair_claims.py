@@ -31,7 +31,7 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
     neighbour fits into the claim than was asked for."""
     growing = await tried.send({"rows": 40, "inline": False, "batch": 10})
     neighbour = await tried.send({"rows": 60})
-    choose_neighbours = claims.choose_neighbours
+    choose_work = claims.choose_work
     async with tried.by_hand() as worker:
         first = await claim(worker)
         ingest = Ingest(tried.runtime, first, StopSign(), worker.id)
@@ -43,16 +43,16 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
         async with tried.runtime.db.acquire() as conn:
             await conn.execute("UPDATE jobs SET served_at = 'epoch' WHERE id = $1", growing)
 
-        async def late(*args: Any) -> Any:
-            found = await choose_neighbours(*args)
+        async def late(*args: Any, **more: Any) -> Any:
+            found = await choose_work(*args, **more)
             async for batch in batches:
                 await ingest._store(batch)
             return found
 
-        monkeypatch.setattr(claims, "choose_neighbours", late)
+        monkeypatch.setattr(claims, "choose_work", late)
         shared = await claim(worker)
         assert len(shared.leases) == 2
-        monkeypatch.setattr(claims, "choose_neighbours", choose_neighbours)
+        monkeypatch.setattr(claims, "choose_work", choose_work)
         await tried.run(worker, shared)
         await ingest._end({}, None)
     for job in await tried.finish(growing, neighbour):
@@ -142,10 +142,11 @@ async def test_the_choice_between_orgs_is_the_models(
                 )
                 held: dict[str, float] = {row["name"]: row["held"] for row in rows}
                 starts: dict[str, float] = {row["name"]: row["start"] for row in rows}
-                turn = await claims.choose_org(
-                    conn, worker.id, Served(), org_cap=99, own_cap=99, not_these=[]
+                chosen = await claims.choose_work(
+                    conn, worker.id, Served(), ["scripted"], org_cap=99, own_cap=99
                 )
-                assert turn is not None
+                assert chosen is not None
+                turn, _ = chosen
                 served = await conn.fetchval("SELECT name FROM orgs WHERE id = $1", turn.org_id)
             scores = {
                 name: score(

@@ -17,12 +17,10 @@ pytestmark = pytest.mark.slow
 
 # Statement, and the indexes its plan must use.
 HOT = [
-    ("claims.choose_org", {"jobs_ready"}),
-    ("claims.choose_stage", {"job_stages_pkey"}),
-    ("claims.choose_neighbours", {"job_stages_pkey"}),
-    ("claims.pick_items", {"items_due", "items_fresh"}),
+    ("claims.choose_work", {"jobs_ready", "job_stages_pkey"}),
+    ("claims.pick_items", {"job_stages_pkey", "items_due", "items_fresh"}),
     ("claims.pick_groups", {"items_grouped"}),
-    ("claims.open_slices", {"job_items_pkey"}),
+    ("claims.open_slices", {"job_items_pkey", "jobs_pkey"}),
     ("claims.load_items", {"job_items_pkey"}),
     ("claims.load_jobs", {"jobs_pkey"}),
     ("claims.rest_stage", {"items_due", "job_stages_pkey"}),
@@ -143,8 +141,7 @@ HOT += [
     ("orphans.unnamed_blobs", {"files_blob"}),
     ("jobs.find_key", {"idempotency_keys_pkey"}),
     ("claims.choose_stage_of_job", {"jobs_pkey", "job_stages_pkey"}),
-    ("claims.take_from_stages", {"jobs_pkey", "job_stages_pkey"}),
-    ("claims.take_from_jobs", {"jobs_pkey", "job_stages_pkey", "events_seq"}),
+    ("claims.take_items", {"jobs_pkey", "job_stages_pkey", "events_seq", "job_items_pkey"}),
     ("claims.refresh_ready", {"jobs_pkey", "job_stages_pkey"}),
     ("claims.next_ready", {"Scan using jobs_"}),
     ("claims.extend_slices", {"slices_pkey"}),

@@ -9,6 +9,7 @@ from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, Receipt, submit
 from penstock.engine.submit_queue import Channel, Submit, SubmitQueue
+from penstock.model.ticket import Ticket
 from penstock.store.accounts.audit_log import AuditEntry, Caller, audit_all
 from penstock.store.database import Connection, Database, Transaction
 
@@ -23,8 +24,7 @@ class Submissions:
         self._queue = SubmitQueue(runtime)
 
     async def submit(self, caller: Caller, order: Order, upload: Upload | None) -> Receipt:
-        """The caller wakes `Receipt.lane`, unless the job was submitted before
-        (`Receipt.replayed`)."""
+        """Answers after the commit, and wakes workers."""
         scope = caller.who.scope
 
         def transaction() -> AbstractAsyncContextManager[Connection]:
@@ -33,7 +33,10 @@ class Submissions:
         if upload is None:
             channel = Channel(scope, transaction, _audit)
             return await self._queue.submit(channel, caller.who, order)
-        return await _submit_upload(self._runtime, transaction, caller, order, upload)
+        receipt = await _submit_upload(self._runtime, transaction, caller, order, upload)
+        if not receipt.replayed:
+            await self._runtime.broker.send(Ticket(receipt.lane))
+        return receipt
 
 
 async def _submit_upload(

@@ -63,6 +63,13 @@ class PostgresBroker:
         elif self._telling is None:
             self._telling = asyncio.create_task(self._tell_later(self._quiet_until - now))
 
+    def notify_channel(self) -> str | None:
+        now = time.monotonic()
+        if now < self._quiet_until:
+            return None
+        self._quiet_until = now + _TOGETHER_S
+        return self._channel
+
     async def _tell_later(self, delay: float) -> None:
         await asyncio.sleep(delay)
         self._telling = None

@@ -28,8 +28,6 @@ _LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
 _MAX_NEIGHBOURS = 400
 _MAX_GROUPS = 32
-# Settles hold a job's lock for less than this; a longer lock is not held by the engine.
-_WAIT_FOR_JOB_MS = 1000
 _CHECK_AGAIN_S = 1.0
 # Expected duration of an ingest or finish that has not been measured yet, and of a range of rows.
 _WHOLE_JOB_MS = 1000.0
@@ -117,22 +115,21 @@ async def claim(
     await locked.look_again(db)
     for _ in range(_MAX_TRIES):
         try:
-            async with db.transaction() as conn:
-                await claims.lock_claims_briefly(conn, _WAIT_FOR_JOB_MS)
+            async with claims.claim_transaction(db) as conn:
                 chosen = await _choose(conn, worker, served, limits, empty_handed, locked.ids)
                 if chosen is None:
                     return None
                 turn, work = chosen
-                leases, lease = await _take(
+                taken = await _take(
                     conn, worker, served, limits, figures or Figures(), turn, work, locked.ids
                 )
         except _LockTimedOut as vain:
             await locked.found(db, vain.job_ids)
             continue
-        if leases:
+        if taken.leases:
             member = limits.brief.get((work.pipeline, work.stage))
-            jobs, items, rows = await _load(db, work, leases, member)
-            return Claim(turn, work, leases, lease, jobs, items, began, rows)
+            jobs, items, rows = taken.loaded or await _load(db, work, taken.leases, member)
+            return Claim(turn, work, taken.leases, taken.lease_ms, jobs, items, began, rows)
         rests[turn.org_id] += 1
         if rests[turn.org_id] == _MAX_RESTS:
             # Other orgs must not wait until all idle stages of this one have been checked.
@@ -140,9 +137,10 @@ async def claim(
     return None
 
 
-async def _load(
-    db: Database, work: Work, leases: Sequence[Lease], member: str | None
-) -> tuple[Sequence[ClaimedJob], Sequence[ClaimedItem], LeasedRange | None]:
+_Loaded = tuple[Sequence[ClaimedJob], Sequence[ClaimedItem], LeasedRange | None]
+
+
+async def _load(db: Database, work: Work, leases: Sequence[Lease], member: str | None) -> _Loaded:
     """Read the jobs and rows of a claim, outside the claim lock, so that a stopped reader does not
     delay other claims. The claim is committed already, so a lost connection is retried."""
     for tries_left in range(_LOAD_TRIES - 1, -1, -1):
@@ -163,12 +161,20 @@ async def _load(
     raise AssertionError("unreachable")
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """Leases, if any, and their duration; the jobs and items of a small claim."""
+
+    leases: Sequence[Lease]
+    lease_ms: int
+    loaded: _Loaded | None = None
+
+
 async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, figures: Figures,
     turn: Turn, work: Work, locked: Collection[UUID],
-) -> tuple[list[Lease], int]:  # fmt: skip
-    """Open leases over claimable items of this work; answers the leases, if any, and their
-    duration."""
+) -> _Taken:  # fmt: skip
+    """Open leases over claimable items of this work."""
     if work.kind == "ranges":
         return await _take_range(conn, worker, served, limits, turn, work)
     if work.kind != "items":
@@ -182,22 +188,26 @@ async def _take(
         leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served, locked)
     expected = sum(lease.expected_ms for lease in leases)
     lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
-    in_turn = served.job_id is None
+    member = limits.brief.get((work.pipeline, work.stage))
+    small = None
     try:
         if leases:
-            await claims.open_leases(conn, turn, work, leases, worker, lease, in_turn=in_turn)
+            small = await claims.open_leases(
+                conn, turn, work, leases, worker, lease,
+                in_turn=served.job_id is None, member=member,
+            )  # fmt: skip
         else:
             # Alone in its transaction: it locks a job, and jobs are locked in order.
             await claims.rest_stage(conn, work)
     except LockNotAvailableError as error:
         raise _LockTimedOut({work.job_id, *(one.job_id for one in leases)}) from error
-    return leases, lease
+    return _Taken(leases, lease, None if small is None else (*small, None))
 
 
 async def _take_range(
     conn: Connection, worker: str, served: Served, limits: Limits, turn: Turn, work: Work
-) -> tuple[list[Lease], int]:
-    """Lease the next free range of rows; answers the lease, if any, and its duration."""
+) -> _Taken:
+    """Lease the next free range of rows."""
     one = Lease(new_id(), work.job_id, (), 0, work.avg_ms or _RANGE_MS)
     lease = lease_ms(one.expected_ms, limits.lock_floor_ms, limits.lock_cap_ms)
     in_turn = served.job_id is None
@@ -205,7 +215,7 @@ async def _take_range(
         taken = await ranges.lease(conn, turn, work, one, worker, lease, in_turn=in_turn)
     except LockNotAvailableError as error:
         raise _LockTimedOut({work.job_id}) from error
-    return ([one] if taken else []), lease
+    return _Taken([one] if taken else [], lease)
 
 
 async def _choose(
@@ -233,15 +243,13 @@ async def _choose_by_turn(
     locked: Collection[UUID], *, no_ingest: bool = False,
 ) -> tuple[Turn, Work] | None:  # fmt: skip
     for _ in range(_MAX_ORGS):
-        turn = await claims.choose_org(
-            conn, worker, served, org_cap=limits.org_cap, own_cap=limits.own_cap,
-            not_these=empty_handed, no_ingest=no_ingest,
+        chosen = await claims.choose_work(
+            conn, worker, served, limits.pipelines, org_cap=limits.org_cap,
+            own_cap=limits.own_cap, not_these=empty_handed, no_ingest=no_ingest, locked=locked,
         )  # fmt: skip
-        if turn is None:
+        if chosen is None:
             return None
-        work = await claims.choose_stage(
-            conn, turn.org_id, served, limits.pipelines, no_ingest=no_ingest, not_these=locked
-        )
+        turn, work = chosen
         if work is not None:
             return turn, work
         empty_handed.append(turn.org_id)
@@ -259,35 +267,25 @@ async def _lease_items(
             grouped = await _lease_groups(conn, turn.org_id, work, size, item_ms, served.group)
         if grouped or served.group is not None:
             return grouped
-    works, sizes = [work], [size]
-    if work.pending < size and served.job_id is None:
-        room = size - work.pending
-        for other in await claims.choose_neighbours(
-            conn, turn.org_id, work, min(room, _MAX_NEIGHBOURS), served, locked
-        ):
-            if room <= 0:
-                break
-            works.append(other)
-            sizes.append(min(room, other.pending))
-            room -= other.pending
-    picked = await claims.pick_items(conn, works, sizes)
+    neighbours = _MAX_NEIGHBOURS if work.pending < size and served.job_id is None else 0
     leases: list[Lease] = []
     crashes, room = 0, size
-    for one, most in zip(works, sizes, strict=True):
-        found = picked.get(one.job_id, [])
-        if not leases and found:
+    for job_id, most, found in await claims.pick_items(
+        conn, turn.org_id, work, size, neighbours, served, locked
+    ):
+        if not leases:
             crashes = found[0].crashes
             room = max_batch_after_crashes(crashes, size)
         # Items of one claim crash together: those that crashed before are claimed apart, and few at
         # a time.
-        if not found or found[0].crashes != crashes or room <= 0:
+        if found[0].crashes != crashes or room <= 0:
             continue
         rows, floor = choose_rows(found, most, room)
         room -= len(rows)
         # Only the first stage fills in row order; in later ones any row may be pending.
-        floor = floor if one.position == 0 else 0
+        floor = floor if work.position == 0 else 0
         expected = len(rows) * item_ms
-        leases.append(Lease(new_id(), one.job_id, rows, floor, expected, suspect=crashes >= 2))
+        leases.append(Lease(new_id(), job_id, rows, floor, expected, suspect=crashes >= 2))
     return leases
 
 

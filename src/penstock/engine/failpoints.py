@@ -27,7 +27,7 @@ NAMES = frozenset(
         "after_upload",
         # A job is written but not committed.
         "before_submit",
-        # A job is committed; no worker was woken and the client has no answer yet.
+        # A job is committed; the client has no answer yet.
         "after_submit",
         # Leases are extended; the worker's own heartbeat is not written yet.
         "in_heartbeat",

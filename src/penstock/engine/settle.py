@@ -131,7 +131,7 @@ async def _settle_by_halves(
     return Settled(
         second.held,
         Written(
-            first.written.completed + second.written.completed,
+            first.written.to_finish + second.written.to_finish,
             first.written.lanes | second.written.lanes,
         ),
         first.measured + second.measured,

@@ -85,11 +85,12 @@ async def submit(
     return prepared.receipt
 
 
-async def write(conn: Connection, prepared: Sequence[Prepared]) -> None:
-    """Write the jobs that were prepared on this connection, all or none."""
+async def write(conn: Connection, prepared: Sequence[Prepared], notify: str | None = None) -> None:
+    """Write the jobs that were prepared on this connection, all or none. The commit wakes workers
+    that listen on the channel ``notify``."""
     new = [one.job for one in prepared if one.job is not None]
     if new:
-        await jobs.add_jobs(conn, new)
+        await jobs.add_jobs(conn, new, notify)
         await jobs.add_keys(conn, [one.key for one in prepared if one.key is not None])
 
 

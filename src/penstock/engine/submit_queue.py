@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, Prepared, Receipt, prepare, write
 from penstock.model.errors import PenstockError
+from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS, Connection, Transaction
 
@@ -50,7 +51,7 @@ class SubmitQueue:
     _running: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def submit(self, channel: Channel, who: Principal, order: Order) -> Receipt:
-        """Answers after the commit; the caller wakes `Receipt.lane`, unless it was replayed."""
+        """Answers after the commit, which wakes workers."""
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.get(channel.group)
         if waiting is None:
@@ -119,6 +120,7 @@ async def _write(
     runtime: Runtime, channel: Channel, chosen: Sequence[Submit]
 ) -> list[tuple[Submit, Prepared]]:
     written: list[tuple[Submit, Prepared]] = []
+    notify = runtime.broker.notify_channel()
     async with channel.transaction() as conn:
         for one in chosen:
             try:
@@ -126,11 +128,14 @@ async def _write(
             except PenstockError as error:
                 # It has written nothing, so the others go on.
                 _refuse(one, error)
-        await write(conn, [prepared for _, prepared in written])
+        await write(conn, [prepared for _, prepared in written], notify)
         if channel.also_write is not None:
             new = [(one, prepared.receipt) for one, prepared in written if prepared.job is not None]
             await channel.also_write(conn, new)
         runtime.failpoints.reach("before_submit")
+    if notify is None:
+        for lane in {prepared.receipt.lane for _, prepared in written if prepared.job is not None}:
+            await runtime.broker.send(Ticket(lane))
     return written
 
 

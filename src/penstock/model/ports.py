@@ -123,6 +123,11 @@ class Broker(Protocol):
         """Called after the commit that made the work claimable. Never fails its caller: workers
         also look on their own."""
 
+    def notify_channel(self) -> str | None:
+        """The channel of PostgreSQL's NOTIFY on which workers wait, if a wake-up is due now: a
+        transaction that makes work claimable names its lane there itself, which wakes them sooner
+        than a ticket. None: send a ticket after the commit."""
+
     async def receive(self, timeout: float) -> Sequence[Ticket]:
         """Wait for tickets, or until the time is over. Tickets that name no job, or none at all,
         mean: look whether anything can be claimed."""

@@ -306,6 +306,20 @@ class Database:
                 await connection.execute(self._prelude)
             yield connection
 
+    @asynccontextmanager
+    async def transaction_with(self, first: str) -> AsyncIterator[Connection]:
+        """A transaction that begins with a statement without parameters, in one round trip."""
+        prelude = f"{self._prelude}; " if self._pooled else ""
+        async with self._lent() as connection:
+            try:
+                await connection.execute(f"BEGIN; {prelude}{first}")
+                yield connection
+            except BaseException:
+                if not connection.is_closed():
+                    await connection.execute("ROLLBACK")
+                raise
+            await connection.execute("COMMIT")
+
     def scoped(
         self, scope: Scope, *, readonly: bool = False
     ) -> AbstractAsyncContextManager[Connection]:

@@ -26,7 +26,6 @@ from penstock.app.preview import check_first_rows, job_of_upload, prepare_previe
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.submit import Order, Receipt, admit, is_known
 from penstock.model.errors import BadInput, Unavailable
-from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 
 # Of these a form has none: it brings the file itself.
@@ -45,8 +44,6 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
         await _ask_about_rows(api, who, order, upload)
         receipt = await api.submissions.submit(caller_of(request, who), order, upload)
     api.runtime.failpoints.reach("after_submit")
-    if not receipt.replayed:
-        await api.runtime.broker.send(Ticket(receipt.lane))
     return receipt
 
 

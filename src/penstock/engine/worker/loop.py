@@ -168,6 +168,8 @@ class Worker:
                     continue
                 if claimed is not None:
                     self._start(claimed)
+                    # Its items start before the next claim does.
+                    await asyncio.sleep(0)
                     continue
                 if until is not None and not self._running and until():
                     return
@@ -434,7 +436,7 @@ class Worker:
     async def _wake_others(self, settled: Settled) -> None:
         """Wake idle workers for the next stage or the finish, at most a few times a second."""
         now = time.monotonic()
-        if settled.written.completed or (settled.opened and now > self._quiet_until):
+        if settled.written.to_finish or (settled.opened and now > self._quiet_until):
             self._quiet_until = now + _QUIET_SECONDS
             for lane in settled.written.lanes:
                 await self._runtime.broker.send(Ticket(lane))

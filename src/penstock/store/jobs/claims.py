@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import asyncpg
 
-from penstock.store.database import Connection
+from penstock.store.database import Connection, Database
 from penstock.store.queries import load
 
 _sql = load("claims")
 _settle = load("settle")
+# What a claim answers in its own transaction. More is loaded after the commit: a reader that is
+# stopped must not hold the claim lock.
+_SMALL_CLAIM_ITEMS = 100
+_SMALL_CLAIM_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,9 @@ class ClaimedItem(NamedTuple):
     noticed: str | None
 
 
+_ITEM_COLUMNS = len(ClaimedItem._fields)
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
     """A job of a claim; documents are JSON text."""
@@ -138,6 +146,12 @@ class Candidate(NamedTuple):
     fresh: bool
 
 
+def claim_transaction(db: Database) -> AbstractAsyncContextManager[Connection]:
+    """A transaction that holds the claim lock. It waits for a locked job for no longer than a
+    second: settles hold one for less than that, and a longer lock is not the engine's."""
+    return db.transaction_with(_sql.begin_claim)
+
+
 async def lock_claims(conn: Connection) -> None:
     await conn.execute(_sql.lock_claims)
 
@@ -153,43 +167,29 @@ async def locked_jobs(conn: Connection, job_ids: Collection[UUID]) -> set[UUID]:
     return {row["id"] for row in await conn.fetch(_sql.locked_jobs, list(job_ids))}
 
 
-async def choose_org(
+async def choose_work(
     conn: Connection,
     worker: str,
     served: Served,
+    known: Sequence[str],
     *,
     org_cap: int,
     own_cap: int,
-    not_these: Sequence[int],
+    not_these: Sequence[int] = (),
     no_ingest: bool = False,
-) -> Turn | None:
-    row = await conn.fetchrow(
-        _sql.choose_org, worker, org_cap, own_cap, list(not_these),
-        served.lanes, served.pipelines, served.stages, no_ingest, served.pool,
-    )  # fmt: skip
-    return None if row is None else _turn(row, served.pool)
-
-
-def _turn(row: Any, pool: str) -> Turn:
-    return Turn(row["org_id"], row["weight"], row["vstart"], pool, row["waiting"])
-
-
-async def choose_stage(
-    conn: Connection,
-    org_id: int,
-    served: Served,
-    known: Sequence[str],
-    *,
-    no_ingest: bool = False,
-    not_these: Collection[UUID] = (),
-) -> Work | None:
-    """Only of ``known`` pipelines: a newer version may have submitted others."""
+    locked: Collection[UUID] = (),
+) -> tuple[Turn, Work | None] | None:
+    """The org whose turn it is, and its next work of ``known`` pipelines, if it has any: a newer
+    version may have submitted others."""
     pipelines = [name for name in known if served.pipelines is None or name in served.pipelines]
     row = await conn.fetchrow(
-        _sql.choose_stage, org_id, served.lanes, pipelines, served.stages, no_ingest,
-        list(not_these),
+        _sql.choose_work, worker, org_cap, own_cap, list(not_these), served.lanes,
+        served.pipelines, served.stages, no_ingest, served.pool, pipelines, list(locked),
     )  # fmt: skip
-    return None if row is None else _work(row)
+    if row is None:
+        return None
+    turn = Turn(row["org_id"], row["weight"], row["vstart"], served.pool, row["waiting"])
+    return turn, None if row["job_id"] is None else _work(row)
 
 
 async def choose_stage_of_job(
@@ -201,17 +201,6 @@ async def choose_stage_of_job(
     return Turn(row["org_id"], row["weight"], row["vstart"]), _work(row)
 
 
-async def choose_neighbours(
-    conn: Connection, org_id: int, work: Work, most: int, served: Served,
-    not_these: Collection[UUID] = (),
-) -> list[Work]:  # fmt: skip
-    rows = await conn.fetch(
-        _sql.choose_neighbours, org_id, work.pipeline, work.stage, work.job_id, most, served.lanes,
-        work.position, list(not_these),
-    )  # fmt: skip
-    return [_work(row) for row in rows]
-
-
 def _work(row: Any) -> Work:
     return Work(
         row["job_id"], row["pipeline"], row["kind"], row["stage"], row["position"], row["pending"],
@@ -220,17 +209,29 @@ def _work(row: Any) -> Work:
     )  # fmt: skip
 
 
+class Picked(NamedTuple):
+    """Candidates of one job, and how many of them the claim has room for."""
+
+    job_id: UUID
+    size: int
+    candidates: list[Candidate]
+
+
 async def pick_items(
-    conn: Connection, works: Sequence[Work], sizes: Sequence[int]
-) -> dict[UUID, list[Candidate]]:
+    conn: Connection, org_id: int, work: Work, size: int, neighbours: int, served: Served,
+    locked: Collection[UUID] = (),
+) -> list[Picked]:  # fmt: skip
+    """Candidates of the chosen job, then of up to so many ``neighbours`` that fit beside it."""
+    room = size - work.pending if neighbours else 0
     rows = await conn.fetch(
-        _sql.pick_items, [w.job_id for w in works], [w.position for w in works],
-        [w.floor for w in works], list(sizes),
+        _sql.pick_items, work.job_id, work.position, work.floor, size, room, neighbours,
+        work.stage, org_id, work.pipeline, served.lanes, list(locked),
     )  # fmt: skip
-    picked: dict[UUID, list[Candidate]] = {}
-    for place, *candidate in rows:
-        picked.setdefault(works[place - 1].job_id, []).append(Candidate._make(candidate))
-    return picked
+    picked: dict[UUID, Picked] = {}
+    for job_id, most, *candidate in rows:
+        of_job = picked.get(job_id) or picked.setdefault(job_id, Picked(job_id, most, []))
+        of_job.candidates.append(Candidate._make(candidate))
+    return list(picked.values())
 
 
 async def pick_ungrouped(conn: Connection, work: Work, size: int) -> list[Candidate]:
@@ -280,9 +281,11 @@ async def open_leases(
     lease_ms: float,
     *,
     in_turn: bool = True,
-) -> None:
-    """Write the leases of a claim: mark items, open slices, update stages and jobs. A claim out of
-    turn, by a worker that serves one job only, does not advance virtual time."""
+    member: str | None = None,
+) -> tuple[list[ClaimedJob], list[ClaimedItem]] | None:
+    """Write the leases of a claim: mark items, open slices, update stages and jobs. Answers the
+    jobs and items of a small claim; those of a large one are loaded after the commit. A claim out
+    of turn, by a worker that serves one job only, does not advance virtual time."""
     marked = await open_slices(conn, turn, work, leases, worker, lease_ms, in_turn=in_turn)
     if marked != sum(len(lease.rows) for lease in leases):
         raise RuntimeError(f"claimed {leases}, but marked {marked} items")
@@ -293,8 +296,33 @@ async def open_leases(
     jobs = sorted(per_job)
     counts = [per_job[job][0] for job in jobs]
     floors = [per_job[job][1] for job in jobs]
-    await conn.execute(_sql.take_from_stages, jobs, work.position, counts, floors)
-    await conn.execute(_sql.take_from_jobs, jobs, counts, worker, work.stage)
+    small = leases if sum(counts) <= _SMALL_CLAIM_ITEMS else []
+    rows = await take_items(conn, work, jobs, counts, floors, worker, small, member)
+    return _loaded(rows) if rows else None
+
+
+async def take_items(
+    conn: Connection, work: Work, jobs: Sequence[UUID], counts: Sequence[int],
+    floors: Sequence[int], worker: str, loads: Sequence[Lease] = (), member: str | None = None,
+) -> list[Any]:  # fmt: skip
+    """Move so many items of each job from pending to processing, and start the jobs. The jobs must
+    be locked. Answers the jobs and items of the leases in ``loads``, unless they are large."""
+    return await conn.fetch(
+        _sql.take_items, jobs, work.position, counts, floors, worker, work.stage, *_columns(loads),
+        member, _SMALL_CLAIM_BYTES,
+    )  # fmt: skip
+
+
+def _loaded(rows: Sequence[Any]) -> tuple[list[ClaimedJob], list[ClaimedItem]]:
+    jobs: list[ClaimedJob] = []
+    items: list[ClaimedItem] = []
+    for row in rows:
+        columns = list(row.items())
+        if row["id"] is not None:
+            jobs.append(ClaimedJob(**dict(columns[_ITEM_COLUMNS:])))
+        if row["slice_id"] is not None:
+            items.append(ClaimedItem._make(value for _, value in columns[:_ITEM_COLUMNS]))
+    return jobs, items
 
 
 async def open_slices(

@@ -71,8 +71,9 @@ class NewJob:
     told: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def add_jobs(conn: Connection, new: Sequence[NewJob]) -> None:
-    """Write jobs with their stages, their inline rows and their first events, all or none."""
+async def add_jobs(conn: Connection, new: Sequence[NewJob], notify: str | None = None) -> None:
+    """Write jobs with their stages, their inline rows and their first events, all or none. The
+    commit wakes workers that listen on the channel ``notify``."""
     jobs = [
         (
             job.id, job.org_id, job.user_id, job.pipeline, job.name, job.config, job.file_id,
@@ -104,7 +105,7 @@ async def add_jobs(conn: Connection, new: Sequence[NewJob]) -> None:
     try:
         await conn.execute(
             _sql.add_jobs, *_columns(jobs, 20), *_columns(stages, 10), *_columns(files, 3),
-            *_columns(rows, 5),
+            *_columns(rows, 5), notify,
         )  # fmt: skip
     except asyncpg.ForeignKeyViolationError as error:
         if error.constraint_name not in ("jobs_file_id_fkey", "job_files_file_id_fkey"):

@@ -20,7 +20,7 @@ from penstock.store.copy_format import (
     uuid_field,
 )
 from penstock.store.database import Connection, from_json, to_json
-from penstock.store.jobs.claims import ClaimedJob, Lease, Turn, Work, open_slices
+from penstock.store.jobs.claims import ClaimedJob, Lease, Turn, Work, open_slices, take_items
 from penstock.store.jobs.transitions import JobMove
 from penstock.store.queries import load
 
@@ -70,9 +70,8 @@ async def lease(
         await conn.execute(_claims.refresh_ready, [work.job_id])
         return False
     await open_slices(conn, turn, work, [one], worker, lease_ms, in_turn=in_turn)
-    await conn.fetch(_settle.lock_jobs, [work.job_id])
     await conn.execute(_sql.take_from_ranges, work.job_id)
-    await conn.execute(_claims.take_from_jobs, [work.job_id], [0], worker, work.stage)
+    await take_items(conn, work, [work.job_id], [0], [0], worker)
     return True
 
 

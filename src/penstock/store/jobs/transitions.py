@@ -83,9 +83,9 @@ class NewChild:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Completed jobs, and lanes with newly claimable work."""
+    """Jobs whose summary can be made, and lanes with newly claimable work."""
 
-    completed: tuple[UUID, ...] = ()
+    to_finish: tuple[UUID, ...] = ()
     lanes: frozenset[str] = frozenset()
 
 
@@ -122,10 +122,9 @@ async def write_moves(
             (row["org_id"], row["id"], first + n, event, to_json(data))
             for n, (event, data) in enumerate(told)
         ]
-    complete = [row["id"] for row in rows if row["complete"]]
     ended = [row["id"] for row in rows if row["complete"] and not row["needs_finish"]]
-    if len(ended) < len(complete):
-        summarised = [i for i in complete if i not in set(ended)]
+    summarised = [row["id"] for row in rows if row["complete"] and row["needs_finish"]]
+    if summarised:
         await conn.execute(_sql.ready_finish, summarised)
         for row in await conn.fetch(_sql.ready_jobs, summarised):
             if row["paused"]:
@@ -133,7 +132,7 @@ async def write_moves(
     if ended:
         events += await end_jobs(conn, ended)
     await write_events(conn, events, worker)
-    return Written(tuple(complete), frozenset(row["lane"] for row in rows))
+    return Written(tuple(summarised), frozenset(row["lane"] for row in rows))
 
 
 async def _add_children(

@@ -9,6 +9,11 @@ SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_sche
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0)),
        set_config('lock_timeout', $1, true)
 
+-- name: begin_claim
+-- The start of a claim: the claim lock, and then a limit on waiting for a locked job.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0)),
+       set_config('lock_timeout', '1s', true)
+
 -- name: locked_jobs
 -- Which of these jobs are locked by another transaction.
 WITH free AS MATERIALIZED (
@@ -16,11 +21,13 @@ WITH free AS MATERIALIZED (
 )
 SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) AND id NOT IN (SELECT id FROM free)
 
--- name: choose_org
--- The org with the lowest start tag plus what it already holds, among those with work due. Time is
--- shared within a pool of workers; the cap on running slices holds over all of them. With $8 only orgs
--- that have more than ingests to do; a queued job that has yet to be read has nothing else. An org with
--- slices at work goes on from where the first of them started: its own time stands still until then.
+-- name: choose_work
+-- The org with the lowest start tag plus what it already holds, among those with work due, and its next
+-- work. Time is shared within a pool of workers; the cap on running slices holds over all of them. With
+-- $8 only orgs that have more than ingests to do; a queued job that has yet to be read has nothing else.
+-- An org with slices at work goes on from where the first of them started: its own time stands still
+-- until then. Inside the org: priority, then the job served least recently; ingest first, or with $8 not
+-- at all, then late stages. Only pipelines in $10, and without the jobs in $11, which are locked.
 WITH RECURSIVE live AS MATERIALIZED (
     -- Slices claimed together count once: many tiny jobs are one piece of work.
     SELECT org_id, sum(expected_ms) FILTER (WHERE pool = $9) AS expected_ms,
@@ -42,55 +49,55 @@ WITH RECURSIVE live AS MATERIALIZED (
         WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND org_id > w.org_id
         ORDER BY org_id, ready_at LIMIT 1
     ) AS next
+), turn AS MATERIALIZED (
+    SELECT w.org_id, o.weight, coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) AS vstart,
+           count(*) OVER ()::integer AS waiting
+    FROM waiting w
+    JOIN orgs o ON o.id = w.org_id
+    CROSS JOIN shut
+    LEFT JOIN org_time t ON t.org_id = w.org_id AND t.pool = $9
+    LEFT JOIN virtual_clock c ON c.pool = $9
+    LEFT JOIN live l ON l.org_id = w.org_id
+    WHERE w.ready_at <= statement_timestamp()
+      AND coalesce(l.slices, 0) < coalesce(o.max_slices, $2) AND coalesce(l.mine, 0) < $3
+      AND w.org_id <> ALL ($4::bigint[])
+      -- LIMIT keeps this a probe per org: without it all stages of all jobs ever would be hashed.
+      AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND NOT $8::boolean
+            AND shut.lanes IS NULL) OR (
+          SELECT true FROM jobs j JOIN job_stages st ON st.job_id = j.id
+          WHERE j.org_id = w.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+            AND NOT ($8 AND (st.kind = 'ingest' OR (j.state = 'queued' AND NOT j.ingest_done)))
+            AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp()
+            AND ($5::text[] IS NULL OR j.lane LIKE ANY ($5))
+            AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
+            AND ($7::text[] IS NULL OR st.name = ANY ($7))
+            AND (shut.lanes IS NULL OR j.state = 'cancelling' OR j.lane <> ALL (shut.lanes))
+          LIMIT 1))
+    ORDER BY coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) + coalesce(l.expected_ms, 0) / o.weight,
+        t.vt NULLS FIRST, w.org_id
+    LIMIT 1
 )
-SELECT w.org_id, o.weight, coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) AS vstart,
-       count(*) OVER ()::integer AS waiting
-FROM waiting w
-JOIN orgs o ON o.id = w.org_id
-CROSS JOIN shut
-LEFT JOIN org_time t ON t.org_id = w.org_id AND t.pool = $9
-LEFT JOIN virtual_clock c ON c.pool = $9
-LEFT JOIN live l ON l.org_id = w.org_id
-WHERE w.ready_at <= statement_timestamp()
-  AND coalesce(l.slices, 0) < coalesce(o.max_slices, $2) AND coalesce(l.mine, 0) < $3
-  AND w.org_id <> ALL ($4::bigint[])
-  -- LIMIT keeps this a probe per org: without it all stages of all jobs ever would be hashed.
-  AND (($5::text[] IS NULL AND $6::text[] IS NULL AND $7::text[] IS NULL AND NOT $8::boolean
-        AND shut.lanes IS NULL) OR (
-      SELECT true FROM jobs j JOIN job_stages st ON st.job_id = j.id
-      WHERE j.org_id = w.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
-        AND NOT ($8 AND (st.kind = 'ingest' OR (j.state = 'queued' AND NOT j.ingest_done)))
-        AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp()
-        AND ($5::text[] IS NULL OR j.lane LIKE ANY ($5))
-        AND ($6::text[] IS NULL OR j.pipeline = ANY ($6))
-        AND ($7::text[] IS NULL OR st.name = ANY ($7))
-        AND (shut.lanes IS NULL OR j.state = 'cancelling' OR j.lane <> ALL (shut.lanes))
-      LIMIT 1))
-ORDER BY coalesce(greatest(t.vt, coalesce(l.vstart, c.v)), 0) + coalesce(l.expected_ms, 0) / o.weight,
-    t.vt NULLS FIRST, w.org_id
-LIMIT 1
-
--- name: choose_stage
--- The org's next work: priority, then the job served least recently; ingest first, or with $5 not at
--- all, then late stages. Without the jobs in $6, which are locked.
-SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
-       st.pending, st.floor, st.avg_ms, st.avg_bytes, st.pace_ms, st.ungrouped
-FROM jobs j
-CROSS JOIN LATERAL (
-    SELECT * FROM job_stages s
-    WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp() AND ($4::text[] IS NULL OR s.name = ANY ($4))
-      AND NOT ($5::boolean AND s.kind = 'ingest')
-    ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
-) AS st
-WHERE j.org_id = $1 AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
-  AND NOT ($5 AND j.state = 'queued' AND NOT j.ingest_done)
-  AND j.ready_at <= statement_timestamp()
-  AND ($2::text[] IS NULL OR j.lane LIKE ANY ($2))
-  AND ($3::text[] IS NULL OR j.pipeline = ANY ($3))
-  AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
-  AND j.id <> ALL ($6::uuid[])
-ORDER BY j.priority DESC, j.served_at, j.id
-LIMIT 1
+SELECT turn.org_id, turn.weight, turn.vstart, turn.waiting, work.*
+FROM turn LEFT JOIN LATERAL (
+    SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
+           st.pending, st.floor, st.avg_ms, st.avg_bytes, st.pace_ms, st.ungrouped
+    FROM jobs j
+    CROSS JOIN LATERAL (
+        SELECT * FROM job_stages s
+        WHERE s.job_id = j.id AND s.ready_at <= statement_timestamp() AND ($7::text[] IS NULL OR s.name = ANY ($7))
+          AND NOT ($8::boolean AND s.kind = 'ingest')
+        ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
+    ) AS st
+    WHERE j.org_id = turn.org_id AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
+      AND NOT ($8 AND j.state = 'queued' AND NOT j.ingest_done)
+      AND j.ready_at <= statement_timestamp()
+      AND ($5::text[] IS NULL OR j.lane LIKE ANY ($5))
+      AND j.pipeline = ANY ($10::text[])
+      AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
+      AND j.id <> ALL ($11::uuid[])
+    ORDER BY j.priority DESC, j.served_at, j.id
+    LIMIT 1
+) AS work ON true
 
 -- name: choose_stage_of_job
 -- The same, for a worker that serves one job only.
@@ -110,37 +117,44 @@ WHERE j.id = $1 AND j.pipeline = ANY ($2::text[])
   AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
   AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
 
--- name: choose_neighbours
--- Small jobs of the same org, pipeline and stage, to share a claim with the one chosen.
-SELECT j.id AS job_id, j.pipeline, j.grouped, st.position, st.kind, st.name AS stage,
-       st.pending, st.floor, st.avg_ms, st.avg_bytes, st.pace_ms, st.ungrouped
-FROM jobs j
-JOIN job_stages st ON st.job_id = j.id AND st.position = $7 AND st.name = $3 AND st.kind = 'items'
-WHERE j.org_id = $1 AND j.pipeline = $2 AND j.state IN ('queued', 'running') AND NOT j.paused
-  AND NOT j.grouped AND j.ready_at <= statement_timestamp() AND st.ready_at <= statement_timestamp() AND st.pending > 0
-  AND j.priority = (SELECT priority FROM jobs WHERE id = $4) AND j.id <> $4
-  AND ($6::text[] IS NULL OR j.lane LIKE ANY ($6))
-  AND NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane)
-  AND j.id <> ALL ($8::uuid[])
-ORDER BY j.served_at, j.id
-LIMIT $5
-
 -- name: pick_items
--- Candidates of each job: what is due, then fresh rows in order. The caller decides which to take.
-SELECT w.place::integer, c.row_no, c.crashes, c.fresh
-FROM unnest($1::uuid[], $2::smallint[], $3::integer[], $4::integer[])
-    WITH ORDINALITY AS w (job_id, stage, floor, size, place)
+-- Candidates of a job, and if it leaves room in the claim ($5), of other small jobs of the same org,
+-- pipeline, stage and priority: what is due, then fresh rows in order. The caller decides which to take.
+WITH neighbour AS (
+    SELECT n.*, sum(n.pending) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - n.pending AS before
+    FROM (
+        SELECT j.id AS job_id, st.floor, st.pending, row_number() OVER (ORDER BY j.served_at, j.id) AS place
+        FROM jobs j
+        JOIN job_stages st ON st.job_id = j.id AND st.position = $2 AND st.name = $7 AND st.kind = 'items'
+        WHERE j.org_id = $8 AND j.pipeline = $9 AND j.state IN ('queued', 'running') AND NOT j.paused
+          AND NOT j.grouped AND j.ready_at <= statement_timestamp()
+          AND st.ready_at <= statement_timestamp() AND st.pending > 0
+          AND j.priority = (SELECT priority FROM jobs WHERE id = $1) AND j.id <> $1
+          AND ($10::text[] IS NULL OR j.lane LIKE ANY ($10))
+          AND NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane)
+          AND j.id <> ALL ($11::uuid[])
+        ORDER BY j.served_at, j.id
+        LIMIT CASE WHEN $5::integer > 0 THEN $6::integer ELSE 0 END
+    ) AS n
+), work AS (
+    SELECT $1::uuid AS job_id, 0 AS place, $3::integer AS floor, $4::integer AS size
+    UNION ALL
+    SELECT job_id, place, floor, least(pending, $5 - before) FROM neighbour WHERE before < $5
+)
+SELECT w.job_id, w.size::integer, c.row_no, c.crashes, c.fresh
+FROM work w
 CROSS JOIN LATERAL (
     (SELECT i.row_no, i.crashes, false AS fresh FROM job_items i
-     WHERE i.job_id = w.job_id AND i.stage = w.stage AND i.status = 'PENDING'
+     WHERE i.job_id = w.job_id AND i.stage = $2 AND i.status = 'PENDING'
        AND i.due_at IS NOT NULL AND i.group_key IS NULL AND i.due_at <= statement_timestamp()
      ORDER BY i.due_at, i.row_no LIMIT w.size)
     UNION ALL
     (SELECT i.row_no, i.crashes, true FROM job_items i
-     WHERE i.job_id = w.job_id AND i.stage = w.stage AND i.status = 'PENDING'
+     WHERE i.job_id = w.job_id AND i.stage = $2 AND i.status = 'PENDING'
        AND i.due_at IS NULL AND i.group_key IS NULL AND i.row_no >= w.floor
      ORDER BY i.row_no LIMIT w.size)
 ) AS c
+ORDER BY w.place
 
 -- name: pick_groups
 -- Candidates of each free group of the job whose head is due, in row order.
@@ -200,7 +214,8 @@ DELETE FROM group_times WHERE free_at < now() - interval '1 hour'
 -- name: open_slices
 -- The leases of a claim, by the database's clock, and their items marked as held; answers how many.
 -- Virtual time goes on to where the claim started. CASE hides the status from the planner, which
--- would else walk all live items of the job instead of these rows.
+-- would else walk all live items of the job instead of these rows. The jobs are locked last, for the
+-- next statement, which sees what was committed until then.
 WITH lease AS MATERIALIZED (
     SELECT * FROM unnest($9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::double precision[])
         AS l (id, job_id, row_nos, group_key, expected_ms)
@@ -221,42 +236,82 @@ WITH lease AS MATERIALIZED (
     WHERE i.job_id = l.job_id AND i.row_no = t.row_no
       AND CASE WHEN i.status = 'PENDING' THEN true END
     RETURNING 1
+), counted AS MATERIALIZED (
+    SELECT count(*) AS items FROM marked
+), locked AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY ($10::uuid[]) AND (SELECT items FROM counted) >= 0
+    ORDER BY id FOR NO KEY UPDATE
 )
-SELECT count(*) FROM marked
+SELECT items FROM counted, (SELECT count(*) FROM locked) AS jobs
 
--- name: take_from_stages
--- Claimed items leave a stage's pending ones, under their jobs' locks; a stage with nothing left, as
--- ingest and finish are once leased, rests. Fresh rows below the floor are gone for good.
-WITH locked AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
-)
-UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor),
-    ready_at = CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END
-FROM unnest($1::uuid[], $3::integer[], $4::integer[]) AS t (job_id, items, floor)
-JOIN locked l ON l.id = t.job_id
-WHERE st.job_id = t.job_id AND st.position = $2
-
--- name: take_from_jobs
--- Claimed items are processing; a job's first claim starts it, unless it is there to end it.
-WITH taken AS (
-    SELECT t.job_id, t.items, j.started_at IS NULL AND j.state <> 'cancelling' AS starts
-    FROM unnest($1::uuid[], $2::integer[]) AS t (job_id, items) JOIN jobs j ON j.id = t.job_id
+-- name: take_items
+-- Under the jobs' locks: claimed items leave a stage's pending ones and are processing. A stage with
+-- nothing left, as ingest and finish are once leased, rests; fresh rows below the floor are gone for
+-- good. A job's first claim starts it, unless it is there to end it. Answers the jobs and items of a
+-- small claim, for $7 leases with up to $11 bytes: the columns of a job are set in its first row.
+WITH taken AS MATERIALIZED (
+    SELECT t.job_id, t.items, t.floor, j.started_at IS NULL AND j.state <> 'cancelling' AS starts,
+           least(CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END,
+                 (SELECT min(o.ready_at) FROM job_stages o
+                  WHERE o.job_id = t.job_id AND o.position <> $2)) AS ready_at
+    FROM unnest($1::uuid[], $3::integer[], $4::integer[]) AS t (job_id, items, floor)
+    JOIN jobs j ON j.id = t.job_id
+    JOIN job_stages st ON st.job_id = t.job_id AND st.position = $2
+), staged AS (
+    UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor),
+        ready_at = CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END
+    FROM taken t WHERE st.job_id = t.job_id AND st.position = $2
 ), changed AS (
     UPDATE jobs j SET pending = j.pending - t.items, processing = j.processing + t.items,
         state = CASE WHEN j.state = 'queued' THEN 'running' ELSE j.state END,
-        started_at = CASE WHEN t.starts THEN now() ELSE j.started_at END, stage = $4,
+        started_at = CASE WHEN t.starts THEN now() ELSE j.started_at END, stage = $6,
         heartbeat_at = now(), updated_at = now(), seq = j.seq + t.starts::integer,
-        ready_at = (SELECT min(ready_at) FROM job_stages st WHERE st.job_id = j.id)
+        ready_at = t.ready_at
     FROM taken t
     WHERE j.id = t.job_id
-    RETURNING j.id, j.org_id, j.seq, t.starts, j.pipeline
+    RETURNING j.*, t.starts
+), told AS (
+    INSERT INTO events (xid, org_id, job_id, seq, event, worker, data)
+    SELECT greatest(pg_current_xact_id(), (SELECT p.xid FROM events p
+                                           WHERE p.job_id = c.id AND p.seq < c.seq
+                                           ORDER BY p.seq DESC LIMIT 1)),
+           c.org_id, c.id, c.seq, 'job.started', $5, jsonb_build_object('pipeline', c.pipeline)
+    FROM changed c WHERE c.starts
+), item AS (
+    SELECT i.slice_id, i.job_id, i.row_no, CASE WHEN $10::text IS NULL THEN i.input END AS input,
+           CASE WHEN $10 IS NULL THEN i.normalized ELSE i.normalized->$10 END AS normalized,
+           i.attempts, i.generation, i.key, i.group_key,
+           CASE WHEN $10 IS NULL THEN i.noticed END AS noticed,
+           pg_column_size(i.input) + coalesce(pg_column_size(i.normalized), 0)
+               + coalesce(pg_column_size(i.noticed), 0) AS bytes
+    FROM unnest($7::uuid[], $8::uuid[], $9::text[]) AS l (slice_id, job_id, row_nos)
+    CROSS JOIN LATERAL unnest(string_to_array(l.row_nos, ',')::integer[]) AS t (row_no)
+    JOIN job_items i ON i.job_id = l.job_id AND i.row_no = t.row_no AND i.slice_id = l.slice_id
+), loaded AS (
+    SELECT c.*, i.slice_id, i.row_no, i.input, i.normalized, i.attempts AS item_attempts,
+           i.generation AS item_generation, i.key, i.group_key, i.noticed,
+           row_number() OVER (PARTITION BY c.id ORDER BY i.row_no) = 1 AS is_first,
+           sum(coalesce(i.bytes, 0) + pg_column_size(c.config)
+               + coalesce(pg_column_size(c.header), 0) + pg_column_size(c.context)
+               + coalesce(pg_column_size(c.ingest_cursor), 0)) OVER () AS bytes
+    FROM changed c LEFT JOIN item i ON i.job_id = c.id
+    WHERE cardinality($7) > 0
 )
-INSERT INTO events (xid, org_id, job_id, seq, event, worker, data)
-SELECT greatest(pg_current_xact_id(), (SELECT p.xid FROM events p
-                                       WHERE p.job_id = c.id AND p.seq < c.seq
-                                       ORDER BY p.seq DESC LIMIT 1)),
-       c.org_id, c.id, c.seq, 'job.started', $3, jsonb_build_object('pipeline', c.pipeline)
-FROM changed c WHERE c.starts
+SELECT l.slice_id, l.id AS job_id, l.row_no, l.input, l.normalized, l.item_attempts,
+       l.item_generation, l.key, l.group_key, l.noticed, job.*
+FROM loaded l LEFT JOIN LATERAL (
+    SELECT l.id, l.org_id, l.user_id, l.pipeline, l.config, l.header, l.context, l.state, l.ending,
+           l.standing, CASE WHEN l.ingest_done THEN NULL ELSE l.ingest_cursor END AS ingest_cursor,
+           l.ingest_done, l.attempts, l.needs_finish, l.last_error, l.total, l.pending, l.processing,
+           l.done, l.error, l.not_found, l.skipped, l.lane,
+           f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key,
+           ARRAY(SELECT to_json(f)::text FROM job_files m JOIN files f ON f.id = m.file_id
+                 WHERE m.job_id = l.id ORDER BY m.place) AS more_files
+    FROM (SELECT) AS one LEFT JOIN files f ON f.id = l.file_id
+    WHERE l.is_first
+) AS job ON true
+WHERE l.bytes <= $11::bigint
+ORDER BY l.id, l.row_no
 
 -- name: rest_stage
 -- Nothing was there to claim: the stage is ready again when its next item is due. Under the job's

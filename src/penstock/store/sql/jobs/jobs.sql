@@ -1,7 +1,8 @@
 -- name: add_jobs
 -- Jobs, as submitted: with their stages (ingest and finish among them), the few rows that small ones
 -- bring with them, and their first events. One statement, since most of a submit is round trips. Members
--- of stages, rows and files name their job by its place in the list.
+-- of stages, rows and files name their job by its place in the list. The commit wakes workers that
+-- listen on the channel $39, if there is one.
 WITH job AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[],
                          $7::uuid[], $8::text[], $9::smallint[], $10::text[], $11::boolean[],
@@ -40,9 +41,11 @@ WITH job AS MATERIALIZED (
     FROM unnest($34::integer[], $35::integer[], $36::text[], $37::text[], $38::text[])
         AS i (place, row_no, key, group_key, input)
     JOIN job j ON j.place = i.place
+), events AS (
+    INSERT INTO events (org_id, job_id, seq, event, data)
+    SELECT org_id, id, 1, 'job.queued', told::jsonb FROM job ORDER BY place
 )
-INSERT INTO events (org_id, job_id, seq, event, data)
-SELECT org_id, id, 1, 'job.queued', told::jsonb FROM job ORDER BY place
+SELECT pg_notify($39::text, lane) FROM job WHERE $39 IS NOT NULL GROUP BY lane
 
 -- name: get_job
 -- One job as the API shows it, with how often each error code ended an item of it.
