@@ -45,7 +45,8 @@ install: $(BASE) ## Make .venv with Penstock in it
 
 up: $(BASE) ## Run Penstock on this machine; Ctrl-C stops it
 	@PENSTOCK_DATA_DIR="$${PENSTOCK_DATA_DIR:-$(CURDIR)/.penstock}" \
-		PENSTOCK_TEST_PIPELINES="$${PENSTOCK_TEST_PIPELINES:-1}" exec $(BIN)/penstock up
+		PENSTOCK_TEST_PIPELINES="$${PENSTOCK_TEST_PIPELINES:-1}" \
+		PENSTOCK_PROVIDER_ALLOW="$${PENSTOCK_PROVIDER_ALLOW-127.0.0.1:8700}" exec $(BIN)/penstock up
 
 quick: $(DEV) ## What one runs while editing: under a minute, no browser, no server starts
 	@$(BIN)/pytest -n auto --dist worksteal -m "not long and not slow" $(QUICK_TESTS)

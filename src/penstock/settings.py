@@ -25,6 +25,7 @@ from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.provider_limits import ProviderLimits
 from penstock.model.network.token_bucket import Rate
 from penstock.model.quota import Quota
+from penstock.model.shops.provider import OAuthApp
 from penstock.settings_sources import PREFIX, Sources
 
 MEBIBYTE = 1024 * 1024
@@ -265,6 +266,16 @@ class Settings(BaseSettings):
         " shops of `penstock sandbox` on this machine.",
     )
 
+    sandbox_url: str = Field(
+        "http://127.0.0.1:8700",
+        pattern=r"^https?://",
+        description="Where `penstock sandbox` serves, for the demo connection of the UI. It is"
+        " offered only if `PENSTOCK_PROVIDER_ALLOW` permits that address.",
+    )
+    shopify_client_id: str | None = Field(
+        None, description="Client id of your Shopify app, for connecting shops without a token."
+    )
+    shopify_client_secret: SecretStr | None = Field(None, description="The secret of that app.")
     webhook_timeout_ms: int = Field(
         15000, ge=100, le=50000, description="Longest a receiver of a webhook may take to answer."
     )
@@ -465,6 +476,14 @@ class Settings(BaseSettings):
 
     def fetch_exempt(self, purpose: FetchPurpose) -> tuple[AllowedHost, ...]:
         return parse_exempt(getattr(self, FETCH_LISTS[purpose]))
+
+    @property
+    def oauth_apps(self) -> dict[str, OAuthApp]:
+        """Our apps at providers with an install flow, by provider."""
+        if self.shopify_client_id is None or self.shopify_client_secret is None:
+            return {}
+        secret = self.shopify_client_secret.get_secret_value()
+        return {"shopify": OAuthApp(self.shopify_client_id, secret)}
 
     @property
     def quota(self) -> Quota:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import FAILPOINT, Failpoints
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.result_cache import CacheRetention
-from penstock.engine.runtime import Runtime
+from penstock.engine.runtime import Runtime, ShopCalls
 from penstock.engine.services.clock_watch import ClockWatch
 from penstock.engine.services.queue_watch import QueueWatch
 from penstock.engine.services.reconcile import Reconciler
@@ -34,10 +35,12 @@ from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.guards.shared_limits import SharedGate
+from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.pipeline import Pipeline
 from penstock.model.ports import (
+    Call,
     Connections,
     JobRows,
     PictureIndex,
@@ -46,6 +49,7 @@ from penstock.model.ports import (
     Receivers,
     Service,
 )
+from penstock.model.shops.provider import ShopConnection
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
 from penstock.providers.registry import PROVIDERS
@@ -167,6 +171,7 @@ async def open_runtime(
             picture_children=pools.pictures,
             broker=broker,
             calls=calls,
+            shop_calls=_shop_calls(calls, fetchers[FetchPurpose.PROVIDER]),
             fetchers=fetchers,
             sealer=sealer,
             log=log,
@@ -176,17 +181,31 @@ async def open_runtime(
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
     finally:
-        await broker.close()
-        await calls.close()
-        for fetcher in fetchers.values():
-            await fetcher.close()
-        await pools.close()
-        await db.close()
+        opened: list[Any] = [broker, calls, *fetchers.values(), pools, db]
+        for one in opened:
+            await one.close()
 
 
 def _call_limiter(settings: Settings, db: Database) -> CallLimiter:
     gate = SharedGate(StoredLimits(db, settings.provider_limits), get_logger())
     return CallLimiter(settings.call_bounds, gate)
+
+
+def _shop_calls(calls: CallLimiter, fetcher: Fetcher) -> ShopCalls:
+    """Calls of use cases, which share the limits of each shop with the workers."""
+
+    def make(connection: ShopConnection, seconds: float) -> ShopCall:
+        until = time.monotonic() + seconds
+
+        def enter(points: float) -> AbstractAsyncContextManager[Call]:
+            return calls.call(
+                connection.provider, connection.domain, until=until, time_is_up=lambda: False,
+                key=limit_key(connection), points=points,
+            )  # fmt: skip
+
+        return ShopCall(connection, fetcher, enter)
+
+    return make
 
 
 def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:

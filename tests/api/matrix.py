@@ -48,6 +48,7 @@ SEEN_BY = {
     "webhook_id": {"viewer", "colleague", "admin"},
     "delivery_id": {"viewer", "admin"},
     "upload_id": {"viewer", "admin"},
+    "connection_id": {"viewer", "colleague", "admin"},
     # Providers are known to all; each resets the circuits of their own org.
     "key": {"viewer", "colleague", "stranger", "admin"},
     # Only admins get as far as that.
@@ -72,6 +73,10 @@ SPECIAL: dict[str, dict[str, int]] = {
     "POST /api/webhooks/{webhook_id}/test": _BY_MAKER_ONLY,
     # The shop is connected to the owner's org.
     "POST /api/products/import": dict.fromkeys(("stranger", "admin"), 404),
+    # All use a connection; its creator changes it.
+    "PATCH /api/connections/{connection_id}": _BY_MAKER_ONLY,
+    "DELETE /api/connections/{connection_id}": _BY_MAKER_ONLY,
+    "POST /api/connections/{connection_id}/rotate": _BY_MAKER_ONLY,
     # Signing in is for everyone, with the right password.
     "POST /api/session": dict.fromkeys(CALLERS, 401),
 }
@@ -81,6 +86,9 @@ _TUS = {"Tus-Resumable": "1.0.0"}
 _NAMED = {"Upload-Length": "5", "Upload-Metadata": "filename YS5jc3Y="}
 _PIECE = {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
 _ORDER = {"pipeline": "noop", "config": {"items": 1}}
+_SHOP = {
+    "provider": "roastify", "address": "http://127.0.0.1:9", "credentials": {"apiKey": "rty_test"},
+}  # fmt: skip
 SENT: dict[str, dict[str, Any]] = {
     "POST /api/files": {"files": file_of()},
     "POST /api/uploads": {"headers": _TUS | _NAMED},
@@ -109,6 +117,14 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/orgs": {"json": {"name": "org-{n}"}},
     "POST /api/webhooks": {"json": {"url": "http://127.0.0.1:9/hook"}},
     "PATCH /api/webhooks/{webhook_id}": {"json": {"description": "other"}},
+    "POST /api/connections": {"json": _SHOP},
+    "PATCH /api/connections/{connection_id}": {"json": {"name": "other"}},
+    "POST /api/connections/{connection_id}/rotate": {"json": {"credentials": {"apiKey": "new"}}},
+    "POST /api/connections/demo": {"json": {}},
+    "POST /api/connections/install": {
+        "json": {"address": "my-shop", "returnTo": "https://p.example/connections/install"}
+    },
+    "POST /api/connections/install/complete": {"json": {"parameters": {"state": "x"}}},
     "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
 }
 
@@ -124,11 +140,18 @@ CHANGES_NOTHING = {
     "DELETE /api/session": "a key has no session to end",
     "POST /api/session": "nobody was let in",
     "POST /api/users/me/password": "not with a key",
+    "POST /api/connections/demo": "there is no sandbox here",
+    "POST /api/connections/install": "nothing is connected before it is completed",
+    "POST /api/connections/install/complete": "a forged answer connects nothing",
     # Its own test has a delivery that came to an end.
     "POST /api/webhooks/deliveries/{delivery_id}/redeliver": "a delivery that waits goes on anyway",
 }
 # Allowed, but this one is in no state for it.
 _REACHED = {
+    "POST /api/connections/demo": 409,
+    "POST /api/connections/install": 422,
+    "POST /api/connections/install/complete": 403,
+    "GET /api/connections/{connection_id}/products": 502,
     "POST /api/webhooks/deliveries/{delivery_id}/redeliver": 409,
     # It lies where nothing may be fetched from.
     "GET /api/products/{product_id}/images/{place}": 422,
@@ -396,6 +419,15 @@ async def _delivery(world: World) -> str:
     return str(UUID(made.json()["deliveryId"]))
 
 
+async def _connection(world: World) -> str:
+    world.made += 1
+    # A shop of its own, so that failures of another one do not slow its calls down.
+    order = _SHOP | {"address": f"http://127.0.0.1:9/{world.made}"}
+    made = await world.clients["owner"].post("/api/connections", json=order)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
 async def _upload(world: World) -> str:
     made = await world.clients["owner"].post("/api/uploads", headers=_TUS | _NAMED)
     return str(made.headers["location"].rpartition("/")[2])
@@ -427,6 +459,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "webhook_id": _webhook,
     "delivery_id": _delivery,
     "upload_id": _upload,
+    "connection_id": _connection,
     "page": _page,
     "lane": _lane,
     "key": _provider,

@@ -43,6 +43,7 @@ from penstock.api.monitor import extraction_monitor, health, metrics, monitor, q
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
+from penstock.api.shops import connections, install
 from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
@@ -80,6 +81,7 @@ _RESOURCES = (
     *(queues, monitor, extraction_monitor, providers),
     *(users, keys, sessions, orgs, audit),
     webhooks,
+    *(install, connections),
 )
 
 

@@ -20,11 +20,12 @@ from penstock.engine.worker.figures import Figures
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Config, FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
-from penstock.model.shops.provider import Providers
+from penstock.model.shops.provider import ProviderCall, Providers, ShopConnection
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 from penstock.store.jobs.claims import ClaimedJob
 
+ShopCalls = Callable[[ShopConnection, float], ProviderCall]
 MAX_SUBMIT_LOOKS = 8
 # Parsed configs of recent jobs that a process keeps.
 MAX_CACHED_CONFIGS = 128
@@ -50,6 +51,8 @@ class Runtime:
     effects: EffectRegistry = field(default_factory=EffectRegistry)
     # Kinds of shops that products are imported from, by their key.
     providers: Providers = field(default_factory=dict)
+    # Calls of a shop within its limits, for so many seconds.
+    shop_calls: ShopCalls | None = None
     # What `Context.port` gives to stages, by the kind of port.
     ports: Mapping[type, Any] = field(default_factory=dict)
     # The background services the leader runs.

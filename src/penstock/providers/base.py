@@ -31,6 +31,8 @@ from penstock.model.shops.products import (
 from penstock.model.shops.provider import (
     CredentialField,
     ListPage,
+    OAuthApp,
+    OAuthInstall,
     Provider,
     ProviderCall,
     Reading,
@@ -44,6 +46,8 @@ __all__ = [
     "LIMITS",
     "CredentialField",
     "ListPage",
+    "OAuthApp",
+    "OAuthInstall",
     "ProductStatus",
     "Provider",
     "ProviderBase",
@@ -80,6 +84,8 @@ class ProviderBase:
 
     title = ""
     incremental = True
+    signs_requests = False
+    install: OAuthInstall | None = None
 
     def classify(self, response: FetchResponse) -> PenstockError | None:
         return classify_status(response, self.title)

@@ -44,6 +44,10 @@ ROUTES: Mapping[str, str] = {
             POST /api/dead-letters/{letter_id}/discard
             GET /api/bulk · GET /api/bulk/{operation_id} · POST /api/bulk/{operation_id}/abort
             GET /api/queues · POST /api/queues/{lane}/pause · POST /api/queues/{lane}/resume
+            GET /api/connections · POST /api/connections · GET /api/connections/providers
+            POST /api/connections/install · GET /api/connections/{connection_id}
+            PATCH /api/connections/{connection_id} · DELETE /api/connections/{connection_id}
+            POST /api/connections/{connection_id}/rotate
             GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker
             POST /api/users/me/password · POST /api/users · GET /api/users
@@ -61,6 +65,9 @@ ROUTES: Mapping[str, str] = {
             POST /api/webhooks/deliveries/{delivery_id}/redeliver
         """,
         SEARCH: """
+            GET /api/connections/{connection_id}/products
+            POST /api/connections/{connection_id}/test · POST /api/connections/demo
+            POST /api/connections/install/complete
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters
         """,

@@ -40,6 +40,7 @@ TAGS = {
     "bulk": "One action on many jobs.",
     "dead letters": "Jobs that failed for good.",
     "queues": "Lanes.",
+    "connections": "Shops that products are imported from.",
     "providers": "Limits and circuits of what is called.",
     "webhooks": "What Penstock tells others, and how that went.",
     "accounts": "Signing in, users, keys, and who did what.",

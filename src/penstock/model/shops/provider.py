@@ -154,6 +154,14 @@ class Provider(Protocol):
     def incremental(self) -> bool:
         """Whether `list` can list changed products only; else ``since`` is ignored."""
 
+    @property
+    def signs_requests(self) -> bool:
+        """Whether requests over plain HTTP carry a signature instead of the secret."""
+
+    @property
+    def install(self) -> OAuthInstall | None:
+        """The install flow, if the provider has one."""
+
     def normalize_address(self, address: str) -> str:
         """The base URL of the shop from what the user entered. Raises `BadInput`."""
 
@@ -190,3 +198,25 @@ class Provider(Protocol):
 
 
 Providers = Mapping[str, Provider]
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthApp:
+    """The app that asks shops for access, as it is registered with the provider."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+class OAuthInstall(Protocol):
+    """How a merchant grants access without copying a token."""
+
+    def authorize_url(self, address: str, app: OAuthApp, return_to: str, state: str) -> str:
+        """Where the merchant's browser is sent."""
+
+    def check_callback(self, address: str, app: OAuthApp, answer: Mapping[str, str]) -> str:
+        """The code in what the browser came back with. Raises `NotAllowed` if it is not signed by
+        the provider, or is about another shop."""
+
+    async def exchange(self, call: ProviderCall, app: OAuthApp, code: str) -> Mapping[str, str]:
+        """The credentials that the code stands for."""

@@ -31,6 +31,7 @@ from penstock.providers.base import (
 )
 from penstock.providers.shopify import bulk, queries
 from penstock.providers.shopify.graphql_mapping import product_of as product_of_graphql
+from penstock.providers.shopify.install import ShopifyInstall
 from penstock.providers.shopify.requests import TITLE, graphql, next_page, rest
 from penstock.providers.shopify.rest_mapping import product_of as product_of_rest
 from penstock.providers.shopify.rules import WEIGHT_UNITS
@@ -55,6 +56,7 @@ _CHANGES = {
 class Shopify(ProviderBase):
     key = "shopify"
     title = TITLE
+    install = ShopifyInstall()
     credential_fields: Sequence[CredentialField] = (
         CredentialField(
             "token", "Admin API access token",

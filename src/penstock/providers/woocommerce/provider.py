@@ -52,6 +52,7 @@ _CHANGES = {
 class WooCommerce(ProviderBase):
     key = "woocommerce"
     title = TITLE
+    signs_requests = True
     credential_fields: Sequence[CredentialField] = (
         CredentialField(
             "consumerKey", "Consumer key",

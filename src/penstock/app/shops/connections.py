@@ -1,0 +1,315 @@
+"""Create, rename, rotate, delete and test connections to shops, and browse their products."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.model.errors import (
+    BadInput,
+    NotAllowed,
+    NotThere,
+    PenstockError,
+    PermanentError,
+    TransientError,
+    Waiting,
+)
+from penstock.model.ids import new_id
+from penstock.model.network.fetching import FetchPurpose
+from penstock.model.shops.provider import (
+    ListPage,
+    Provider,
+    ProviderCall,
+    ShopConnection,
+    ShopInfo,
+)
+from penstock.model.text.redaction import redacted
+from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.database import Connection, Transaction, from_json
+from penstock.store.shops import connections as store
+from penstock.store.shops.connections import ConnectionRow, NewConnection, seal_credentials
+
+MOST_CONNECTIONS = 200
+# Products of a deleted connection are counted up to this number.
+_MOST_COUNTED = 100_000
+_TEST_SECONDS = 25.0
+_BROWSE_SECONDS = 20.0
+_CREDENTIAL = re.compile(r"[\x21-\x7e]{1,500}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOrder:
+    name: str
+    provider: str
+    address: str
+    credentials: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOrder(ConnectionOrder):
+    """An order that `check_order` accepted, with its address as it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionTestResult:
+    """``error`` is why the shop cannot be read."""
+
+    info: ShopInfo | None
+    error: PenstockError | None
+
+
+def no_such_connection() -> NotThere:
+    """The same for an id that is unknown, another org's, or no id at all."""
+    return NotThere("NOT_FOUND", "There is no such connection.")
+
+
+def provider_of(runtime: Runtime, key: str) -> Provider:
+    found = runtime.providers.get(key)
+    if found is None:
+        known = ", ".join(sorted(runtime.providers))
+        raise BadInput("INVALID_PARAMETERS", f"provider: choose one of {known}.")
+    return found
+
+
+async def check_order(runtime: Runtime, order: ConnectionOrder) -> CheckedOrder:
+    """Refuse what is not allowed. Call this outside of a transaction: it may take long to resolve a
+    host name."""
+    provider = provider_of(runtime, order.provider)
+    credentials = check_credentials(provider, order.credentials)
+    address = await check_address(runtime, provider, order.address)
+    name = order.name.strip() or urlsplit(address).hostname or provider.title
+    return CheckedOrder(name, provider.key, address, credentials)
+
+
+async def check_address(runtime: Runtime, provider: Provider, given: str) -> str:
+    """The address as it is stored. It must lead to the public internet, or where the operator
+    allows it to."""
+    address = provider.normalize_address(given)
+    if len(address) > 1000:
+        raise BadInput("INVALID_PARAMETERS", "address: it is too long.")
+    await runtime.fetchers[FetchPurpose.PROVIDER].check(address)
+    plain = address.startswith("http://") and not provider.signs_requests
+    if plain and not _is_exempt(runtime, address):
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"address: {provider.title} must be reached over https, because the credentials could"
+            " be read on the way.",
+        )
+    return address
+
+
+def _is_exempt(runtime: Runtime, address: str) -> bool:
+    """Whether the operator named the host in `PENSTOCK_PROVIDER_ALLOW`."""
+    parts = urlsplit(address)
+    host, port = parts.hostname or "", parts.port or 80
+    exempt = runtime.settings.fetch_exempt(FetchPurpose.PROVIDER)
+    try:
+        literal = ipaddress.ip_address(host)
+    except ValueError:
+        return any(one.host == host and one.port in (None, port) for one in exempt)
+    return any(one.covers(host, literal, port) for one in exempt)
+
+
+def check_credentials(provider: Provider, given: Mapping[str, str]) -> dict[str, str]:
+    """Messages never contain a value."""
+    known = {one.name: one for one in provider.credential_fields}
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        names = ", ".join(known)
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"credentials: {provider.title} has no field {unknown[0][:50]!r}. Known: {names}.",
+        )
+    kept = {name: value.strip() for name, value in given.items() if value.strip()}
+    missing = [one.name for one in known.values() if one.required and one.name not in kept]
+    if missing:
+        raise BadInput("INVALID_PARAMETERS", f"credentials: {missing[0]} is missing.")
+    for name, value in kept.items():
+        if not _CREDENTIAL.fullmatch(value):
+            raise BadInput(
+                "INVALID_PARAMETERS",
+                f"credentials: {name} must be 1 to 500 printable characters without spaces.",
+            )
+    return kept
+
+
+async def get_connection(conn: Connection, connection_id: UUID) -> ConnectionRow:
+    found = await store.get_connection(conn, connection_id)
+    if found is None:
+        raise no_such_connection()
+    return found
+
+
+async def create(
+    runtime: Runtime, conn: Connection, caller: Caller, order: CheckedOrder,
+    org_id: int | None = None,
+) -> ConnectionRow:  # fmt: skip
+    """Create a connection of the caller, in their org or in the given one."""
+    org_id = caller.who.org_id if org_id is None else org_id
+    if await store.count_connections(conn, org_id, MOST_CONNECTIONS) >= MOST_CONNECTIONS:
+        raise PermanentError(
+            "INVALID_STATE",
+            f"An org has at most {MOST_CONNECTIONS} connections. Delete one first.",
+        )
+    connection_id = new_id()
+    sealed = seal_credentials(runtime.sealer, connection_id, order.credentials)
+    await store.add_connection(
+        conn,
+        NewConnection(
+            connection_id, org_id, caller.who.user_id, order.provider, order.name, order.address,
+            sealed,
+        ),
+    )  # fmt: skip
+    made = await get_connection(conn, connection_id)
+    await _audit(conn, caller, made, "create", after=_audited(made))
+    return made
+
+
+async def rename(conn: Connection, caller: Caller, connection_id: UUID, name: str) -> ConnectionRow:
+    before = await _get_changeable(conn, caller, connection_id)
+    await store.rename_connection(conn, connection_id, name)
+    after = await get_connection(conn, connection_id)
+    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    return after
+
+
+async def rotate(
+    runtime: Runtime, conn: Connection, caller: Caller, connection_id: UUID,
+    credentials: Mapping[str, str],
+) -> ConnectionRow:  # fmt: skip
+    """Replace the credentials. Running imports use the new ones from their next call on."""
+    found = await _get_changeable(conn, caller, connection_id)
+    checked = check_credentials(provider_of(runtime, found.provider), credentials)
+    sealed = seal_credentials(runtime.sealer, connection_id, checked)
+    if not await store.rotate_credentials(conn, connection_id, sealed):
+        raise no_such_connection()
+    after = await get_connection(conn, connection_id)
+    await _audit(conn, caller, after, "rotate", after={"fields": sorted(checked)})
+    return after
+
+
+async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
+    """Delete a connection and its credentials; return how many of its products stay."""
+    found = await _get_changeable(conn, caller, connection_id)
+    source = source_of(found)
+    kept = await store.count_products(conn, found.org_id, source, _MOST_COUNTED)
+    if not await store.delete_connection(conn, connection_id):
+        raise no_such_connection()
+    await _audit(conn, caller, found, "delete", before=_audited(found), after={"kept": kept})
+    return kept
+
+
+async def test(
+    runtime: Runtime, transaction: Transaction, caller: Caller, connection_id: UUID
+) -> ConnectionTestResult:
+    """Ask the shop, and store what came of it. No transaction is open meanwhile."""
+    async with transaction() as conn:
+        row = await get_connection(conn, connection_id)
+        shop = await _opened(runtime, conn, connection_id)
+    result = await _asked(runtime, shop)
+    info, error = result.info, result.error
+    details = None
+    if info is not None:
+        known = {"name": info.name, "currency": info.currency, "products": info.products}
+        details = {name: value for name, value in known.items() if value is not None}
+        details |= {name: value for name, value in info.details.items() if value is not None}
+    async with transaction() as conn:
+        # Our own limits say nothing about the shop.
+        if not isinstance(error, Waiting):
+            problem = None if error is None else error_shape(error)
+            await store.save_test(conn, connection_id, details=details, error=problem)
+        outcome = "ok" if error is None else error.code
+        await _audit(conn, caller, row, "test", after={"result": outcome})
+    return result
+
+
+async def _asked(runtime: Runtime, shop: ShopConnection) -> ConnectionTestResult:
+    provider = provider_of(runtime, shop.provider)
+    try:
+        return ConnectionTestResult(await provider.test(_call(runtime, shop, _TEST_SECONDS)), None)
+    except PenstockError as error:
+        return ConnectionTestResult(None, error)
+
+
+def error_shape(error: PenstockError) -> dict[str, Any]:
+    return {"code": error.code, "message": redacted(error.message)}
+
+
+async def browse(
+    runtime: Runtime, transaction: Transaction, connection_id: UUID, text: str,
+    cursor: str | None,
+) -> ListPage:  # fmt: skip
+    """A page of the shop's products, for choosing some of them."""
+    async with transaction() as conn:
+        await get_connection(conn, connection_id)
+        shop = await _opened(runtime, conn, connection_id)
+    provider = provider_of(runtime, shop.provider)
+    try:
+        return await provider.search(_call(runtime, shop, _BROWSE_SECONDS), text, cursor)
+    except Waiting:
+        raise
+    except PenstockError as error:
+        # The shop's refusal must not look like one of ours: 401 would mean the caller's own key.
+        kind = TransientError if isinstance(error, TransientError) else PermanentError
+        raise kind(
+            "PROVIDER_FAILED", redacted(error.message), retry_after_ms=error.retry_after_ms,
+            cause=error.code,
+        ) from error  # fmt: skip
+
+
+def _call(runtime: Runtime, shop: ShopConnection, seconds: float) -> ProviderCall:
+    assert runtime.shop_calls is not None
+    return runtime.shop_calls(shop, seconds)
+
+
+async def _opened(runtime: Runtime, conn: Connection, connection_id: UUID) -> ShopConnection:
+    found = await store.open_connection(conn, runtime.sealer, connection_id)
+    if found is None:
+        raise no_such_connection()
+    return found
+
+
+def source_of(row: ConnectionRow) -> str:
+    """The source of the connection's products in the catalog."""
+    return ShopConnection(row.id, row.org_id, row.provider, row.address, {}).source
+
+
+def may_change(caller: Caller, row: ConnectionRow) -> bool:
+    """All users of an org use its connections. Only the creator and admins change one."""
+    who = caller.who
+    return who.writes and who.scope.owner_id in (None, row.user_id)
+
+
+async def _get_changeable(conn: Connection, caller: Caller, connection_id: UUID) -> ConnectionRow:
+    found = await get_connection(conn, connection_id)
+    if not may_change(caller, found):
+        raise NotAllowed(
+            "INSUFFICIENT_PERMISSIONS",
+            "Only the user who created this connection, or an admin, may change it.",
+        )
+    return found
+
+
+def details_of(row: ConnectionRow) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = from_json(row.details) or {}
+    return found
+
+
+def _audited(row: ConnectionRow) -> dict[str, Any]:
+    return {"name": row.name, "provider": row.provider, "address": row.address}
+
+
+async def _audit(
+    conn: Connection, caller: Caller, row: ConnectionRow, verb: str, *, before: Any = None,
+    after: Any = None,
+) -> None:  # fmt: skip
+    await audit(
+        conn, row.org_id, caller.who.user_id, f"connection.{verb}", f"connection:{row.id}",
+        ip=caller.ip, before=before, after=after,
+    )  # fmt: skip
