@@ -97,6 +97,7 @@ SENT: dict[str, dict[str, Any]] = {
     "DELETE /api/uploads/{upload_id}": {"headers": _TUS},
     "POST /api/extraction/jobs": {"files": file_of()},
     "POST /api/jobs": {"json": _ORDER},
+    "POST /api/jobs/batch": {"json": {"jobs": [_ORDER, _ORDER]}},
     "POST /api/jobs/preview": {"files": file_of()},
     "POST /api/jobs/{job_id}/priority": {"json": {"priority": 7}},
     "PATCH /api/jobs/{job_id}/items/{item}": {"json": {"input": {"Price": "4"}}},

@@ -97,6 +97,22 @@ async def test_a_file_on_the_web_is_fetched_by_the_server(address: str, key: str
             assert (caught.value.status, caught.value.code) == (422, "URL_NOT_ALLOWED")
 
 
+async def test_many_jobs_in_one_request(bench: Bench, address: str, key: str) -> None:
+    orders = [{"pipeline": "noop", "config": {"items": n}} for n in (1, 2)]
+    async with AsyncClient(address, key) as penstock:
+        first, second, bad = await penstock.submit_many([*orders, {"pipeline": "none"}])
+        assert bad.job_id is None
+        assert (bad.status, (bad.error or {})["code"]) == (422, "INVALID_PARAMETERS")
+        found = {job.id async for job in penstock.jobs()}
+        assert found == {first.job_id, second.job_id}
+
+    def use() -> list[int]:
+        with Client(address, key) as blocking:
+            return [one.status for one in blocking.submit_many(orders)]
+
+    assert await apart(use) == [202, 202]
+
+
 async def test_an_async_program_controls_a_job(bench: Bench, address: str, key: str) -> None:
     async with AsyncClient(address, key) as penstock:
         receipt = await penstock.submit(pipeline="noop", config={"items": 3}, priority="high")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -63,6 +65,25 @@ async def test_jobs_are_listed_and_shown(cli: Cli, engine: Runtime) -> None:
     assert shown["counters"]["error"] == 2
     assert shown["errors"] == {"VALIDATION_ERROR": 2}
     assert "VALIDATION_ERROR 2" in cli("jobs", "show", str(first)).stdout
+
+
+async def test_many_jobs_are_submitted_from_json_lines(
+    cli: Cli, engine: Runtime, tmp_path: Path
+) -> None:
+    source = tmp_path / "jobs.ndjson"
+    lines = [{"pipeline": "noop", "config": {"items": n}, "name": f"line {n}"} for n in range(1, 4)]
+    source.write_text("\n\n".join(json.dumps(line) for line in lines), "utf-8")
+    ids = cli("jobs", "submit", str(source), "--key", "monday").stdout.split()
+    assert [cli.json("jobs", "show", job)["name"] for job in ids] == ["line 1", "line 2", "line 3"]
+    # The same file with the same key makes no more jobs, and the rest is told of one by one.
+    again = cli.json("jobs", "submit", str(source), "--key", "monday")
+    assert [(one["jobId"], one["replayed"]) for one in again] == [(job, True) for job in ids]
+    source.write_text('{"pipeline": "none"}\n{"pipeline": "noop"}\n', "utf-8")
+    some = cli("jobs", "submit", str(source), code=3)
+    assert len(some.stdout.split()) == 1
+    assert "job 1: INVALID_PARAMETERS: There is no pipeline 'none'" in some.stderr
+    source.write_text("pipeline: noop", "utf-8")
+    assert "line 1 is not valid JSON" in cli("jobs", "submit", str(source), code=2).stderr
 
 
 async def test_pause_resume_cancel_are_done_once_and_audited(cli: Cli, engine: Runtime) -> None:

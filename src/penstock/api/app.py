@@ -24,6 +24,7 @@ from penstock.api.http.middleware import RequestMiddleware
 from penstock.api.http.versions import operation_id
 from penstock.api.http.work import ROUTES, Turns, name_of_route
 from penstock.api.jobs import (
+    batch,
     bulk,
     clone,
     control,
@@ -64,6 +65,7 @@ _RESOURCES = (
     *(
         jobs,
         items,
+        batch,
         files,
         resumable_uploads,
         extraction,

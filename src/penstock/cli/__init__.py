@@ -21,6 +21,7 @@ from penstock.cli.jobs import (
     jobs,
     lanes,
     pending,
+    submit,
     undo,
 )
 from penstock.cli.operate import (
@@ -56,6 +57,7 @@ app.command("read")(read.read)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("sandbox")(sandbox.sandbox)
+jobs.app.command("submit")(submit.submit)
 jobs.app.command("clone")(clone.clone)
 jobs.app.command("remap")(fix.remap)
 jobs.app.command("undo")(undo.undo)

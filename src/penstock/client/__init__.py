@@ -20,12 +20,23 @@ from penstock.client.errors import (
     NotThere,
     Unreachable,
 )
-from penstock.client.shapes import Counters, Event, File, Item, Job, Progress, Receipt, Reprocessed
+from penstock.client.shapes import (
+    BatchResult,
+    Counters,
+    Event,
+    File,
+    Item,
+    Job,
+    Progress,
+    Receipt,
+    Reprocessed,
+)
 from penstock.client.sync import Client
 
 __all__ = [
     "ApiError",
     "AsyncClient",
+    "BatchResult",
     "Busy",
     "Client",
     "Conflict",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -28,7 +28,7 @@ from penstock.client.common import (
     server_of,
 )
 from penstock.client.errors import JobFailed
-from penstock.client.shapes import Event, File, Item, Job, Receipt, Reprocessed
+from penstock.client.shapes import BatchResult, Event, File, Item, Job, Receipt, Reprocessed
 
 T = TypeVar("T")
 
@@ -73,6 +73,11 @@ class AsyncClient:
                 idempotency_key=idempotency_key,
             )
         )  # fmt: skip
+
+    async def submit_many(self, jobs: Sequence[Mapping[str, Any]]) -> list[BatchResult]:
+        """Create up to 200 jobs, each a mapping with the fields of a new job in the API. Answers
+        one result for each, in order."""
+        return await self._do(calls.submit_many(jobs))
 
     async def preview(
         self, file: Source | None = None, *, config: Mapping[str, Any] | None = None,

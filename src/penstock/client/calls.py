@@ -6,13 +6,13 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 from uuid import UUID, uuid4
 
-from penstock.client.shapes import Event, File, Item, Job, Receipt, Reprocessed
+from penstock.client.shapes import BatchResult, Event, File, Item, Job, Receipt, Reprocessed
 
 T = TypeVar("T")
 Source = str | os.PathLike[str] | bytes | BinaryIO
@@ -80,6 +80,16 @@ def submit(
         "POST", "/api/jobs", Receipt.model_validate, form=form, source=source,
         file_name=file_name, headers=key, repeatable=_can_be_read_again(source),
     )  # fmt: skip
+
+
+def submit_many(jobs: Sequence[Mapping[str, Any]]) -> Call[list[BatchResult]]:
+    """Each job has a key of its own if none is given: a lost answer never makes second jobs."""
+    wanted = [{"idempotencyKey": str(uuid4()), **one} for one in jobs]
+    return Call("POST", "/api/jobs/batch", _results, body={"jobs": wanted})
+
+
+def _results(answer: Any) -> list[BatchResult]:
+    return [BatchResult.model_validate(one) for one in answer["results"]]
 
 
 def preview(

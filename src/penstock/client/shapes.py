@@ -80,6 +80,19 @@ class Receipt(Shape):
     delayed_until: datetime | None = None
 
 
+class BatchResult(Shape):
+    """What became of one job of a batch: ``error`` is set if it was refused."""
+
+    status: int
+    replayed: bool = False
+    job_id: UUID | None = None
+    position: int | None = None
+    estimated_wait_ms: int | None = None
+    delayed_until: datetime | None = None
+    error: dict[str, Any] | None = None
+    retry_after_ms: int | None = None
+
+
 class Item(Shape):
     id: str
     row_no: int

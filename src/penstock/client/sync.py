@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -27,7 +27,7 @@ from penstock.client.common import (
     server_of,
 )
 from penstock.client.errors import JobFailed
-from penstock.client.shapes import Event, File, Item, Job, Receipt, Reprocessed
+from penstock.client.shapes import BatchResult, Event, File, Item, Job, Receipt, Reprocessed
 
 T = TypeVar("T")
 
@@ -72,6 +72,11 @@ class Client:
                 idempotency_key=idempotency_key,
             )
         )  # fmt: skip
+
+    def submit_many(self, jobs: Sequence[Mapping[str, Any]]) -> list[BatchResult]:
+        """Create up to 200 jobs, each a mapping with the fields of a new job in the API. Answers
+        one result for each, in order."""
+        return self._do(calls.submit_many(jobs))
 
     def preview(
         self, file: Source | None = None, *, config: Mapping[str, Any] | None = None,

@@ -40,8 +40,8 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
     async with _asked(request, api, who, kind, key) as (asked, upload):
         if upload is not None:
             api.runtime.failpoints.reach("after_upload")
-        order = _order(request, asked, key, upload)
-        await _ask_about_rows(api, who, order, upload)
+        order = order_from(request, asked, key, upload)
+        await ask_about_rows(api, who, order, upload)
         receipt = await api.submissions.submit(caller_of(request, who), order, upload)
     api.runtime.failpoints.reach("after_submit")
     return receipt
@@ -51,7 +51,7 @@ async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any
     """A preview of the job that was asked for. A file that came with it is kept for a day, so that
     the job itself can be made of it without sending it again."""
     async with _asked(request, api, who, JobOrder) as (asked, upload):
-        order = _order(request, asked, None, upload)
+        order = order_from(request, asked, None, upload)
         async with api.db.scoped(who.scope, readonly=upload is None) as conn:
             if upload is not None:
                 await keep_upload(api.runtime, conn, who, upload, order.ip)
@@ -113,7 +113,7 @@ async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
         return await is_known(conn, who, key)
 
 
-async def _ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload | None) -> None:
+async def ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload | None) -> None:
     """Answer a question that the first rows of the file leave open with 422, before there is a
     job. A file that came with the request is not kept then."""
     if await _answered_before(api, who, order.idempotency_key):
@@ -144,7 +144,7 @@ def receipt_answer(receipt: Receipt) -> Response:
     return Response(receipt.body, 202, headers, media_type="application/json")
 
 
-def _order(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:
+def order_from(request: Request, asked: JobOrder, key: str | None, upload: Upload | None) -> Order:
     first, more = asked.file_id, tuple(asked.file_ids or ())
     if more:
         first, more = more[0], more[1:]

@@ -129,9 +129,9 @@ def _refuse_unknown(kind: type[BaseModel], given: Mapping[str, object], place: s
                     _refuse_unknown(inner, value, f"{place}{name}.")
 
 
-async def json_object(request: Request) -> dict[str, object]:
+async def json_object(request: Request, most_bytes: int = JSON_BYTES) -> dict[str, object]:
     """The body as a JSON object."""
-    return _object(await _whole(request))
+    return _object(await _whole(request, most_bytes))
 
 
 async def read_text(request: Request) -> str:

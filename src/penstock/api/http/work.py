@@ -73,7 +73,7 @@ ROUTES: Mapping[str, str] = {
         """,
         UPLOAD: """
             POST /api/products/import
-            POST /api/jobs · POST /api/extraction/jobs · POST /api/files
+            POST /api/jobs · POST /api/jobs/batch · POST /api/extraction/jobs · POST /api/files
             POST /api/uploads · PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
         """,
         CHANGE: """

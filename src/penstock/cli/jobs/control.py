@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,8 @@ from penstock.client.shapes import ENDED
 from penstock.model.fairness import MAX_PRIORITY, PRIORITIES
 
 _LOOK_S = 0.25
+# As many jobs as one request may create.
+MAX_BATCH = 200
 
 
 def priority_of(text: str) -> int:
@@ -61,6 +64,16 @@ async def control(job_id: UUID, action: str, body: dict[str, Any] | None = None)
     async with connected() as penstock:
         job: dict[str, Any] = await penstock.post(f"/api/jobs/{job_id}/{action}", body)
         return job
+
+
+async def submitted(orders: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Create the jobs, batch by batch; answers a result for each."""
+    results: list[dict[str, Any]] = []
+    async with connected() as penstock:
+        for first in range(0, len(orders), MAX_BATCH):
+            for one in await penstock.client.submit_many(orders[first : first + MAX_BATCH]):
+                results.append(one.model_dump(mode="json", by_alias=True, exclude_none=True))
+    return results
 
 
 async def cloned(job_id: UUID, priority: int | None) -> str:
