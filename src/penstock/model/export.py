@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 Which = Literal["all", "errors", "original-with-errors", "missing"]
 REPORT_COLUMNS = ("Row", "Status", "Severity", "Code", "Column", "Value", "Message")
@@ -35,9 +35,8 @@ class Mark:
     is_error: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRow:
-    """Values in the order of the columns."""
+class ExportRow(NamedTuple):
+    """Values in the order of the columns. A tuple, since exports make many."""
 
     cells: Sequence[Any]
     marks: Sequence[Mark] = ()

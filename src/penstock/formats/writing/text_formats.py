@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -25,26 +23,21 @@ _QUOTED = re.compile(r'[",;\t|\r\n]')
 
 def safe_cell(value: Any) -> str:
     """A value as text that spreadsheets do not run as a formula; plain numbers stay numbers."""
-    match value:
-        case None:
-            return ""
-        case str():
-            text = value
-        case _:
-            text = orjson.dumps(value).decode()
+    text = _text(value)
     text = _INNER_START.sub(r"\1'", text)
     if text[:1] in _FORMULA_STARTS and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text
 
 
-def _safe_cells(cells: Sequence[Any]) -> list[str]:
-    return [
-        cell
-        if type(cell) is str and cell[:1] not in _FORMULA_STARTS and not _INNER_START.search(cell)
-        else safe_cell(cell)
-        for cell in cells
-    ]
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case _:
+            return orjson.dumps(value).decode()
 
 
 class CsvWriter:
@@ -66,22 +59,45 @@ class CsvWriter:
 
 
 def _encoded(rows: Iterable[Sequence[Any]]) -> bytes:
-    safe = [_safe_cells(row) for row in rows]
-    file = io.StringIO(newline="")
-    csv.writer(file, lineterminator="\r\n").writerows(safe)
-    text = file.getvalue()
-    if not _FOREIGN_DELIMITERS.isdisjoint(text):
-        text = "".join(map(_quoted_line, safe))
-    return text.encode()
+    """Lines of CSV. Cells are encoded column by column: most columns of a page have no cell that
+    needs anything, which a few searches through all of its cells show."""
+    cells = list(rows)
+    if not cells:
+        return b""
+    columns = map(_column, zip(*cells, strict=True))
+    lines = list(map(",".join, zip(*columns, strict=True)))
+    if len(cells[0]) < 2:
+        # A row of one empty cell must not be an empty line, which is no row.
+        lines = [line or '""' for line in lines] if cells[0] else [""] * len(cells)
+    return ("\r\n".join(lines) + "\r\n").encode()
 
 
-def _quoted_line(cells: Sequence[str]) -> str:
-    """Like `csv`, but quotes cells with any common delimiter, not only with a comma."""
-    quoted = [
-        f'"{cell.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(cell) else cell
-        for cell in cells
-    ]
-    return (",".join(quoted) or ('""' if cells else "")) + "\r\n"
+def _column(cells: Sequence[Any]) -> Sequence[str]:
+    """The cells of one column as they are written."""
+    try:
+        text = "\n".join(cells)
+    except TypeError:
+        cells = [cell if type(cell) is str else _text(cell) for cell in cells]
+        text = "\n".join(cells)
+    starts = {cell[:1] for cell in cells}
+    has_inner_lines = text.count("\n") >= len(cells)
+    if has_inner_lines or not _FORMULA_STARTS.isdisjoint(starts):
+        return list(map(_cell, cells))
+    if any(mark in text for mark in _FOREIGN_DELIMITERS) or "\r" in text:
+        return list(map(_cell, cells))
+    if "," in text or '"' in text:
+        return [_quoted(cell) if "," in cell or '"' in cell else cell for cell in cells]
+    return cells
+
+
+def _cell(text: str) -> str:
+    """A cell as it is written, quoted if it contains any common delimiter, not only a comma."""
+    cell = safe_cell(text)
+    return _quoted(cell) if _QUOTED.search(cell) else cell
+
+
+def _quoted(cell: str) -> str:
+    return f'"{cell.replace(chr(34), chr(34) * 2)}"'
 
 
 class NdjsonWriter:
