@@ -45,7 +45,9 @@ def normalise(plan: Plan, cells: Sequence[str]) -> NormalisedRow:
     read_fields = len(lineage)
     if read_fields:
         assemble(plan, row, parts)
-        product.setdefault("metadata", {})["confidence"] = round(sure / read_fields, 2)
+        # Rounded twice, so that the order in which confidences are added does not matter.
+        mean = round(round(sure, 6) / read_fields, 2)
+        product.setdefault("metadata", {})["confidence"] = mean
     if plan.custom:
         _add_custom(plan, cells, product)
     if have > plan.width:

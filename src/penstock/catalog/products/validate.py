@@ -68,7 +68,7 @@ class Validator:
         for target, path in self.required:
             if row.continues and target in ("title", "sourceId"):
                 continue
-            if _at(row.product, path) is None and not _is_reported(row, target):
+            if not is_filled(row, target, path):
                 found = problem("REQUIRED_MISSING", field=_CALLED.get(target, target))
                 row.problems.append(RowProblem(self._column_of(target), None, *found, target))
 
@@ -223,6 +223,11 @@ def _at(product: Mapping[str, Any], path: Sequence[str]) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def is_filled(row: NormalisedRow, target: str, path: Sequence[str]) -> bool:
+    """Whether the row has a value for a required field, or says why it has none."""
+    return _at(row.product, path) is not None or _is_reported(row, target)
 
 
 def _is_reported(row: NormalisedRow, target: str) -> bool:

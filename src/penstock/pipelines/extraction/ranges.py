@@ -9,13 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orjson import loads
+from orjson import dumps, loads
 
+from penstock.catalog.products.by_column import ColumnNormaliser, PlainRows, column_normaliser
 from penstock.catalog.products.comparison import same_key
 from penstock.catalog.products.matching import Identifiers, identifiers_of
-from penstock.catalog.profiles.profile import Profile
+from penstock.catalog.products.plan import Plan
+from penstock.catalog.products.validate import Validator
 from penstock.model.decide import decide
-from penstock.model.effects import CreateProducts, Effect, NameRow, NameRows, NewProduct
+from penstock.model.effects import (
+    MAX_NAME_LENGTH,
+    CreateProducts,
+    Effect,
+    NameRow,
+    NameRows,
+    NewProduct,
+)
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import AddedCells, Advance, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, Job
@@ -27,8 +36,8 @@ from penstock.model.text.json_text import to_json
 from penstock.model.transfer import transferable
 from penstock.pipelines.extraction.match import compare_with_catalog, outcome_of
 from penstock.pipelines.extraction.matcher import next_step
-from penstock.pipelines.extraction.plan import plan_of, source_of
-from penstock.pipelines.extraction.rows import extract_row
+from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of, source_of
+from penstock.pipelines.extraction.rows import extract_row, seen_names
 from penstock.pipelines.extraction.unique_rows import key_column, letters_and_digits
 
 # What the first stage made of a row: compared with the catalog at once, or later; ended here.
@@ -36,6 +45,10 @@ READY, WAITS, FAILED, SKIPPED = "RWFS"
 _MATCH = 1
 _NEW = b',"match":"new"}'
 _POLICY = RetryPolicy()
+# Rows that are normalised together: few, so that their fragments stay in the processor's cache.
+_BLOCK = 500
+_MAX_NORMALISERS = 16
+_NOTHING = (b"", b"", b"", b"", b"")
 
 
 @transferable
@@ -61,71 +74,128 @@ class PreparedRows(NamedTuple):
 def prepare(job: Job, rows: RowRange) -> PreparedRows:
     """Extract the rows of a range. Runs in a child process."""
     plan, validator = plan_of(job)
-    column, profile = key_column(plan), plan.profile
-    made = _Columns()
-    for row_no, line in enumerate(rows.lines.split(b"\n"), rows.first_row):
-        cells = loads(line)
-        noticed = rows.noticed.get(str(row_no))
-        outcome = extract_row(Item(job, row_no, cells, noticed=noticed), plan, validator)
-        kind, names = _KINDS[type(outcome)], None
-        if isinstance(outcome, Advance):
-            assert outcome.normalized is not None
-            names = identifiers_of(outcome.normalized["product"])
-            if not _is_ready(row_no, cells, names, rows.waiting, column, profile):
-                kind = WAITS
-        made.add(row_no, kind, outcome, names)
+    lines = rows.lines.split(b"\n")
+    made = _Columns(job, rows, plan, len(lines))
+    normaliser = _normaliser(job, plan, validator)
+    for start in range(0, len(lines), _BLOCK):
+        block = lines[start : start + _BLOCK]
+        cells = loads(b"[%b]" % b",".join(block))
+        first = rows.first_row + start
+        plain: set[int] = set()
+        if normaliser is not None:
+            plain = made.add_plain(first, cells, normaliser.rows(cells))
+        for row_no in range(first, first + len(block)):
+            if row_no not in plain:
+                noticed = rows.noticed.get(str(row_no))
+                item = Item(job, row_no, cells[row_no - first], noticed=noticed)
+                made.add(item, extract_row(item, plan, validator))
     return made.joined()
 
 
-_KINDS: dict[type[Outcome], str] = {Advance: READY, Fail: FAILED, Skip: SKIPPED}
+_normalisers: dict[int, tuple[Plan, ColumnNormaliser | None]] = {}
 
 
-def _is_ready(
-    row_no: int, cells: Sequence[str], names: Identifiers, waiting: frozenset[int] | None,
-    column: int | None, profile: Profile,
-) -> bool:  # fmt: skip
-    """Whether no other row can be the same product."""
-    if waiting is None or column is None or row_no in waiting or column >= len(cells):
-        return False
-    key = same_key(names.by(profile.key), profile.key)
-    # A key from another cell, such as that of a product's first variant, was not compared.
-    return key is not None and letters_and_digits(key) == letters_and_digits(cells[column])
+def _normaliser(job: Job, plan: Plan, validator: Validator) -> ColumnNormaliser | None:
+    """Compiled once per plan and process."""
+    known = _normalisers.get(id(plan))
+    if known is None or known[0] is not plan:
+        if len(_normalisers) >= _MAX_NORMALISERS:
+            _normalisers.clear()
+        source = plan.profile.source or DEFAULT_SOURCE
+        made = column_normaliser(plan, validator, job.context["columns"], source)
+        known = _normalisers[id(plan)] = (plan, made)
+    return known[1]
 
 
 class _Columns:
-    def __init__(self) -> None:
-        self._kinds: list[str] = []
-        self._documents: list[tuple[str, str, str, str, str]] = []
-        self._names: list[tuple[int, str, int]] = []
-        self._identifiers: list[tuple[str | None, ...]] = []
+    """Collects the rows of a range in their order."""
+
+    def __init__(self, job: Job, rows: RowRange, plan: Plan, count: int) -> None:
+        self._first = rows.first_row
+        self._rows = rows
+        self._key = plan.profile.key
+        self._key_column = key_column(plan)
+        self._reports_missing = bool(job.config.missing)
+        self._kinds = [""] * count
+        self._documents: list[tuple[bytes, bytes, bytes, bytes, bytes]] = [_NOTHING] * count
+        self._names: dict[int, tuple[Sequence[str], int]] = {}
+        self._identifiers: dict[int, Identifiers] = {}
         self._errors: dict[str, ItemError] = {}
 
-    def add(self, row_no: int, kind: str, outcome: Any, names: Identifiers | None) -> None:
-        kept: Mapping[str, Any] = outcome.normalized
+    def add_plain(self, first: int, cells: Sequence[Sequence[str]], plain: PlainRows) -> set[int]:
+        """Add rows that were normalised by column; answers their numbers."""
+        added = set()
+        noticed, key = self._rows.noticed, self._key
+        for place, product, lineage, result, names in zip(*plain, strict=True):
+            row_no = first + place
+            if noticed and str(row_no) in noticed:
+                continue
+            added.add(row_no)
+            n = row_no - self._first
+            rest = b'"problems":[],"brief":%b}' % dumps(names.brief())
+            self._documents[n] = (product, lineage, rest, result, b"[]")
+            told = same_key(names.by(key), key)
+            keys = [] if told is None else [f"{key}:{told}"[:MAX_NAME_LENGTH]]
+            if self._reports_missing:
+                keys += seen_names(names)
+            self._names[row_no] = (keys, 0)
+            self._place(row_no, cells[place], names)
+        return added
+
+    def add(self, item: Item, outcome: Outcome) -> None:
+        """Add a row by its outcome in the stage `extract`."""
+        assert isinstance(outcome, Advance | Fail | Skip)
+        assert outcome.normalized is not None
+        kept, row_no = outcome.normalized, item.row_no
         rest = {name: one for name, one in kept.items() if name not in ("product", "lineage")}
-        self._kinds.append(kind)
-        self._documents.append((
-            to_json(kept["product"]), to_json(kept["lineage"]), to_json(rest)[1:],
-            to_json(outcome.result), to_json(kept["problems"]),
-        ))  # fmt: skip
+        product, lineage, result, problems = (
+            to_json(one).encode()
+            for one in (kept["product"], kept["lineage"], outcome.result, kept["problems"])
+        )
+        n = row_no - self._first
+        self._documents[n] = (product, lineage, to_json(rest).encode()[1:], result, problems)
         for effect in outcome.effects:
             assert isinstance(effect, NameRow)
-            self._names += [(row_no, key, effect.filled) for key in effect.keys]
-        if kind == READY:
-            assert names is not None
-            self._identifiers.append(tuple(names))
-        elif kind == FAILED:
-            self._errors[str(row_no)] = outcome.error
-        elif kind == SKIPPED:
-            self._errors[str(row_no)] = ItemError(outcome.code, outcome.reason)
+            self._names[row_no] = (effect.keys, effect.filled)
+        match outcome:
+            case Advance():
+                self._place(row_no, item.input, identifiers_of(kept["product"]))
+            case Fail(error=error):
+                self._kinds[n], self._errors[str(row_no)] = FAILED, error
+            case Skip(code=code, reason=reason):
+                self._kinds[n], self._errors[str(row_no)] = SKIPPED, ItemError(code, reason)
+
+    def _place(self, row_no: int, cells: Sequence[str], names: Identifiers) -> None:
+        is_ready = self._is_ready(row_no, cells, names)
+        self._kinds[row_no - self._first] = READY if is_ready else WAITS
+        if is_ready:
+            self._identifiers[row_no] = names
+
+    def _is_ready(self, row_no: int, cells: Sequence[str], names: Identifiers) -> bool:
+        """Whether no other row can be the same product."""
+        waiting, column = self._rows.waiting, self._key_column
+        if waiting is None or column is None or row_no in waiting or column >= len(cells):
+            return False
+        cell, name = cells[column], names.by(self._key)
+        if cell == name and name.isascii():
+            return True
+        key = same_key(name, self._key)
+        # A key from another cell, such as that of a product's first variant, was not compared.
+        return key is not None and letters_and_digits(key) == letters_and_digits(cell)
 
     def joined(self) -> PreparedRows:
-        products, lineages, rests, results, problems = (
-            "\n".join(one).encode() for one in zip(*self._documents, strict=True)
+        products, lineages, rests, results, problems = map(
+            b"\n".join, zip(*self._documents, strict=True)
         )
+        names = [
+            (row_no, key, filled)
+            for row_no, (keys, filled) in sorted(self._names.items())
+            for key in keys
+        ]
+        identifiers = [tuple(one) for _, one in sorted(self._identifiers.items())]
         return PreparedRows(
-            "".join(self._kinds), products, lineages, rests, results, problems, self._names,
-            self._identifiers, self._errors,
+            "".join(self._kinds), products, lineages, rests, results, problems, names, identifiers,
+            self._errors,
         )  # fmt: skip
 
 

@@ -54,7 +54,9 @@ def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
     names = identifiers_of(product)
-    seen = _seen(names, row) if item.job.config.missing else []
+    seen: list[str] = []
+    if item.job.config.missing:
+        seen = [*seen_names(names), *(["seen:part"] if row.continues else [])]
     if verdict == "valid":
         kept[BRIEF] = names.brief()
         return Advance(kept, result, effects=(_named(row, names, plan, seen),))
@@ -105,13 +107,10 @@ def _unreported(
     return [dict(one) for one in noticed if one["code"] not in said]
 
 
-def _seen(names: Identifiers, row: NormalisedRow) -> list[str]:
+def seen_names(names: Identifiers) -> list[str]:
     """Names that show that a catalog product is in the file, even if the row is invalid."""
     known = (("id", names.id), ("sku", names.sku), ("gtin", names.gtin))
-    keys = [f"seen:{kind}:{name}"[:MAX_NAME_LENGTH] for kind, name in known if name]
-    if row.continues:
-        keys.append("seen:part")
-    return keys
+    return [f"seen:{kind}:{name}"[:MAX_NAME_LENGTH] for kind, name in known if name]
 
 
 def _named(row: NormalisedRow, names: Identifiers, plan: Plan, seen: Sequence[str]) -> NameRow:
