@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 CHANGED = 20
 # Every column of every row, as PostgreSQL itself writes it.
-DUMP = "SELECT id, p::text AS line FROM products p ORDER BY id"
+DUMP = "SELECT id, to_jsonb(p)::text AS line FROM products p ORDER BY id"
 ROOT = Path(__file__).resolve().parents[2]
 UNDO = """
 import asyncio, os, sys

@@ -24,7 +24,7 @@ from penstock.model.states import ItemStatus
 from penstock.store.catalog.ports import StoredJobRows
 from penstock.store.database import Connection, from_json
 
-CATALOG = "SELECT md5(string_agg(p::text, '\n' ORDER BY p.id)) FROM products p"
+CATALOG = "SELECT md5(string_agg(to_jsonb(p)::text, '\n' ORDER BY p.id)) FROM products p"
 
 
 def product(row_no: int, seen: int | None, **data: Any) -> UpsertProduct:

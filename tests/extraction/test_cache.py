@@ -24,7 +24,11 @@ CONFIG: dict[str, Any] = {"source": "acme", "currency": "USD", "required": ["tit
 async def rows(bench: Bench, job_id: Any) -> list[Any]:
     found = await bench.items(job_id)
     return [
-        (one["row_no"], one["status"], one["input"], one["normalized"], one["result"], one["error"])
+        (
+            one["row_no"],
+            one["status"],
+            *(from_json(one[name]) for name in ("input", "normalized", "result", "error")),
+        )
         for one in found
     ]
 

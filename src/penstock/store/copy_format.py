@@ -25,9 +25,8 @@ _int8 = Struct("!iq").pack
 NULL = _length(-1)
 
 
-def bytes_field(value: bytes) -> bytes:
-    """A text, or a value of type json."""
-    return _length(len(value)) + value
+def json_field(value: bytes | None) -> bytes:
+    return NULL if value is None else _length(len(value)) + value
 
 
 def text_field(value: str | None) -> bytes:

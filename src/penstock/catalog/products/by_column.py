@@ -95,6 +95,8 @@ class ColumnNormaliser:
             groups.setdefault(_SAME_GROUP.get(start, start), []).append(step)
         self._single: dict[str, _OneColumn] = {}
         self._makers: list[_Maker] = []
+        if plan.custom:
+            self._makers.append(_CustomColumns(plan.custom, self._columns))
         for steps in groups.values():
             if steps[0].section != "" and len(steps) == 1:
                 one = _OneColumn(steps[0], self._columns, steps[0].target in required)
@@ -102,8 +104,6 @@ class ColumnNormaliser:
                 self._makers.append(one)
             else:
                 self._makers.append(_ColumnGroup(plan, validator, steps, self._columns))
-        if plan.custom:
-            self._makers.append(_CustomColumns(plan.custom, self._columns))
         self._unmapped = required - plan.targets - {"sourceId"}
 
     def rows(self, rows: Sequence[Sequence[str]]) -> PlainRows:

@@ -53,6 +53,8 @@ def diff(
         return "new", []
     changes: list[Change] = []
     _compare(existing, product, "", blanks_count, changes)
+    # The order of members in a document means nothing.
+    changes.sort(key=lambda change: change.field)
     return ("changed" if changes else "unchanged"), changes
 
 

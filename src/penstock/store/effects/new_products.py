@@ -14,6 +14,7 @@ from penstock.store.copy_format import (
     copy_rows,
     int4_field,
     int8_field,
+    json_field,
     jsonb_field,
     text_field,
     uuid_field,
@@ -47,7 +48,7 @@ class NewProducts(EffectWriter):
                 product_id, row_no = uuid_field(new_id()), int4_field(one.row_no)
                 products.append(b"".join((
                     product_id, org, source, text_field(one.source_id), text_field(one.sku),
-                    text_field(one.gtin), jsonb_field(one.data), jsonb_field(one.lineage), job,
+                    text_field(one.gtin), jsonb_field(one.data), json_field(one.lineage), job,
                     row_no,
                 )))  # fmt: skip
                 changes.append(b"".join((job, product_id, org, row_no, first_version)))

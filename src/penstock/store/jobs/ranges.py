@@ -15,6 +15,7 @@ from penstock.store.copy_format import (
     int2_field,
     int4_field,
     int8_field,
+    json_field,
     jsonb_field,
     text_field,
     uuid_field,
@@ -111,7 +112,7 @@ async def copy_items(
         records.append(b"".join((
             job_id, int4_field(row_no), state, jsonb_field(line),
             NULL if noticed is None else jsonb_field(to_json(noticed).encode()),
-            jsonb_field(normalized), jsonb_field(result), jsonb_field(problems),
+            json_field(normalized), json_field(result), jsonb_field(problems),
             NULL if error is None else jsonb_field(to_json(error.as_json()).encode()),
         )))  # fmt: skip
     await copy_rows(conn, schema, "job_items", _COLUMNS, records)

@@ -260,8 +260,9 @@ CREATE TABLE job_items (
     due_at       timestamptz,
     updated_at   timestamptz NOT NULL DEFAULT now(),
     input        jsonb NOT NULL,
-    normalized   jsonb,
-    result       jsonb,
+    -- Only stored and shown: as json they are not parsed when they are written.
+    normalized   json,
+    result       json,
     error        jsonb,
     -- What the reader noticed of the row; kept however often it is worked through.
     noticed      jsonb,
@@ -269,11 +270,12 @@ CREATE TABLE job_items (
     problems     jsonb,
     PRIMARY KEY (job_id, row_no),
     CHECK ((status = 'PROCESSING') = (slice_id IS NOT NULL))
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+) WITH (fillfactor = 80, toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02,
+        autovacuum_vacuum_threshold = 5000);
 
--- Documents are written once and copied often: every claim and settle writes its item's row anew.
--- Outside of the row they stay where they are, and packing them costs more than the space is worth.
--- Pages end at a number of bytes: of what is not packed, the size is known without reading it.
+-- Most rows are written once, with their documents, which are cheapest inside of the row. Packing
+-- them costs more than the space is worth. Pages end at a number of bytes: of what is not packed, the
+-- size is known without reading it.
 ALTER TABLE job_items ALTER COLUMN normalized SET STORAGE EXTERNAL;
 ALTER TABLE job_items ALTER COLUMN input SET STORAGE EXTERNAL;
 ALTER TABLE job_items ALTER COLUMN result SET STORAGE EXTERNAL;
@@ -677,14 +679,14 @@ CREATE TABLE products (
     version    integer NOT NULL DEFAULT 1,
     data       jsonb NOT NULL,
     -- Where each value came from: column or path, raw text, rule, confidence.
-    lineage    jsonb NOT NULL DEFAULT '{}',
+    lineage    json NOT NULL DEFAULT '{}',
     -- The row of a job that wrote it last.
     job_id     uuid NOT NULL,
     row_no     integer NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (org_id, source, source_id)
-) WITH (fillfactor = 80);
+) WITH (fillfactor = 80, toast_tuple_target = 8160);
 
 ALTER TABLE products ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE products ALTER COLUMN lineage SET STORAGE EXTERNAL;

@@ -13,8 +13,8 @@ CROSS JOIN LATERAL (
 -- Insert new products, as given or from their row's checkpoint. Products that exist by now are left out.
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no)
 SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin, n.published,
-       coalesce(n.data::jsonb, i.normalized->'product'),
-       coalesce(n.lineage::jsonb, i.normalized->'lineage'), $2, n.row_no
+       coalesce(n.data::jsonb, (i.normalized->'product')::jsonb),
+       coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no
 FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
                            $9::text[], $10::text[], $11::integer[])
           AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no)
@@ -27,14 +27,14 @@ RETURNING id
 -- Known ones, locked before. Values that stay remember the row they are from. A version that an undo
 -- took back is not given again.
 UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data::jsonb,
-    lineage = n.lineage::jsonb || CASE WHEN n.whole THEN '{}' ELSE (
+    lineage = (n.lineage::jsonb || CASE WHEN n.whole THEN '{}' ELSE (
         SELECT coalesce(jsonb_object_agg(l.key, CASE
                    WHEN jsonb_typeof(l.value) = 'object'
                    THEN jsonb_build_object('jobId', p.job_id, 'rowNo', p.row_no) || l.value
                    WHEN jsonb_array_length(l.value) = 4
                    THEN l.value || jsonb_build_array(p.job_id, p.row_no)
                    ELSE l.value END), '{}')
-        FROM jsonb_each(p.lineage) AS l WHERE NOT n.lineage::jsonb ? l.key) END,
+        FROM jsonb_each(p.lineage::jsonb) AS l WHERE NOT n.lineage::jsonb ? l.key) END)::json,
     job_id = $1, row_no = n.row_no, updated_at = now(),
     version = 1 + greatest(p.version, (SELECT max(c.version) FROM product_changes c
                                        WHERE c.product_id = p.id AND c.undone_at IS NOT NULL))
@@ -146,7 +146,7 @@ WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AN
 -- How the rows of a range came out, but for those that failed.
 SELECT result->>'match' AS state, count(*) AS rows, count(*) FILTER (WHERE result->>'links' IS NOT NULL) AS linked
 FROM job_items
-WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result ? 'match'
+WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND result->>'match' IS NOT NULL
   AND status <> 'ERROR' GROUP BY 1
 
 -- name: tally_problems

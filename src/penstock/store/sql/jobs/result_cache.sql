@@ -27,7 +27,7 @@ WITH copied AS (
     SELECT $1, i.row_no, i.org_id, $3, i.job_type, least(i.stage, 1),
            CASE WHEN i.stage = 0 THEN i.status ELSE 'PENDING' END,
            CASE WHEN i.stage = 0 THEN i.attempts ELSE 0 END, i.input, i.noticed,
-           i.normalized - $6::text[], i.problems, i.result - $6::text[],
+           (i.normalized::jsonb - $6::text[])::json, i.problems, (i.result::jsonb - $6::text[])::json,
            CASE WHEN i.stage = 0 THEN i.error END
     FROM job_items i WHERE i.job_id = $2 AND i.row_no > $4 AND i.row_no <= $5
     RETURNING status, error->>'code' AS code, length(input::text) AS bytes

@@ -24,13 +24,14 @@ UPDATE job_items i SET
     due_at = CASE WHEN o.delay_ms >= 0 THEN now() + o.delay_ms * interval '1 millisecond' END,
     crashes = 0, solo_crashes = 0,
     normalized = coalesce(o.normalized, i.normalized),
-    problems = CASE WHEN o.normalized IS NULL THEN i.problems ELSE o.normalized->$13::text END,
-    result = CASE WHEN o.adds THEN coalesce(i.result, '{}') || o.result::jsonb
-                  ELSE coalesce(o.result::jsonb, i.result) END,
+    problems = CASE WHEN o.normalized IS NULL THEN i.problems
+                    ELSE (o.normalized->$13::text)::jsonb END,
+    result = CASE WHEN o.adds THEN (coalesce(i.result::jsonb, '{}') || o.result::jsonb)::json
+                  ELSE coalesce(o.result::json, i.result) END,
     error = o.error::jsonb, updated_at = now()
 FROM (
     SELECT job_id, row_no, slice_id, generation, status, stage, attempts, delay_ms, adds,
-           document::jsonb AS normalized, result, error
+           document::json AS normalized, result, error
     FROM unnest(string_to_array($1, ',')::uuid[], string_to_array($2, ',')::integer[],
                 string_to_array($3, ',')::uuid[], string_to_array($4, ',')::integer[],
                 string_to_array($5, ','), string_to_array($6, ',')::smallint[],
