@@ -176,7 +176,7 @@ async def open_runtime(
             sealer=sealer,
             log=log,
             services=background_services,
-            failpoints=Failpoints(os.environ.get(FAILPOINT, "")),
+            failpoints=_failpoints(settings),
             queue=QueueDepthCache(settings.depth_levels),
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
@@ -206,6 +206,15 @@ def _shop_calls(calls: CallLimiter, fetcher: Fetcher) -> ShopCalls:
         return ShopCall(connection, fetcher, enter)
 
     return make
+
+
+def _failpoints(settings: Settings) -> Failpoints:
+    """Failpoints kill the process, so that an installation for work has none."""
+    spec = os.environ.get(FAILPOINT, "")
+    if spec and not settings.test_pipelines:
+        get_logger().warning(f"{FAILPOINT} is ignored without PENSTOCK_TEST_PIPELINES")
+        spec = ""
+    return Failpoints(spec)
 
 
 def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:

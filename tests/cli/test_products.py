@@ -164,6 +164,15 @@ def test_a_job_is_exported(cli: Cli, tmp_path: Path) -> None:
     assert "need a file" in cli("jobs", "export", job, "-o", "-", "--json", code=2).stderr
 
 
+def test_products_that_the_file_lacks_are_exported(cli: Cli, goods: str, tmp_path: Path) -> None:
+    shorter = GOODS.format("G").rpartition("G-2")[0]
+    asked = '{"priceGuard": 0, "missing": "report", "source": "' + tmp_path.name + '"}'
+    job = imported(cli, tmp_path, shorter, "--config", asked)
+    text = cli("jobs", "export", job, "-o", "-", "--format", "csv", "--which", "missing").stdout
+    (line,) = csv.DictReader(text.splitlines())
+    assert (line["SKU"], line["Title"], line["Unpublished"]) == ("G-2", "Zange", "no")
+
+
 def test_a_row_is_put_right(cli: Cli, tmp_path: Path) -> None:
     content = GOODS.format("F") + "F-3;;abc;c\n"
     config = ("--config", '{"required": ["title", "price"], "source": "' + tmp_path.name + '"}')

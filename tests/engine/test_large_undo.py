@@ -67,7 +67,7 @@ def killed_at(failpoint: str, settings: Settings, dsn: str, job: UUID) -> int:
     environment = {name: value for name, value in os.environ.items() if "PENSTOCK" not in name}
     environment |= {
         "PYTHONPATH": str(ROOT / "src"), "DSN": dsn, "PENSTOCK_FAILPOINT": failpoint,
-        "PENSTOCK_DATA_DIR": str(settings.data_dir),
+        "PENSTOCK_DATA_DIR": str(settings.data_dir), "PENSTOCK_TEST_PIPELINES": "1",
         "PENSTOCK_DATABASE_SCHEMA": settings.database_schema,
     }  # fmt: skip
     return subprocess.run([sys.executable, "-c", UNDO, str(job)], env=environment).returncode

@@ -2,7 +2,7 @@
 
 ``PENSTOCK_FAILPOINT=after_claim:kill`` kills the process (SIGKILL) the first time it gets there;
 ``after_work:kill:3`` the third time; ``before_commit:stop`` stops it (SIGSTOP) instead;
-``after_claim:raise`` raises. Several are separated by commas.
+``after_claim:raise`` raises. Several are separated by commas. Only with PENSTOCK_TEST_PIPELINES.
 """
 
 from __future__ import annotations

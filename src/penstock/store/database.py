@@ -344,7 +344,9 @@ async def _lent_by(
     pool: asyncpg.Pool[asyncpg.Record],
 ) -> asyncpg.pool.PoolConnectionProxy[asyncpg.Record]:
     try:
-        return await pool.acquire(timeout=_PATIENCE_S)
+        # The pool's own timeout would start a task for each call.
+        async with asyncio.timeout(_PATIENCE_S):
+            return await pool.acquire()
     except TimeoutError as error:
         raise DatabaseAway(f"no connection within {_PATIENCE_S:g} s") from error
     except OSError as error:

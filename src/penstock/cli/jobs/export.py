@@ -18,6 +18,7 @@ class Which(StrEnum):
     ALL = "all"
     ERRORS = "errors"
     ORIGINAL = "original-with-errors"
+    MISSING = "missing"
 
 
 class Status(StrEnum):
@@ -40,7 +41,8 @@ def export(
     which: Annotated[
         Which,
         typer.Option(
-            help="All results; one line per problem; or the supplier's own rows with a reason."
+            help="All results; one line per problem; the supplier's own rows with a reason; or"
+            " products that the file does not contain, if the job looked for them."
         ),
     ] = Which.ALL,
     status: Annotated[
