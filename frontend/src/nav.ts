@@ -7,6 +7,7 @@ import {
   MailWarning,
   Package,
   Settings,
+  Store,
   Webhook,
 } from "lucide-react";
 import type { Session } from "./lib/session";
@@ -31,6 +32,7 @@ export const NAV: NavEntry[] = [
   },
   { to: "/dead-letters", label: "Dead letters", icon: MailWarning, key: "d" },
   { to: "/products", label: "Products", icon: Package, key: "p" },
+  { to: "/connections", label: "Connections", icon: Store, key: "c" },
   {
     to: "/monitor",
     label: "Monitor",

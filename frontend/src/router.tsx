@@ -81,6 +81,10 @@ const job = createRoute({
 });
 
 export interface WizardSearch {
+  /** `shop`: products of a connected shop instead of a file. */
+  source?: string;
+  /** The connection. */
+  shop?: string;
   file?: string;
   name?: string;
   step?: string;
@@ -91,7 +95,7 @@ const wizard = createRoute({
   getParentRoute: () => inside,
   path: "/new",
   validateSearch: (search: Record<string, unknown>): WizardSearch => ({
-    ...texts(search, "file", "name", "step"),
+    ...texts(search, "source", "shop", "file", "name", "step"),
     ...(search.sample ? { sample: true } : {}),
   }),
   component: lazyRouteComponent(() => import("./pages/new/wizard")),
@@ -117,6 +121,19 @@ const product = createRoute({
   getParentRoute: () => inside,
   path: "/products/$productId",
   component: lazyRouteComponent(() => import("./pages/products/product")),
+});
+
+const connections = createRoute({
+  getParentRoute: () => inside,
+  path: "/connections",
+  component: lazyRouteComponent(() => import("./pages/connections/connections")),
+});
+
+/** Where the browser comes back to after a merchant has granted access. */
+const install = createRoute({
+  getParentRoute: () => inside,
+  path: "/connections/install",
+  component: lazyRouteComponent(() => import("./pages/connections/install")),
 });
 
 const monitor = createRoute({
@@ -176,6 +193,7 @@ const tree = root.addChildren([
   login,
   inside.addChildren([
     ...[home, jobs, job, wizard, pending, letters, products, product],
+    ...[connections, install],
     ...[monitor, webhooks, settingsHome, settings],
   ]),
 ]);

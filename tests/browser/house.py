@@ -20,6 +20,7 @@ import httpx2
 
 from penstock.accounts.passwords import hash_password
 from penstock.guards.sealing import new_key
+from penstock.providers.sandbox.shopify import CLIENT_ID, CLIENT_SECRET
 from penstock.store.accounts import accounts, sessions
 from penstock.store.database import Connection, Database
 from penstock.store.migrate import migrate
@@ -38,6 +39,8 @@ class House:
     port: int = 0
     api: subprocess.Popen[bytes] | None = None
     worker: subprocess.Popen[bytes] | None = None
+    sandbox: subprocess.Popen[bytes] | None = None
+    sandbox_url: str = ""
     keys: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -47,12 +50,14 @@ class House:
     def open(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.sandbox_url = f"http://127.0.0.1:{free.getsockname()[1]}"
         asyncio.run(self._settle_in())
         self.start_api()
         self.start_worker()
 
     def close(self) -> None:
-        for process in (self.api, self.worker):
+        for process in (self.api, self.worker, self.sandbox):
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()
@@ -80,6 +85,16 @@ class House:
                 yield conn
         finally:
             await opened.close()
+
+    def start_sandbox(self, products: int = 45) -> None:
+        """The shops that the server offers for a demonstration."""
+        port = self.sandbox_url.rpartition(":")[2]
+        self.sandbox = self._run("sandbox", "--port", port, "--products", str(products))
+        self._wait(lambda: httpx2.get(f"{self.sandbox_url}/sandbox/stats").is_success, "sandbox")
+
+    def stop_sandbox(self) -> None:
+        self.kill(self.sandbox)
+        self.sandbox = None
 
     def start_api(self) -> None:
         self.api = self._run("api", "--port", str(self.port))
@@ -117,6 +132,10 @@ class House:
             "PENSTOCK_GLOBAL_PENDING": "true",
             "PENSTOCK_FETCH_ALLOW": "127.0.0.1/32",
             "PENSTOCK_WEBHOOK_ALLOW": "127.0.0.1/32",
+            "PENSTOCK_PROVIDER_ALLOW": "127.0.0.1",
+            "PENSTOCK_SANDBOX_URL": self.sandbox_url,
+            "PENSTOCK_SHOPIFY_CLIENT_ID": CLIENT_ID,
+            "PENSTOCK_SHOPIFY_CLIENT_SECRET": CLIENT_SECRET,
             "PENSTOCK_SECRET_KEY": self.secret_key,
             "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
         }

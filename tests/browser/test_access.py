@@ -27,6 +27,8 @@ PAGES = {
     "/pending": "Pending",
     "/dead-letters": "Dead letters",
     "/products": "Products",
+    "/connections": "Connections",
+    "/new?source=shop": "New job",
     "/monitor": "Monitor",
     "/webhooks": "Webhooks",
     "/settings/keys": "Settings",

@@ -93,6 +93,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create many jobs
+         * @description Up to 200 jobs without files, or of files uploaded before. `results` has an answer for each,
+         *     in order: a job that is refused does not keep the others from being accepted. An
+         *     `Idempotency-Key` of the request stands for the key `<key>/<n>` of the n-th job, counted from 1,
+         *     unless that job has one of its own.
+         */
+        post: operations["createJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/files": {
         parameters: {
             query?: never;
@@ -711,6 +734,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/products/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import from a shop
+         * @description A job that brings the products of a connected shop into the catalog, with their pictures.
+         *     `GET /api/jobs/{id}` shows its `phase`.
+         */
+        post: operations["importProducts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/dead-letters": {
         parameters: {
             query?: never;
@@ -1035,6 +1079,48 @@ export interface paths {
         get: operations["monitorExtraction"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List providers
+         * @description Every provider with its limit, and the buckets and circuits of your org; admins see those of
+         *     all orgs. Up to 500, open circuits first.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/providers/{key}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset a provider
+         * @description Close the provider's circuits and end its pauses: waiting items call it again when they are
+         *     due. Only those of your org; an admin resets those of all orgs.
+         */
+        post: operations["resetProvider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1447,6 +1533,206 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/connections/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List kinds of shops
+         * @description What can be connected, and the fields of its credentials.
+         */
+        get: operations["listKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect the sandbox
+         * @description Connects the shops of a running `penstock sandbox`, which are made up. Only where the
+         *     operator allows it with `PENSTOCK_PROVIDER_ALLOW`.
+         */
+        post: operations["connectDemo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to connect a shop without a token
+         * @description Send the browser to `url`. The merchant agrees there, and comes back to the UI's page, which
+         *     completes the connection. Needs an app of the provider in the settings.
+         */
+        post: operations["beginInstall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/install/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a connection without a token
+         * @description Checks that the provider signed the answer, that you began this within the last 10 minutes,
+         *     and that it is about the same shop; then exchanges the code for a token.
+         */
+        post: operations["completeInstall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connections
+         * @description Shops of your org, oldest first; for an admin, every org's or those of `org`. Credentials are
+         *     never shown.
+         */
+        get: operations["listConnections"];
+        put?: never;
+        /**
+         * Create a connection
+         * @description The shop is not asked yet: test the connection next. Its address must lead to the public
+         *     internet, or where the operator allows it to.
+         */
+        post: operations["createConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/{connection_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a connection
+         * @description Its shop, and the result of its last test and import.
+         */
+        get: operations["showConnection"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a connection
+         * @description The credentials are deleted. Products that were imported stay in the catalog; the answer says
+         *     how many. A new connection to the same shop finds them again.
+         */
+        delete: operations["deleteConnection"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a connection
+         * @description For another address create another connection: credentials are never sent elsewhere.
+         */
+        patch: operations["renameConnection"];
+        trace?: never;
+    };
+    "/api/connections/{connection_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the credentials
+         * @description All of them at once; running imports use them from their next call on.
+         */
+        post: operations["rotateConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/{connection_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a connection
+         * @description Asks the shop for its name, and whether the credentials allow reading products. A shop that
+         *     refuses is an answer, not an error of this call.
+         */
+        post: operations["testConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connections/{connection_id}/products": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Browse a shop's products
+         * @description As the shop lists them now, for choosing what to import. Not all shops can search; those that
+         *     cannot compare the titles of each page, so pages may be short or empty.
+         */
+        get: operations["browseConnection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1605,6 +1891,45 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /** BatchAnswer */
+        BatchAnswer: {
+            /** Accepted */
+            accepted: number;
+            /** Refused */
+            refused: number;
+            /**
+             * Results
+             * @description One for each job, in order.
+             */
+            results: components["schemas"]["BatchResult"][];
+        };
+        /**
+         * BatchResult
+         * @description The answer for one job: what a single request would have been answered.
+         */
+        BatchResult: {
+            /**
+             * Status
+             * @description 202: accepted. Else the status of its error.
+             */
+            status: number;
+            /**
+             * Replayed
+             * @description It was accepted before, by the same key.
+             */
+            replayed?: boolean | null;
+            /** Jobid */
+            jobId?: string | null;
+            /** Position */
+            position?: number | null;
+            /** Estimatedwaitms */
+            estimatedWaitMs?: number | null;
+            /** Delayeduntil */
+            delayedUntil?: string | null;
+            error?: components["schemas"]["ErrorShape"] | null;
+            /** Retryafterms */
+            retryAfterMs?: number | null;
+        };
         /**
          * BulkAction
          * @enum {string}
@@ -1665,6 +1990,27 @@ export interface components {
              */
             capped: boolean;
         };
+        /** CircuitShape */
+        CircuitShape: {
+            /**
+             * State
+             * @description `open`: not called; `half_open`: one call probes it.
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open";
+            /**
+             * Failures
+             * @description Failed calls since the last success.
+             */
+            failures: number;
+            /** Openedat */
+            openedAt: string | null;
+            /**
+             * Nextprobeat
+             * @description When a call may probe an open circuit.
+             */
+            nextProbeAt: string | null;
+        };
         /** ColumnRuleShape */
         ColumnRuleShape: {
             /**
@@ -1682,6 +2028,95 @@ export interface components {
             unit?: string | null;
             /** Tax Included */
             tax_included?: boolean | null;
+        };
+        /** ConfiguredLimit */
+        ConfiguredLimit: {
+            /** Persecond */
+            perSecond: number;
+            /** Burst */
+            burst: number;
+        };
+        /** ConnectionPage */
+        ConnectionPage: {
+            /** Items */
+            items: components["schemas"]["ConnectionShape"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** ConnectionShape */
+        ConnectionShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Userid
+             * @description Its creator, who may change it, as may admins.
+             */
+            userId: number;
+            /** Provider */
+            provider: string;
+            /** Name */
+            name: string;
+            /** Address */
+            address: string;
+            /**
+             * Source
+             * @description The source of its products in the catalog.
+             */
+            source: string;
+            /**
+             * Status
+             * @description By the last test.
+             * @enum {string}
+             */
+            status: "untested" | "ok" | "error";
+            /**
+             * Details
+             * @description What the last successful test found out.
+             */
+            details: {
+                [key: string]: unknown;
+            };
+            /** @description Why the last test failed. */
+            error: components["schemas"]["ProblemShape"] | null;
+            /** Testedat */
+            testedAt: string | null;
+            /**
+             * Syncedat
+             * @description When the last import completed.
+             */
+            syncedAt: string | null;
+            /**
+             * Lastjobid
+             * @description The last import.
+             */
+            lastJobId: string | null;
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+        };
+        /** ConnectionTestShape */
+        ConnectionTestShape: {
+            /** Ok */
+            ok: boolean;
+            shop: components["schemas"]["ShopShape"] | null;
+            error: components["schemas"]["ProblemShape"] | null;
         };
         /**
          * Counters
@@ -1702,6 +2137,30 @@ export interface components {
             notFound: number;
             /** Skipped */
             skipped: number;
+        };
+        /** CredentialShape */
+        CredentialShape: {
+            /** Name */
+            name: string;
+            /** Label */
+            label: string;
+            /** Required */
+            required: boolean;
+            /** Help */
+            help: string;
+        };
+        /** DeletedConnection */
+        DeletedConnection: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Productskept
+             * @description Products of this shop that stay in the catalog.
+             */
+            productsKept: number;
         };
         /** DeliveryPage */
         DeliveryPage: {
@@ -1773,6 +2232,24 @@ export interface components {
             p95: number | null;
             /** P99 */
             p99: number | null;
+        };
+        /** ErrorShape */
+        ErrorShape: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /**
+             * Category
+             * @enum {string}
+             */
+            category: "transient" | "permanent";
+            /** Source */
+            source: string;
+            /** Details */
+            details: {
+                [key: string]: unknown;
+            };
         };
         /** EventPage */
         EventPage: {
@@ -2112,6 +2589,31 @@ export interface components {
             mapping: {
                 [key: string]: unknown;
             }[] | null;
+            /**
+             * Createdby
+             * @description The same as `owner`.
+             */
+            createdBy: string | null;
+            /**
+             * Phase
+             * @description Of an import: `queued`, `fetching`, `mapping`, `creating`, `downloading_images`, `uploading_images`, `thumbnails`, `finalising`, `done`, `failed` or `cancelled`. The earliest that has open items: products of one page are created while the next one is fetched.
+             */
+            phase: string | null;
+            /**
+             * Phases
+             * @description Open items of each phase of an import.
+             */
+            phases: components["schemas"]["PhaseShape"][] | null;
+            /**
+             * Provider
+             * @description Of an import: the kind of shop.
+             */
+            provider: string | null;
+            /**
+             * Totalproducts
+             * @description Of an import: products that were asked for, or that the shop has listed.
+             */
+            totalProducts: number | null;
         };
         /** FullLetter */
         FullLetter: {
@@ -2417,6 +2919,14 @@ export interface components {
             brand: string | null;
             /** Sku */
             sku: string | null;
+        };
+        /** InstallShape */
+        InstallShape: {
+            /**
+             * Url
+             * @description Send the browser there.
+             */
+            url: string;
         };
         /** ItemPage */
         ItemPage: {
@@ -2772,6 +3282,28 @@ export interface components {
          * @enum {string}
          */
         Level: "healthy" | "degraded" | "critical" | "overload";
+        /** LimitShape */
+        LimitShape: {
+            /** Persecond */
+            perSecond: number;
+            /** Burst */
+            burst: number;
+            /**
+             * Tokens
+             * @description What can be taken now: calls, or points of a cost bucket.
+             */
+            tokens: number;
+            /**
+             * Reported
+             * @description Whether the provider itself told its bucket.
+             */
+            reported: boolean;
+            /**
+             * Pauseduntil
+             * @description By the provider's Retry-After.
+             */
+            pausedUntil: string | null;
+        };
         /** ListedProduct */
         ListedProduct: {
             /**
@@ -3452,6 +3984,16 @@ export interface components {
             /** @description Of its job. */
             progress: components["schemas"]["RowProgress"];
         };
+        /** PhaseShape */
+        PhaseShape: {
+            /** Phase */
+            phase: string;
+            /**
+             * Open
+             * @description Items that are in this phase.
+             */
+            open: number;
+        };
         /** Preview */
         Preview: {
             /**
@@ -3565,6 +4107,13 @@ export interface components {
             duplicateOf?: number | null;
             /** Partof */
             partOf?: number | null;
+        };
+        /** ProblemShape */
+        ProblemShape: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * ProductChange
@@ -3777,6 +4326,106 @@ export interface components {
             by: "gtin" | "mpn";
         };
         /**
+         * ProviderKey
+         * @description One bucket and circuit: what an org calls of a provider, by company and domain.
+         */
+        ProviderKey: {
+            /** Provider */
+            provider: string;
+            /** Org */
+            org: string;
+            /** Company */
+            company: string | null;
+            /** Domain */
+            domain: string | null;
+            circuit: components["schemas"]["CircuitShape"];
+            limit: components["schemas"]["LimitShape"];
+            /**
+             * Calls
+             * @description In the last 15 minutes; so is what follows.
+             */
+            calls: number;
+            /**
+             * Failed
+             * @description Answered 5xx, or not at all.
+             */
+            failed: number;
+            /**
+             * Throttled
+             * @description Answered 429.
+             */
+            throttled: number;
+            /**
+             * Errorrate
+             * @description Failed calls of all calls; null: no calls.
+             */
+            errorRate: number | null;
+            /**
+             * P95Ms
+             * @description 95 % of the calls took at most this long.
+             */
+            p95Ms: number | null;
+        };
+        /** ProviderKind */
+        ProviderKind: {
+            /** Key */
+            key: string;
+            /** Title */
+            title: string;
+            /** Addresshelp */
+            addressHelp: string;
+            /** Credentialfields */
+            credentialFields: components["schemas"]["CredentialShape"][];
+            /**
+             * Incremental
+             * @description Whether an import can ask for changed products only.
+             */
+            incremental: boolean;
+            /**
+             * Install
+             * @description Whether a shop can be connected without a token.
+             */
+            install: boolean;
+        };
+        /** ProviderKinds */
+        ProviderKinds: {
+            /** Items */
+            items: components["schemas"]["ProviderKind"][];
+            /**
+             * Demo
+             * @description Whether this server may connect a sandbox.
+             */
+            demo: boolean;
+        };
+        /** ProviderPage */
+        ProviderPage: {
+            /** Items */
+            items: components["schemas"]["ProviderShape"][];
+        };
+        /** ProviderShape */
+        ProviderShape: {
+            /**
+             * Key
+             * @description The provider's name, such as `shopify`.
+             */
+            key: string;
+            /**
+             * Circuit
+             * @description The worst of its circuits.
+             * @enum {string}
+             */
+            circuit: "closed" | "open" | "half_open";
+            limit: components["schemas"]["ConfiguredLimit"];
+            /** Calls */
+            calls: number;
+            /** Failed */
+            failed: number;
+            /** Throttled */
+            throttled: number;
+            /** Keys */
+            keys: components["schemas"]["ProviderKey"][];
+        };
+        /**
          * PublicQueueHealth
          * @description Callers without a key or a session get `status` and `level` only.
          */
@@ -3968,6 +4617,16 @@ export interface components {
             operationId?: string | null;
             job: components["schemas"]["FullJob"];
         };
+        /** ResetShape */
+        ResetShape: {
+            /** Key */
+            key: string;
+            /**
+             * Reset
+             * @description How many buckets and circuits were reset.
+             */
+            reset: number;
+        };
         /** Retried */
         Retried: {
             /**
@@ -4023,6 +4682,64 @@ export interface components {
              */
             csrfToken: string | null;
             flags: components["schemas"]["Flags"];
+        };
+        /** ShopProductPage */
+        ShopProductPage: {
+            /** Items */
+            items: components["schemas"]["ShopProductShape"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+            /**
+             * Total
+             * @description How many match, if the shop tells.
+             */
+            total: number | null;
+        };
+        /** ShopProductShape */
+        ShopProductShape: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "active" | "draft" | "archived";
+            /** Vendor */
+            vendor: string | null;
+            /** Producttype */
+            productType: string | null;
+            /** Sku */
+            sku: string | null;
+            /** Price */
+            price: string | null;
+            /** Currency */
+            currency: string | null;
+            /**
+             * Variants
+             * @description Null where the shop's list does not tell.
+             */
+            variants: number | null;
+            /** Imageurl */
+            imageUrl: string | null;
+            /** Updatedat */
+            updatedAt: string | null;
+        };
+        /** ShopShape */
+        ShopShape: {
+            /** Name */
+            name: string;
+            /** Currency */
+            currency: string | null;
+            /**
+             * Products
+             * @description How many products it has, if it tells.
+             */
+            products: number | null;
         };
         /** SignedInUser */
         SignedInUser: {
@@ -4351,24 +5068,6 @@ export interface components {
              * @description Load, sizes and rates as the worker told them, every two seconds.
              */
             figures: {
-                [key: string]: unknown;
-            };
-        };
-        /** ErrorShape */
-        ErrorShape: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
-            /**
-             * Category
-             * @enum {string}
-             */
-            category: "transient" | "permanent";
-            /** Source */
-            source: string;
-            /** Details */
-            details: {
                 [key: string]: unknown;
             };
         };
@@ -5273,7 +5972,17 @@ export interface operations {
                      *       ],
                      *       "mapping": [
                      *         {}
-                     *       ]
+                     *       ],
+                     *       "createdBy": "text",
+                     *       "phase": "text",
+                     *       "phases": [
+                     *         {
+                     *           "phase": "text",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "provider": "text",
+                     *       "totalProducts": 3
                      *     }
                      */
                     "application/json": components["schemas"]["FullJob"];
@@ -5502,6 +6211,251 @@ export interface operations {
             };
             /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createJobs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "jobs": [
+                 *         {
+                 *           "config": {
+                 *             "currency": "EUR",
+                 *             "intent": "merge"
+                 *           },
+                 *           "fileId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *           "url": "https://supplier.example/prices.csv"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** Jobs */
+                    jobs: {
+                        /**
+                         * Pipeline
+                         * @default extraction
+                         */
+                        pipeline?: string;
+                        /**
+                         * Config
+                         * @description As the pipeline knows it.
+                         * @example {
+                         *       "currency": "EUR",
+                         *       "intent": "merge"
+                         *     }
+                         */
+                        config?: {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * Priority
+                         * @description 0 to 100, larger first, or high, medium, low.
+                         * @default 5
+                         */
+                        priority?: number;
+                        /**
+                         * Name
+                         * @default
+                         */
+                        name?: string;
+                        /**
+                         * Dueat
+                         * @description Begin no sooner, within a year. A time that has passed: at once.
+                         */
+                        dueAt?: string | null;
+                        /**
+                         * Fileid
+                         * @description A file uploaded before.
+                         * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
+                         */
+                        fileId?: string | null;
+                        /**
+                         * Fileids
+                         * @description Or several of them, in order, for a pipeline that takes several.
+                         */
+                        fileIds?: string[] | null;
+                        /**
+                         * Path
+                         * @description Or a file on the server, in a folder of `PENSTOCK_IMPORT_ROOTS`.
+                         */
+                        path?: string | null;
+                        /**
+                         * Url
+                         * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                         * @example https://supplier.example/prices.csv
+                         */
+                        url?: string | null;
+                        /**
+                         * Idempotencykey
+                         * @description As the header `Idempotency-Key` of a single job.
+                         */
+                        idempotencyKey?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": 3,
+                     *       "refused": 3,
+                     *       "results": [
+                     *         {
+                     *           "status": 3,
+                     *           "replayed": false,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "position": 3,
+                     *           "estimatedWaitMs": 3,
+                     *           "delayedUntil": "2026-11-01T09:30:00Z",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "category": "transient",
+                     *             "source": "acme",
+                     *             "details": {}
+                     *           },
+                     *           "retryAfterMs": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchAnswer"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7061,7 +8015,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `FEATURE_DISABLED`: Whoever runs this has not switched it on. */
+            /** @description - `FEATURE_DISABLED`: The operator has not switched this on. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7218,7 +8172,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `FEATURE_DISABLED`: Whoever runs this has not switched it on. */
+            /** @description - `FEATURE_DISABLED`: The operator has not switched this on. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7376,7 +8330,17 @@ export interface operations {
                      *       ],
                      *       "mapping": [
                      *         {}
-                     *       ]
+                     *       ],
+                     *       "createdBy": "text",
+                     *       "phase": "text",
+                     *       "phases": [
+                     *         {
+                     *           "phase": "text",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "provider": "text",
+                     *       "totalProducts": 3
                      *     }
                      */
                     "application/json": components["schemas"]["FullJob"];
@@ -7560,7 +8524,17 @@ export interface operations {
                      *       ],
                      *       "mapping": [
                      *         {}
-                     *       ]
+                     *       ],
+                     *       "createdBy": "text",
+                     *       "phase": "text",
+                     *       "phases": [
+                     *         {
+                     *           "phase": "text",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "provider": "text",
+                     *       "totalProducts": 3
                      *     }
                      */
                     "application/json": components["schemas"]["FullJob"];
@@ -7744,7 +8718,17 @@ export interface operations {
                      *       ],
                      *       "mapping": [
                      *         {}
-                     *       ]
+                     *       ],
+                     *       "createdBy": "text",
+                     *       "phase": "text",
+                     *       "phases": [
+                     *         {
+                     *           "phase": "text",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "provider": "text",
+                     *       "totalProducts": 3
                      *     }
                      */
                     "application/json": components["schemas"]["FullJob"];
@@ -7943,7 +8927,17 @@ export interface operations {
                      *       ],
                      *       "mapping": [
                      *         {}
-                     *       ]
+                     *       ],
+                     *       "createdBy": "text",
+                     *       "phase": "text",
+                     *       "phases": [
+                     *         {
+                     *           "phase": "text",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "provider": "text",
+                     *       "totalProducts": 3
                      *     }
                      */
                     "application/json": components["schemas"]["FullJob"];
@@ -8198,7 +9192,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -8271,7 +9275,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -8483,7 +9497,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -8893,7 +9917,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -8966,7 +10000,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -9200,7 +10244,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -9273,7 +10327,17 @@ export interface operations {
                      *         ],
                      *         "mapping": [
                      *           {}
-                     *         ]
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
                      *       }
                      *     }
                      */
@@ -11377,6 +12441,218 @@ export interface operations {
              *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
              */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importProducts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "connectionId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *       "config": {
+                 *         "images": true,
+                 *         "intent": "merge"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Connectionid
+                     * Format: uuid
+                     * @description The connected shop.
+                     * @example 0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d
+                     */
+                    connectionId: string;
+                    /**
+                     * All
+                     * @description Every product of the shop.
+                     */
+                    all?: true | null;
+                    /**
+                     * Productids
+                     * @description Products by the shop's own ids.
+                     */
+                    productIds?: string[] | null;
+                    /**
+                     * Since
+                     * @description Products that changed after this time, or since the `last` import; all of them if there was none, or if the shop cannot list changes.
+                     */
+                    since?: string | "last" | null;
+                    /**
+                     * Config
+                     * @description `intent` (merge), `images` (true), `thumbnails` (sizes), `missing` (report or unpublish), `priceGuard` (percent), `baseCurrency` (USD).
+                     * @example {
+                     *       "images": true,
+                     *       "intent": "merge"
+                     *     }
+                     */
+                    config?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Dueat
+                     * @description Begin no sooner, within a year.
+                     */
+                    dueAt?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13940,6 +15216,260 @@ export interface operations {
             };
             /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "text",
+                     *           "circuit": "closed",
+                     *           "limit": {
+                     *             "perSecond": 3,
+                     *             "burst": 3
+                     *           },
+                     *           "calls": 3,
+                     *           "failed": 3,
+                     *           "throttled": 3,
+                     *           "keys": [
+                     *             {
+                     *               "provider": "text",
+                     *               "org": "acme",
+                     *               "company": "text",
+                     *               "domain": "text",
+                     *               "circuit": {
+                     *                 "state": "closed",
+                     *                 "failures": 3,
+                     *                 "openedAt": "2026-11-01T09:30:00Z",
+                     *                 "nextProbeAt": "2026-11-01T09:30:00Z"
+                     *               },
+                     *               "limit": {
+                     *                 "perSecond": 3,
+                     *                 "burst": 3,
+                     *                 "tokens": 3,
+                     *                 "reported": false,
+                     *                 "pausedUntil": "2026-11-01T09:30:00Z"
+                     *               },
+                     *               "calls": 3,
+                     *               "failed": 3,
+                     *               "throttled": 3,
+                     *               "errorRate": 3,
+                     *               "p95Ms": 3
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProviderPage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resetProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The provider's name, such as `shopify`. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": "text",
+                     *       "reset": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResetShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17790,6 +19320,1918 @@ export interface operations {
             };
             /** @description - `STORAGE_FULL`: The server's disk is full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listKinds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "text",
+                     *           "title": "Hammer",
+                     *           "addressHelp": "text",
+                     *           "credentialFields": [
+                     *             {
+                     *               "name": "Spring list",
+                     *               "label": "text",
+                     *               "required": false,
+                     *               "help": "text"
+                     *             }
+                     *           ],
+                     *           "incremental": false,
+                     *           "install": false
+                     *         }
+                     *       ],
+                     *       "demo": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProviderKinds"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    connectDemo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Provider
+                     * @description Left out: all three.
+                     */
+                    provider?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "provider": "text",
+                     *           "name": "Spring list",
+                     *           "address": "text",
+                     *           "source": "acme",
+                     *           "status": "untested",
+                     *           "details": {},
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "testedAt": "2026-11-01T09:30:00Z",
+                     *           "syncedAt": "2026-11-01T09:30:00Z",
+                     *           "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "mayChange": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionPage"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FEATURE_DISABLED`: The operator has not switched this on. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_STATE`: What it is about is in no state for this.
+             *     - `SANDBOX_NOT_RUNNING`: No sandbox answers at `PENSTOCK_SANDBOX_URL`.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    beginInstall: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "address": "text",
+                 *       "returnTo": "text"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Name
+                     * @description What it is called in lists; left out: the shop's host.
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Provider
+                     * @default shopify
+                     */
+                    provider?: string;
+                    /**
+                     * Address
+                     * @description The shop's address.
+                     */
+                    address: string;
+                    /**
+                     * Returnto
+                     * @description The UI's page `/connections/install`, as the browser sees it.
+                     */
+                    returnTo: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://shop.example/hooks"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstallShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    completeInstall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "parameters": {}
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Parameters
+                     * @description What the provider added to the address of the page.
+                     */
+                    parameters: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "provider": "text",
+                     *       "name": "Spring list",
+                     *       "address": "text",
+                     *       "source": "acme",
+                     *       "status": "untested",
+                     *       "details": {},
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "syncedAt": "2026-11-01T09:30:00Z",
+                     *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSTALL_REFUSED`: The answer of the install flow is not valid, expired or of another user.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PROVIDER_FAILED`: The shop refused or failed; `details.cause` is the code of its error. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listConnections: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "provider": "text",
+                     *           "name": "Spring list",
+                     *           "address": "text",
+                     *           "source": "acme",
+                     *           "status": "untested",
+                     *           "details": {},
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "testedAt": "2026-11-01T09:30:00Z",
+                     *           "syncedAt": "2026-11-01T09:30:00Z",
+                     *           "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "mayChange": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createConnection: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "provider": "text",
+                 *       "credentials": {}
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Name
+                     * @description What it is called in lists; left out: the shop's host.
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Provider
+                     * @description `shopify`, `woocommerce` or `roastify`.
+                     */
+                    provider: string;
+                    /**
+                     * Address
+                     * @description The shop's address.
+                     * @default
+                     */
+                    address?: string;
+                    /**
+                     * Credentials
+                     * @description By the names of the provider's fields. They are stored encrypted and never shown.
+                     */
+                    credentials: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "provider": "text",
+                     *       "name": "Spring list",
+                     *       "address": "text",
+                     *       "source": "acme",
+                     *       "status": "untested",
+                     *       "details": {},
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "syncedAt": "2026-11-01T09:30:00Z",
+                     *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "provider": "text",
+                     *       "name": "Spring list",
+                     *       "address": "text",
+                     *       "source": "acme",
+                     *       "status": "untested",
+                     *       "details": {},
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "syncedAt": "2026-11-01T09:30:00Z",
+                     *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "productsKept": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedConnection"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    renameConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring list"
+                 *     }
+                 */
+                "application/json": {
+                    /** Name */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "provider": "text",
+                     *       "name": "Spring list",
+                     *       "address": "text",
+                     *       "source": "acme",
+                     *       "status": "untested",
+                     *       "details": {},
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "syncedAt": "2026-11-01T09:30:00Z",
+                     *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "credentials": {}
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Credentials
+                     * @description By the names of the provider's fields. They are stored encrypted and never shown.
+                     */
+                    credentials: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "provider": "text",
+                     *       "name": "Spring list",
+                     *       "address": "text",
+                     *       "source": "acme",
+                     *       "status": "untested",
+                     *       "details": {},
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "syncedAt": "2026-11-01T09:30:00Z",
+                     *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": false,
+                     *       "shop": {
+                     *         "name": "Spring list",
+                     *         "currency": "EUR",
+                     *         "products": 3
+                     *       },
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionTestShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    browseConnection: {
+        parameters: {
+            query?: {
+                /** @description Words of the title. */
+                q?: string;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "text",
+                     *           "title": "Hammer",
+                     *           "status": "active",
+                     *           "vendor": "text",
+                     *           "productType": "text",
+                     *           "sku": "007",
+                     *           "price": "text",
+                     *           "currency": "EUR",
+                     *           "variants": 3,
+                     *           "imageUrl": "text",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0",
+                     *       "total": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShopProductPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CIRCUIT_OPEN`: The provider failed several times in a row and is not called for now.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `API_RATE_LIMIT`: Too many requests. Wait as long as `Retry-After` says.
+             *     - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PROVIDER_FAILED`: The shop refused or failed; `details.cause` is the code of its error. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -17,6 +17,8 @@ import { DryRun } from "./dry-run";
 import { FileStep } from "./file-step";
 import { MappingStep } from "./mapping-step";
 import { Reading } from "./reading";
+import { ShopSteps } from "./shop/shop-steps";
+import { SourceChoice } from "./source-choice";
 import { proposeSource } from "./source-name";
 import { STEPS, type Step, Stepper } from "./stepper";
 
@@ -40,7 +42,13 @@ export default function Wizard() {
       </Page>
     );
   }
-  return <Steps />;
+  return <Sources />;
+}
+
+/** A file, or a connected shop. */
+function Sources() {
+  const { source } = useSearch({ from: "/inside/new" });
+  return source === "shop" ? <ShopSteps /> : <Steps />;
 }
 
 function Steps() {
@@ -87,6 +95,7 @@ function Steps() {
       <div ref={heading} tabIndex={-1} className="outline-none">
         <TourNote place={step} />
       </div>
+      {step === "file" && <SourceChoice value="file" />}
       {step === "file" ? (
         <FileStep
           sample={search.sample ?? false}

@@ -107,7 +107,7 @@ MEANINGS = {
     "CSRF_FAILED": "A change made with a session came without its token.",
     "DB_UNAVAILABLE": "The database does not answer. Try again.",
     "EMPTY_FILE": "The file is empty.",
-    "FEATURE_DISABLED": "Whoever runs this has not switched it on.",
+    "FEATURE_DISABLED": "The operator has not switched this on.",
     "FETCH_TOO_LARGE": "What lies at the address is larger than what is fetched.",
     "FILE_NOT_FOUND": "There is no such file, or it is someone else's.",
     "FILE_TOO_LARGE": "More than `PENSTOCK_MAX_FILE_BYTES`, or than the upload announced.",

@@ -1,0 +1,1 @@
+import{Q as e,Y as t}from"./cn-C3gywg-s.js";var n=e(t(),1),r=n.createContext(null);function i(e){return n.useContext(r)}export{r as n,i as t};

@@ -1,1 +1,0 @@
-import{V as e,W as t}from"./cn-BW6y4JE5.js";var n=t(e(),1),r=n.createContext(null);function i(e){return n.useContext(r)}export{r as n,i as t};
