@@ -127,7 +127,21 @@ def _goals(ours: dict[str, list[float]], theirs: dict[str, dict[str, list[float]
             share_of("items, 2 processes", "/s", ours["items 2"], best, 1.2, "PgQueuer's best")
         )
     out.append(at_least("one-item jobs, submit to done", "/s", ours["live 2"], 4200))
+    beside = theirs.get(_BATCHES, {})
+    if "live 2" in beside:
+        out.append(
+            share_of("one-item jobs, submit to done, against PgQueuer", "/s", ours["live 2"],
+                     beside["live 2"], 1.2, _BATCHES)
+        )  # fmt: skip
+        out += [_no_later(share, ours, beside) for share in (50, 95)]
     return out
+
+
+def _no_later(share: int, ours: dict[str, list[float]], beside: dict[str, list[float]]) -> Line:
+    name = f"dispatch p{share}"
+    line = Line(f"idle {name}, against PgQueuer", "ms", Figures(ours[name]), Figures(beside[name]),
+                against=_BATCHES)  # fmt: skip
+    return replace(line, goal="≤ it", met=(line.ratio or 0) <= 1)
 
 
 ENTRY = Entry("peers", run, "Against other queues", ABOUT)

@@ -11,6 +11,7 @@ from benchmarks.measure import timed
 from penstock.model.ticket import Ticket
 
 _CLIENTS = 8
+_BATCH = 100
 _OPEN = "SELECT 1 FROM jobs WHERE state IN ('queued', 'running') AND NOT paused LIMIT 1"
 
 
@@ -22,6 +23,15 @@ async def submit_all(bench: Bench, count: int) -> None:
             await bench.submit("payload", {"items": 1})
 
     await asyncio.gather(*(client() for _ in range(_CLIENTS)))
+
+
+async def in_batches(bench: Bench, count: int) -> float:
+    """Jobs per second, submitted as the batch request of the API does it."""
+    async with timed() as clock:
+        for first in range(0, count, _BATCH):
+            some = min(_BATCH, count - first)
+            await asyncio.gather(*(bench.submit("payload", {"items": 1}) for _ in range(some)))
+    return count / clock.seconds
 
 
 async def until_idle(bench: Bench) -> None:
@@ -55,13 +65,17 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     count = scale.of(3000, 300)
     submitted: list[float] = []
     worked: list[float] = []
+    batched: list[float] = []
     for _ in range(scale.repetitions):
         async with lab.bench() as bench:
             submitted.append(await live(bench, count))
             worked.append(await backlog(bench, count, 2))
+        async with lab.bench() as bench:
+            batched.append(await in_batches(bench, count))
     return [
         at_least("tiny jobs: submit to done", "jobs/s", submitted, 4200),
         reported("tiny jobs: a backlog done", "jobs/s", worked),
+        reported("tiny jobs: submitted in batches of 100", "jobs/s", batched),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from functools import partial
 
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.runtime import Runtime
@@ -27,12 +27,10 @@ class Submissions:
         """Answers after the commit, and wakes workers."""
         scope = caller.who.scope
 
-        def transaction() -> AbstractAsyncContextManager[Connection]:
-            return self._db.scoped(scope)
-
         if upload is None:
-            channel = Channel(scope, transaction, _audit)
+            channel = Channel(scope, partial(self._db.scoped_flat, scope), _audit)
             return await self._queue.submit(channel, caller.who, order)
+        transaction = partial(self._db.scoped, scope)
         receipt = await _submit_upload(self._runtime, transaction, caller, order, upload)
         if not receipt.replayed:
             await self._runtime.broker.send(Ticket(receipt.lane))

@@ -333,6 +333,10 @@ class Database:
             return _PooledReading(self._readers, prelude)
         return _Reading(self._readers, scope)
 
+    def scoped_flat(self, scope: Scope) -> AbstractAsyncContextManager[Connection]:
+        """The same in one round trip less, for writers that need no transactions inside."""
+        return self.transaction_with(_as_scope(scope, lasting=False))
+
     @asynccontextmanager
     async def _writing(self, scope: Scope) -> AsyncIterator[Connection]:
         async with self.transaction() as connection:

@@ -116,6 +116,8 @@ async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
 async def ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload | None) -> None:
     """Answer a question that the first rows of the file leave open with 422, before there is a
     job. A file that came with the request is not kept then."""
+    if order.file_id is None:
+        return
     if await _answered_before(api, who, order.idempotency_key):
         return
     if upload is not None:
