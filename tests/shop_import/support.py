@@ -14,6 +14,7 @@ from tests.fixtures import Bench
 from penstock.model.ids import new_id
 from penstock.providers.registry import PROVIDERS
 from penstock.providers.sandbox.server import CREDENTIALS, Sandbox
+from penstock.store.accounts.accounts import Principal
 from penstock.store.shops import connections
 
 
@@ -34,8 +35,11 @@ class Shopper:
     bench: Bench
     shops: Sandbox
 
-    async def connect(self, provider: str, name: str = "demo") -> UUID:
+    async def connect(
+        self, provider: str, name: str = "demo", who: Principal | None = None
+    ) -> UUID:
         shop, bench = self.shops.shop(provider, name), self.bench
+        who = who or bench.who
         known = next(one for one in PROVIDERS if one.key == provider)
         connection_id = new_id()
         sealed = connections.seal_credentials(
@@ -45,17 +49,19 @@ class Shopper:
             await connections.add_connection(
                 conn,
                 connections.NewConnection(
-                    connection_id, bench.who.org_id, bench.who.user_id, provider, name,
+                    connection_id, who.org_id, who.user_id, provider, name,
                     known.normalize_address(shop.base), sealed,
                 ),
             )  # fmt: skip
         return connection_id
 
-    async def submit(self, connection_id: UUID, provider: str = "", **config: Any) -> UUID:
+    async def submit(
+        self, connection_id: UUID, provider: str = "", who: Principal | None = None, **config: Any
+    ) -> UUID:
         asked = {"connectionId": str(connection_id), "provider": provider, **config}
         if not {"all", "productIds", "since"} & set(asked):
             asked["all"] = True
-        return await self.bench.submit("shop_import", asked)
+        return await self.bench.submit("shop_import", asked, who=who or self.bench.who)
 
     async def work(self, *job_ids: UUID, seconds: float = 60) -> None:
         """Work until the jobs have ended. Waits for due times, such as those of a limit."""

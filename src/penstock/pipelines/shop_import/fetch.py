@@ -21,6 +21,7 @@ from penstock.model.pipeline import Item, each
 from penstock.model.ports import Connections, Context
 from penstock.model.shops.products import ShopProduct
 from penstock.model.shops.provider import ListPage, Provider, ShopConnection
+from penstock.pipelines.shop_import.again import soon_again
 from penstock.pipelines.shop_import.mapping import KIND
 from penstock.providers.registry import PROVIDERS
 
@@ -63,24 +64,28 @@ async def fetch(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
 async def _fetch(item: Item, ctx: Context, provider: Provider, call: ShopCall) -> Outcome:
     told = item.input
     if told["kind"] == "page":
-        return await _fetch_page(item, provider, call)
-    if "shop" in told:
-        product = await provider.complete(call, ShopProduct.from_json(told["shop"]))
-    else:
-        product = await provider.get(call, told["id"])
+        return await _fetch_page(item, ctx, provider, call)
+
+    async def whole() -> ShopProduct:
+        if "shop" in told:
+            return await provider.complete(call, ShopProduct.from_json(told["shop"]))
+        return await provider.get(call, told["id"])
+
+    product = await soon_again(whole, ctx)
     cells = {KIND: "product", "sourceId": product.id, "title": product.title}
     seen = NameRow([_seen(product)])
     return Advance({"shop": product.as_json()}, cells, effects=[seen])
 
 
-async def _fetch_page(item: Item, provider: Provider, call: ShopCall) -> Outcome:
+async def _fetch_page(item: Item, ctx: Context, provider: Provider, call: ShopCall) -> Outcome:
     told, number = item.input, int(item.input["page"])
     ready_at = told.get("readyAt", 0)
     left = ready_at - time.time() * 1000
     if left > 0:
         return _not_ready(round(left))
     cursor = told.get("cursor")
-    page = await provider.list(call, cursor, _since(item, call.connection))
+    since = _since(item, call.connection)
+    page = await soon_again(lambda: provider.list(call, cursor, since), ctx)
     if page.wait_ms is not None and page.next_cursor == cursor:
         return _not_ready(page.wait_ms)
     spawn = [_child(product) for product in page.products]

@@ -35,6 +35,7 @@ from penstock.model.outcomes import Advance, Done, Fail, Outcome
 from penstock.model.pipeline import Item, each
 from penstock.model.ports import Context, InputFile, PictureIndex, StoredBlob
 from penstock.model.products import KnownPicture
+from penstock.pipelines.shop_import.again import soon_again
 from penstock.pipelines.shop_import.mapping import KIND
 
 _DOWNLOADS_AT_ONCE = 16
@@ -67,7 +68,7 @@ async def _download(item: Item, ctx: Context, known: Mapping[str, KnownPicture])
         told = {"blob": found.blob_key, "sha256": found.sha256, "size": found.size}
         return Advance(told, _cells(item, "reused"))
     try:
-        blob = await _stored(url, item.job.config.provider, ctx)
+        blob = await soon_again(lambda: _stored(url, item.job.config.provider, ctx), ctx)
     except PermanentError as error:
         return Fail(ItemError.of(error), _cells(item, "failed"))
     kept = KeepBlob(blob.key, "picture", _owner(url))
@@ -83,7 +84,11 @@ async def _stored(url: str, provider: str, ctx: Context) -> StoredBlob:
     turn = ctx.calls(f"{provider or 'shop'} pictures", host)
     async with turn, fetcher.stream(request) as answer:
         _require_picture(answer)
-        return await ctx.blobs.put(_pieces(answer), _MAX_BYTES)
+        blob = await ctx.blobs.put(_pieces(answer), _MAX_BYTES)
+        if blob.head.lstrip()[:1] in (b"<", b"{", b""):
+            # A page or an error with the status of a success, as proxies send them.
+            raise Unavailable("SERVICE_UNAVAILABLE", "The picture's server sent no picture.")
+        return blob
 
 
 def _require_picture(answer: StreamedResponse) -> None:
