@@ -85,3 +85,22 @@ class Shopper:
     async def pictures(self) -> list[Any]:
         async with self.bench.runtime.db.acquire() as conn:
             return await conn.fetch("SELECT * FROM pictures ORDER BY url")
+
+    async def work_without_waiting(self, job_id: UUID) -> None:
+        """Work until the job has ended, with all due times moved to now."""
+        while (await self.bench.job(job_id))["state"] not in ("done", "failed", "cancelled"):
+            await self.bench.work()
+            async with self.bench.runtime.db.transaction() as conn:
+                await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at IS NOT NULL")
+                await conn.execute("UPDATE job_stages SET ready_at = now() WHERE pending > 0")
+                await conn.execute("UPDATE jobs SET ready_at = now() WHERE state = 'running'")
+
+    async def add_product(self, source_id: str) -> None:
+        """A product of the same source that the shop does not have."""
+        async with self.bench.runtime.db.transaction() as conn:
+            await conn.execute(
+                "INSERT INTO products (id, org_id, source, source_id, data, job_id, row_no)"
+                " SELECT gen_random_uuid(), org_id, source, $1, '{}', job_id, 99"
+                " FROM products LIMIT 1",
+                source_id,
+            )
