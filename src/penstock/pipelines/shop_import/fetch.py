@@ -47,6 +47,7 @@ def shop_call(connection: ShopConnection, ctx: Context) -> ShopCall:
         connection,
         ctx.fetchers[FetchPurpose.PROVIDER],
         lambda points: ctx.calls(connection.provider, domain, company="", cost=points),
+        ctx.time_is_up,
     )
 
 
@@ -57,12 +58,14 @@ async def fetch(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
     job = batch[0].job
     connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
     provider = provider_of(connection)
-    work = partial(_fetch, provider=provider, call=shop_call(connection, ctx))
+    work = partial(_fetch, provider=provider, connection=connection)
     return await each(work, _AT_ONCE)(batch, ctx)
 
 
-async def _fetch(item: Item, ctx: Context, provider: Provider, call: ShopCall) -> Outcome:
-    told = item.input
+async def _fetch(
+    item: Item, ctx: Context, provider: Provider, connection: ShopConnection
+) -> Outcome:
+    told, call = item.input, shop_call(connection, ctx)
     if told["kind"] == "page":
         return await _fetch_page(item, ctx, provider, call)
 
