@@ -99,9 +99,10 @@ async def prepare(
 ) -> Prepared:
     """Check a request and build its job, or raise; writes nothing. An idempotency key is locked
     until the transaction ends."""
-    digest = _digest(order)
+    digest = b""
     key_of = asks or who
     if order.idempotency_key is not None:
+        digest = _digest(order)
         known = await replay(conn, key_of, order.idempotency_key, digest)
         if known is not None:
             job_id = UUID(orjson.loads(known.body)["jobId"])

@@ -14,8 +14,10 @@ from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS, Connection, Transaction
 
-# Jobs that one transaction writes at most.
+# Jobs that one transaction writes at most, and how many of them may have files: the head of each
+# file is read meanwhile.
 MAX_TOGETHER = 100
+MAX_FILES_TOGETHER = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,19 @@ def _choose(waiting: list[Submit]) -> tuple[list[Submit], list[Submit]]:
     """Those to write now, and the rest. Two with one idempotency key are written one after the
     other, so that the second one gets the answer of the first."""
     keys: set[str] = set()
+    files = 0
     chosen: list[Submit] = []
     later: list[Submit] = []
     for one in waiting:
         key = one.order.idempotency_key
-        if len(chosen) == MAX_TOGETHER or (key is not None and key in keys):
+        has_file = one.order.file_id is not None
+        is_full = len(chosen) == MAX_TOGETHER or (has_file and files == MAX_FILES_TOGETHER)
+        if is_full or (key is not None and key in keys):
             later.append(one)
             continue
         if key is not None:
             keys.add(key)
+        files += has_file
         chosen.append(one)
     return chosen, later
 
