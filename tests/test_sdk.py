@@ -21,12 +21,16 @@ PACKAGE = ROOT / "examples" / "word-count"
 
 # Pipelines of other packages stand on these names: removing one breaks them.
 SURFACE = """
-    AddedCells Advance Asked BadInput Blobs Call Child Children Config Context CountInGroup
-    Done Effect EffectBatch EffectWriter Emit Fail FetchLimits FetchPurpose FetchRequest
-    FetchResponse FileRef InputFile Item ItemError Job JobEffectWriter JobRows KeepBlob
-    LockOrder Log NameRow NotFound NotThere Outcome PenstockError PermanentError Pipeline
-    Products RateLimited Retry RetryPolicy RetryRule Row RowBatch Skip SqlConnection Stage
-    Traits Unavailable UpsertProduct Waiting each transferable
+    PROVIDER_LIMITS AddedCells Advance Asked BadInput Blobs Call Child Children Config
+    Context CountInGroup CredentialField Done Effect EffectBatch EffectWriter Emit Fail
+    FetchLimits FetchPurpose FetchRequest FetchResponse FileRef InputFile Item ItemError Job
+    JobEffectWriter JobRows KeepBlob ListPage LockOrder Log NameRow NotFound NotThere
+    OAuthApp OAuthInstall Outcome PenstockError PermanentError Pipeline Products Provider
+    ProviderBase ProviderCall RateLimited Reading Retry RetryPolicy RetryRule Row RowBatch
+    ShopChange ShopConnection ShopImage ShopInfo ShopOption ShopProduct ShopVariant Skip
+    SqlConnection Stage Throttle Traits Unavailable UpsertProduct Waiting base_url
+    classify_status decimal_or_none each read_answer read_cursor time_or_none transferable
+    write_cursor
 """
 
 

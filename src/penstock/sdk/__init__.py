@@ -1,7 +1,9 @@
-"""The public surface for pipelines of other packages. What is not here may change without notice.
+"""The public surface for pipelines and providers of other packages. What is not here may change
+without notice.
 
-A package registers its pipelines with the entry point group `penstock.pipelines`; how to write one
-is in docs/howto/write-a-pipeline.md. `penstock.sdk.testing` runs one without a database.
+A package registers its pipelines with the entry point group `penstock.pipelines` and its providers
+of shops with `penstock.providers`; docs/howto/write-a-pipeline.md and write-a-provider.md explain
+how to write one. `penstock.sdk.testing` runs a pipeline without a database.
 """
 
 from penstock.model.effects import (
@@ -55,8 +57,37 @@ from penstock.model.pipeline import (
 from penstock.model.policy import RetryPolicy, RetryRule
 from penstock.model.ports import Blobs, Call, Children, Context, InputFile, JobRows, Log, Products
 from penstock.model.transfer import transferable
+from penstock.providers.base import (
+    LIMITS as PROVIDER_LIMITS,
+)
+from penstock.providers.base import (
+    CredentialField,
+    ListPage,
+    OAuthApp,
+    OAuthInstall,
+    Provider,
+    ProviderBase,
+    ProviderCall,
+    Reading,
+    ShopChange,
+    ShopConnection,
+    ShopImage,
+    ShopInfo,
+    ShopOption,
+    ShopProduct,
+    ShopVariant,
+    Throttle,
+    base_url,
+    classify_status,
+    decimal_or_none,
+    read_answer,
+    read_cursor,
+    time_or_none,
+    write_cursor,
+)
 
 __all__ = [
+    "PROVIDER_LIMITS",
     "AddedCells",
     "Advance",
     "Asked",
@@ -68,6 +99,7 @@ __all__ = [
     "Config",
     "Context",
     "CountInGroup",
+    "CredentialField",
     "Done",
     "Effect",
     "EffectBatch",
@@ -86,29 +118,51 @@ __all__ = [
     "JobEffectWriter",
     "JobRows",
     "KeepBlob",
+    "ListPage",
     "LockOrder",
     "Log",
     "NameRow",
     "NotFound",
     "NotThere",
+    "OAuthApp",
+    "OAuthInstall",
     "Outcome",
     "PenstockError",
     "PermanentError",
     "Pipeline",
     "Products",
+    "Provider",
+    "ProviderBase",
+    "ProviderCall",
     "RateLimited",
+    "Reading",
     "Retry",
     "RetryPolicy",
     "RetryRule",
     "Row",
     "RowBatch",
+    "ShopChange",
+    "ShopConnection",
+    "ShopImage",
+    "ShopInfo",
+    "ShopOption",
+    "ShopProduct",
+    "ShopVariant",
     "Skip",
     "SqlConnection",
     "Stage",
+    "Throttle",
     "Traits",
     "Unavailable",
     "UpsertProduct",
     "Waiting",
+    "base_url",
+    "classify_status",
+    "decimal_or_none",
     "each",
+    "read_answer",
+    "read_cursor",
+    "time_or_none",
     "transferable",
+    "write_cursor",
 ]

@@ -55,5 +55,5 @@ async def _import(asked: dict[str, Any]) -> dict[str, Any]:
     from penstock.cli.connection import connected
 
     async with connected() as penstock:
-        receipt: dict[str, Any] = await penstock.post("/api/products/import", json=asked)
+        receipt: dict[str, Any] = await penstock.post("/api/products/import", asked)
         return receipt
