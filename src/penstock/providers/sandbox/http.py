@@ -85,7 +85,13 @@ class HttpServer:
         assert task is not None
         self._open.add(task)
         try:
-            with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            with suppress(
+                OSError,
+                ValueError,
+                asyncio.IncompleteReadError,
+                asyncio.LimitOverrunError,
+                asyncio.CancelledError,
+            ):
                 while await self._answer_one(reader, writer):
                     pass
         finally:
