@@ -31,7 +31,9 @@ from penstock.model.errors import (
     Unavailable,
 )
 from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest
+from penstock.model.products import KnownPicture
 from penstock.store.catalog import catalog
+from penstock.store.catalog import pictures as stored
 from penstock.store.database import from_json
 
 router = APIRouter(tags=["products"])
@@ -187,19 +189,38 @@ async def show_picture(
     query: Annotated[PictureQuery, Query()],
     pictures: Annotated[Pictures, Depends(_pictures)],
 ) -> Response:
-    """The picture as WebP, whatever it is at its address: fetched by the server, decoded, made
-    small and kept for a month. Pictures at private addresses are not fetched, vector graphics not
-    shown."""
+    """The picture as WebP, whatever it is at its address: the thumbnail that an import made, or
+    fetched by the server, decoded, made small and kept for a month. Pictures at private addresses
+    are not fetched, vector graphics not shown."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         row = await catalog.get(conn, product_id)
-    if row is None:
-        raise no_such_product()
-    url = _url(from_json(row["data"]), place)
-    picture = await while_connected(request, pictures.get(row["org_id"], url, query.size))
+        if row is None:
+            raise no_such_product()
+        url = _url(from_json(row["data"]), place)
+        org_id = row["org_id"]
+        known = (await stored.find(conn, org_id, [url])).get(url)
+    picture = await _thumbnail(api.runtime, known, query.size)
+    if picture is None:
+        picture = await while_connected(request, pictures.get(org_id, url, query.size))
     headers = {**_SENT, "ETag": f'"{hashlib.sha256(picture).hexdigest()[:24]}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
     return Response(picture, headers=headers, media_type=MEDIA_TYPE)
+
+
+async def _thumbnail(
+    runtime: Runtime, known: KnownPicture | None, size: PictureSize
+) -> bytes | None:
+    """The stored thumbnail next above the size, else the largest; None if there is none."""
+    boxes = sorted(known.thumbnails) if known is not None else []
+    if known is None or not boxes:
+        return None
+    box = next((one for one in boxes if one >= _BOXES[size]), boxes[-1])
+    key = known.thumbnails[box]
+    if not await runtime.blobs.exists(key):
+        return None
+    async with runtime.blobs.local(key) as path:
+        return await asyncio.to_thread(path.read_bytes)
 
 
 def _url(product: dict[str, Any], place: int) -> str:
