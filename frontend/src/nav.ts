@@ -1,6 +1,7 @@
 // The pages of the sidebar, in order. A page that is added here is in the palette and has its shortcut, too.
 import {
   Activity,
+  Gauge,
   Hourglass,
   ListChecks,
   type LucideIcon,
@@ -33,6 +34,7 @@ export const NAV: NavEntry[] = [
   { to: "/dead-letters", label: "Dead letters", icon: MailWarning, key: "d" },
   { to: "/products", label: "Products", icon: Package, key: "p" },
   { to: "/connections", label: "Connections", icon: Store, key: "c" },
+  { to: "/providers", label: "Providers", icon: Gauge, key: "o" },
   {
     to: "/monitor",
     label: "Monitor",

@@ -136,6 +136,12 @@ const install = createRoute({
   component: lazyRouteComponent(() => import("./pages/connections/install")),
 });
 
+const providers = createRoute({
+  getParentRoute: () => inside,
+  path: "/providers",
+  component: lazyRouteComponent(() => import("./pages/providers/providers")),
+});
+
 const monitor = createRoute({
   getParentRoute: () => inside,
   path: "/monitor",
@@ -193,7 +199,7 @@ const tree = root.addChildren([
   login,
   inside.addChildren([
     ...[home, jobs, job, wizard, pending, letters, products, product],
-    ...[connections, install],
+    ...[connections, install, providers],
     ...[monitor, webhooks, settingsHome, settings],
   ]),
 ]);

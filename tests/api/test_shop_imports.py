@@ -44,12 +44,14 @@ async def test_an_import_is_asked_for_and_watched(caller: Caller, shopper: Shopp
     assert job.name == "Import from watched-p3"
     await shopper.bench.work(turns=1)
     job = shaped(FullJob, await member.get(f"/api/jobs/{receipt.job_id}"))
-    assert (job.phase, job.total_products) == ("mapping", 3)
+    # A list may leave out parts of large products, which are fetched one by one.
+    assert job.phase in ("fetching", "mapping")
+    assert job.total_products == 3
     assert job.phases is not None
     assert [one.phase for one in job.phases] == [
         "fetching", "mapping", "creating", "downloading_images", "uploading_images", "thumbnails",
     ]  # fmt: skip
-    assert {one.phase: one.open for one in job.phases}["mapping"] == 3
+    assert sum(one.open for one in job.phases) == 3
     await shopper.work(receipt.job_id)
     job = shaped(FullJob, await member.get(f"/api/jobs/{receipt.job_id}"))
     assert (job.state, job.phase) == ("done", "done")

@@ -20,6 +20,7 @@ import { Counters } from "./counters";
 import { Errors } from "./errors";
 import { Events } from "./events";
 import { HeldNote } from "./held";
+import { Phases } from "./phases";
 import { Rows } from "./rows";
 import { Summary } from "./summary";
 import { Waiting } from "./waiting";
@@ -102,6 +103,7 @@ function Shown({ job }: { job: FullJob }) {
       )}
       <TourNote place="job" />
       <Counters job={job} />
+      <Phases job={job} />
       <HeldNote job={job} />
       <Tabs
         value={tab}
