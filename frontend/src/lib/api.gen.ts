@@ -721,9 +721,9 @@ export interface paths {
         };
         /**
          * Show a picture of a product
-         * @description The picture as WebP, whatever it is at its address: fetched by the server, decoded, made
-         *     small and kept for a month. Pictures at private addresses are not fetched, vector graphics not
-         *     shown.
+         * @description The picture as WebP, whatever it is at its address: the thumbnail that an import made, or
+         *     fetched by the server, decoded, made small and kept for a month. Pictures at private addresses
+         *     are not fetched, vector graphics not shown.
          */
         get: operations["showPicture"];
         put?: never;
