@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -85,7 +86,7 @@ def _size(content: bytes) -> tuple[int, int]:
 async def test_what_is_not_one_wish_is_refused(caller: Caller, shopper: Shopper) -> None:
     member = await caller()
     connection = str(await shopper.connect("shopify"))
-    for wrong in (
+    wishes: list[dict[str, Any]] = [
         {},
         {"all": True, "productIds": ["1"]},
         {"productIds": []},
@@ -94,7 +95,8 @@ async def test_what_is_not_one_wish_is_refused(caller: Caller, shopper: Shopper)
         {"all": True, "config": {"unknown": 1}},
         {"productIds": ["1"], "config": {"missing": "report"}},
         {"all": True, "config": {"thumbnails": [5]}},
-    ):
+    ]
+    for wrong in wishes:
         answer = await member.post(
             "/api/products/import", json={"connectionId": connection, **wrong}
         )

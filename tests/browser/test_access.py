@@ -28,6 +28,7 @@ PAGES = {
     "/dead-letters": "Dead letters",
     "/products": "Products",
     "/connections": "Connections",
+    "/providers": "Providers",
     "/new?source=shop": "New job",
     "/monitor": "Monitor",
     "/webhooks": "Webhooks",

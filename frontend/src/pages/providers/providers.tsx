@@ -1,8 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, CircleDashed, CircleX, Gauge, RotateCcw } from "lucide-react";
+import { CircleCheck, CircleDashed, CircleX, RotateCcw } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
-import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
 import { Card, Page } from "../../components/page";
 import { RowsSkeleton } from "../../components/skeleton";
@@ -12,6 +11,7 @@ import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
 import { count, share } from "../../lib/format";
 import { useCanWrite } from "../../lib/session";
+import { kindsQuery } from "../../lib/shops";
 import type { Tone } from "../../lib/states";
 import { rateText } from "./rate";
 
@@ -53,6 +53,8 @@ export default function Providers() {
 function ProviderCard({ provider }: { provider: Provider }) {
   const queries = useQueryClient();
   const canWrite = useCanWrite();
+  const kinds = useQuery(kindsQuery);
+  const title = kinds.data?.items.find((one) => one.key === provider.key)?.title ?? provider.key;
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const reset = async () => {
@@ -70,7 +72,7 @@ function ProviderCard({ provider }: { provider: Provider }) {
   return (
     <section aria-label={provider.key}>
       <div className="mb-2 flex flex-wrap items-center gap-2">
-        <h2 className="text-base font-semibold capitalize">{provider.key}</h2>
+        <h2 className="text-base font-semibold">{title}</h2>
         <CircuitBadge state={provider.circuit} />
         <span className="text-sm text-ink-2">{rateText(provider.limit)}</span>
         {canWrite && provider.keys.length > 0 && (
@@ -82,9 +84,9 @@ function ProviderCard({ provider }: { provider: Provider }) {
       {error !== null && <ErrorNote error={error} className="mb-2" />}
       <Card className="overflow-hidden">
         {provider.keys.length === 0 ? (
-          <EmptyState icon={Gauge} title="Not called yet">
-            Its limit and circuit show here with the first call.
-          </EmptyState>
+          <p className="p-3 text-sm text-ink-2">
+            Not called yet. Its tokens and circuit show here with the first call.
+          </p>
         ) : (
           <Table
             label={`Limits and circuits of ${provider.key}`}

@@ -19,9 +19,9 @@ _NOTHING = {"phase": None, "phases": None, "provider": None, "totalProducts": No
 async def load_phase(
     runtime: Runtime, conn: Connection, pipeline: str, job_id: UUID
 ) -> dict[str, Any]:
-    """The phase, the open items of each phase, and the fields of an import."""
+    """The phase, the open items of each phase, the columns and the fields of an import."""
     try:
-        names = runtime.pipeline(pipeline).phases
+        names, columns = runtime.pipeline(pipeline).phases, runtime.pipeline(pipeline).columns
     except PenstockError:
         return _NOTHING
     found = await store.load(conn, job_id) if names else None
@@ -33,6 +33,7 @@ async def load_phase(
         "phases": [
             {"phase": phase, "open": found.open.get(stage, 0)} for stage, phase in names.items()
         ],
+        "columns": list(columns) if columns is not None else None,
         "provider": config.get("provider") or None,
         "totalProducts": _total_products(found, config),
     }

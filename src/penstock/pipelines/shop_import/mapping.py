@@ -118,8 +118,7 @@ def _cells(shop: ShopProduct) -> list[str]:
     first = shop.variants[0] if shop.variants else ShopVariant("")
     sides = first.dimensions
     barcode = first.barcode or ""
-    gtin = read_gtin(barcode)
-    is_gtin = gtin.value is not None and not gtin.problems
+    is_gtin = read_gtin(barcode).value is not None
     cells: Mapping[str, Any] = {
         "id": shop.id,
         "title": shop.title,

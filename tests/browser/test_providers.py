@@ -1,0 +1,54 @@
+"""Limits and circuits, phases of an import and thumbnails, as people see them."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+from playwright.async_api import expect
+from tests.browser.conftest import Visit
+from tests.browser.house import House
+from tests.browser.test_shops import _wrong as wrong_with
+from tests.browser.test_shops import sandbox
+
+__all__ = ["sandbox"]
+
+
+@pytest.fixture
+def connection(house: House, sandbox: str) -> str:
+    shops = httpx2.get(f"{sandbox}/sandbox/shops").json()["shops"]
+    shop = next(one for one in shops if one["provider"] == "shopify")
+    with house.client() as client:
+        made = client.post("/api/connections", json={"name": "Seen", **shop})
+        return str(made.json()["id"])
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+async def test_an_import_is_watched_and_its_provider_reset(
+    visit: Visit, house: House, sandbox: str, connection: str, width: int
+) -> None:
+    with house.client() as client:
+        asked = {"connectionId": connection, "all": True}
+        job_id = client.post("/api/products/import", json=asked).json()["jobId"]
+    page = await visit(f"/jobs/{job_id}", width=width)
+    phases = page.get_by_role("list", name="Phases of the import")
+    await expect(phases.get_by_role("listitem")).to_have_count(7)
+    await expect(page.get_by_text("45 products from shopify")).to_be_visible()
+    wrong = await wrong_with(page, "phases", width)
+    house.wait_for(job_id)
+    await page.reload()
+    await expect(phases.locator("[aria-current=step]")).to_have_count(0)
+
+    await page.goto("/products")
+    picture = page.locator("img").first
+    await expect(picture).to_be_visible()
+    assert await picture.evaluate("one => one.complete && one.naturalWidth > 0")
+    wrong += await wrong_with(page, "imported", width)
+
+    await page.goto("/providers")
+    shopify = page.get_by_role("region", name="shopify", exact=True)
+    await expect(shopify.get_by_text("Working").first).to_be_visible()
+    await expect(shopify).to_contain_text("2 calls a second, 40 at once")
+    wrong += await wrong_with(page, "providers", width)
+    await shopify.get_by_role("button", name="Reset").click()
+    await expect(shopify.get_by_role("button", name="Reset")).to_be_enabled()
+    assert wrong == []
