@@ -117,20 +117,19 @@ async def write_moves(
         told = list(moves[row["id"]].events)
         if row["tells_progress"]:
             told.append(("job.progress", _progress(row)))
+        if row["ends"]:
+            told.append(("job.completed", final_counts(row)))
         first = row["seq"] - len(told) + 1
         events += [
             (row["org_id"], row["id"], first + n, event, to_json(data))
             for n, (event, data) in enumerate(told)
         ]
-    ended = [row["id"] for row in rows if row["complete"] and not row["needs_finish"]]
     summarised = [row["id"] for row in rows if row["complete"] and row["needs_finish"]]
     if summarised:
         await conn.execute(_sql.ready_finish, summarised)
         for row in await conn.fetch(_sql.ready_jobs, summarised):
             if row["paused"]:
                 events.append((row["org_id"], row["id"], row["seq"], "job.resumed", "{}"))
-    if ended:
-        events += await end_jobs(conn, ended)
     await write_events(conn, events, worker)
     return Written(tuple(summarised), frozenset(row["lane"] for row in rows))
 
@@ -171,7 +170,7 @@ def final_counts(row: Any) -> dict[str, Any]:
         "skipped": row["skipped"],
     }
     if "elapsed_ms" in row.keys():  # noqa: SIM118 - a Record is not a Mapping
-        counts["elapsedMs"] = row["elapsed_ms"]
+        counts["elapsedMs"] = row["elapsed_ms"] or 0
     return counts
 
 

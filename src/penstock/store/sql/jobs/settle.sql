@@ -109,7 +109,9 @@ FROM jobs j
 WHERE j.id = st.job_id AND st.barrier AND st.job_id = ANY ($1::uuid[])
 
 -- name: move_jobs
--- Counters, progress and completion of each job, in the one statement that decides completion.
+-- Counters, progress and completion of each job, under its lock, in the one statement that decides
+-- completion. A job that needs no summary ends with its last item; what is answered of its progress is
+-- that of the moment before.
 WITH move AS (
     SELECT * FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[], $5::integer[],
                          $6::integer[], $7::integer[], $8::integer[], $9::integer[])
@@ -117,32 +119,41 @@ WITH move AS (
 ), way AS (
     SELECT st.job_id, min(st.ready_at) AS ready_at, sum(st.open * st.before) AS passed
     FROM job_stages st WHERE st.job_id = ANY ($1::uuid[]) GROUP BY st.job_id
+), next AS (
+    SELECT m.*, w.ready_at, j.stage,
+        -- What is still to be reopened is not behind it.
+        CASE WHEN j.reopening IS NOT NULL THEN j.percent ELSE least(99.9, greatest(j.percent, 100 * (
+            (j.done + m.done + j.error + m.error + j.not_found + m.not_found + j.skipped + m.skipped
+             + coalesce(w.passed, 0))
+            / greatest(1, CASE WHEN j.ingest_done OR j.bytes_read <= 0 THEN j.total + m.total
+                               ELSE (j.total + m.total) * greatest(1, j.bytes_total::float8 / j.bytes_read)
+                          END)))) END AS percent,
+        j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds' AS tells_progress,
+        j.ingest_done AND j.reopening IS NULL AND NOT j.standing AND j.state IN ('queued', 'running')
+            AND j.pending + m.pending + j.processing + m.processing = 0 AS complete,
+        j.needs_finish
+    FROM move m JOIN way w ON w.job_id = m.job_id JOIN jobs j ON j.id = m.job_id
+), ending AS (
+    SELECT n.*, n.complete AND NOT n.needs_finish AS ends FROM next n
 )
 UPDATE jobs j SET
-    total = j.total + m.total, pending = j.pending + m.pending,
-    processing = j.processing + m.processing, done = j.done + m.done, error = j.error + m.error,
-    not_found = j.not_found + m.not_found, skipped = j.skipped + m.skipped,
-    ready_at = w.ready_at, served_at = now(), heartbeat_at = now(), updated_at = now(),
-    grouped = j.grouped OR $10,
-    -- What is still to be reopened is not behind it.
-    percent = CASE WHEN j.reopening IS NOT NULL THEN j.percent ELSE least(99.9, greatest(j.percent, 100 * (
-        (j.done + m.done + j.error + m.error + j.not_found + m.not_found + j.skipped + m.skipped
-         + coalesce(w.passed, 0))
-        / greatest(1, CASE WHEN j.ingest_done OR j.bytes_read <= 0 THEN j.total + m.total
-                           ELSE (j.total + m.total) * greatest(1, j.bytes_total::float8 / j.bytes_read)
-                      END)))) END,
-    seq = j.seq + m.events
-        + (j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds')::integer,
-    progress_at = CASE WHEN j.progress_at IS NULL OR j.progress_at < now() - interval '500 milliseconds'
-                       THEN now() ELSE j.progress_at END
-FROM move m JOIN way w ON w.job_id = m.job_id
-WHERE j.id = m.job_id
-RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, j.percent, j.stage, j.total, j.lane,
-    j.pipeline, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped,
-    j.progress_at = now() AS tells_progress,
-    (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
-    j.ingest_done AND j.reopening IS NULL AND NOT j.standing AND j.state IN ('queued', 'running')
-        AND j.pending + j.processing = 0 AS complete
+    total = j.total + n.total, pending = j.pending + n.pending,
+    processing = j.processing + n.processing, done = j.done + n.done, error = j.error + n.error,
+    not_found = j.not_found + n.not_found, skipped = j.skipped + n.skipped,
+    served_at = now(), heartbeat_at = now(), updated_at = now(), grouped = j.grouped OR $10,
+    state = CASE WHEN n.ends THEN 'done' ELSE j.state END,
+    finished_at = CASE WHEN n.ends THEN now() ELSE j.finished_at END,
+    ready_at = CASE WHEN n.ends THEN 'infinity' ELSE n.ready_at END,
+    percent = CASE WHEN n.ends THEN 100 ELSE n.percent END,
+    stage = CASE WHEN n.ends THEN NULL ELSE j.stage END, paused = j.paused AND NOT n.ends,
+    seq = j.seq + n.events + n.tells_progress::integer + n.ends::integer,
+    progress_at = CASE WHEN n.tells_progress THEN now() ELSE j.progress_at END
+FROM ending n
+WHERE j.id = n.job_id
+RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, n.percent::real AS percent, n.stage, j.total,
+    j.lane, j.pipeline, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped,
+    n.tells_progress, (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
+    n.complete, n.ends
 
 -- name: count_errors
 -- How often each error code ended an item of a job.
