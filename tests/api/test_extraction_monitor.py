@@ -12,7 +12,7 @@ from tests.fixtures import Bench
 from penstock.api.app import create_app
 from penstock.api.monitor.extraction_monitor import ExtractionMonitor
 from penstock.engine.runtime import Runtime
-from penstock.model.health import HealthStatus
+from penstock.model.monitor.health import HealthStatus
 from penstock.store.database import Database
 
 MONITOR = "/api/extraction/monitor"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.model.backpressure import Level
-from penstock.model.health import (
+from penstock.model.monitor.health import (
     LONG_WAIT_MS,
     Check,
     Figures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from penstock.model.last_hour import EndedJob, minutes, percentile, success_rate
+from penstock.model.monitor.last_hour import EndedJob, minutes, percentile, success_rate
 
 NOW = datetime(2026, 1, 31, 12, 0, 30, tzinfo=UTC)
 

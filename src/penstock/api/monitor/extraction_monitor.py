@@ -15,8 +15,8 @@ from penstock.api.http.schemas import Shape
 from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.engine.queue_depth import Queue
-from penstock.model.health import Check, HealthStatus, overall_health
-from penstock.model.last_hour import MINUTES, EndedJob, success_rate
+from penstock.model.monitor.health import Check, HealthStatus, overall_health
+from penstock.model.monitor.last_hour import MINUTES, EndedJob, success_rate
 from penstock.settings import Settings
 from penstock.store.workers import activity
 

@@ -17,7 +17,7 @@ from penstock.api.monitor.health_schemas import Health, PublicQueueHealth
 from penstock.engine.queue_depth import Queue
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import NotAllowed, RateLimited, Unavailable
-from penstock.model.health import Figures, judge
+from penstock.model.monitor.health import Figures, judge
 from penstock.store.database import Database
 from penstock.store.jobs import jobs
 

@@ -17,7 +17,7 @@ from penstock.api.monitor.schemas import WorkerPage
 from penstock.engine.queue_depth import Queue
 from penstock.guards.cpu_budget import CpuBudget
 from penstock.model.backpressure import Level
-from penstock.model.last_hour import MINUTES
+from penstock.model.monitor.last_hour import MINUTES
 from penstock.store.workers import activity
 
 router = APIRouter(prefix="/metrics", tags=["operations"])

@@ -16,8 +16,8 @@ from penstock.api.monitor.health import figures_of, queue_now, queue_shape
 from penstock.api.monitor.health_schemas import QueueHealth
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.api.monitor.schemas import WorkerShape
-from penstock.model.health import HealthStatus, ReasonCode, Verdict, judge
-from penstock.model.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
+from penstock.model.monitor.health import HealthStatus, ReasonCode, Verdict, judge
+from penstock.model.monitor.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
 from penstock.store.workers import activity
 
 router = APIRouter(tags=["operations"])

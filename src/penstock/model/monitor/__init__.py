@@ -1,0 +1,1 @@
+"""What the monitor concludes from figures of the installation. Pure."""
