@@ -79,6 +79,8 @@ SPECIAL: dict[str, dict[str, int]] = {
     "POST /api/connections/{connection_id}/rotate": _BY_MAKER_ONLY,
     # Signing in is for everyone, with the right password.
     "POST /api/session": dict.fromkeys(CALLERS, 401),
+    # A shop signs its messages; no key helps.
+    "POST /api/connections/{connection_id}/webhook": dict.fromkeys(CALLERS, 401),
 }
 
 # What a request must carry to be one.

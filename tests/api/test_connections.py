@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+from uuid import UUID
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 from pydantic import SecretStr
-from tests.api.conftest import Caller, refused, shaped
+from tests.api.conftest import Caller, client_of, refused, shaped
 from tests.providers.sandboxes import serving_sandbox
 
 from penstock.api.shops.schemas import (
@@ -291,3 +296,61 @@ def test_settings_of_an_app_need_both_halves(settings: Settings) -> None:
     half = settings.model_copy(update={"shopify_client_secret": None})
     assert half.oauth_apps == {}
     assert replace(settings.oauth_apps["shopify"], client_id="x").client_id == "x"
+
+
+def _message(secret: str, body: bytes, **headers: str) -> dict[str, Any]:
+    signed = base64.b64encode(hmac.digest(secret.encode(), body, hashlib.sha256)).decode()
+    told = {"X-Shopify-Topic": "products/update", "X-Shopify-Hmac-Sha256": signed, **headers}
+    return {"content": body, "headers": told}
+
+
+async def test_messages_of_a_shop_ask_for_one_import_a_minute(
+    client: httpx2.AsyncClient, app: FastAPI, sandbox: Sandbox, db: Database
+) -> None:
+    order = order_for(sandbox, "shopify")
+    order["credentials"] |= {"webhookSecret": "of-the-app"}
+    made = shaped(ConnectionShape, await client.post("/api/connections", json=order), 201)
+    shop = client_of(app, None)
+    for number in range(5):
+        body = f'{{"id": {number}}}'.encode()
+        sent = await shop.post(made.webhook_path, **_message("of-the-app", body))
+        assert sent.status_code == 204, sent.text
+    listed = (await client.get("/api/jobs")).json()["items"]
+    # Two, if a minute ended meanwhile.
+    assert len(listed) in (1, 2)
+    assert {one["pipeline"] for one in listed} == {"shop_import"}
+    assert listed[0]["state"] == "delayed"
+
+    body = b'{"id": 1}'
+    for topic in ("products/delete", "orders/create"):
+        told = {"X-Shopify-Topic": topic}
+        sent = await shop.post(made.webhook_path, **_message("of-the-app", body, **told))
+        assert sent.status_code == 204
+    for path, message in (
+        (made.webhook_path, _message("another", body)),
+        (made.webhook_path, _message("of-the-app", body) | {"content": body + b" "}),
+        (made.webhook_path, {"content": body}),
+        (f"/api/connections/{UUID(int=1)}/webhook", _message("of-the-app", body)),
+        ("/api/connections/none/webhook", _message("of-the-app", body)),
+    ):
+        refused(await shop.post(path, **message), 401, "AUTHENTICATION_FAILED")
+    refused(
+        await shop.post(made.webhook_path, **_message("of-the-app", b"not JSON")),
+        400, "INVALID_JSON",
+    )  # fmt: skip
+    large = b" " * (1024 * 1024 + 1)
+    refused(
+        await shop.post(made.webhook_path, **_message("of-the-app", large)), 413, "BODY_TOO_LARGE"
+    )
+    assert len((await client.get("/api/jobs")).json()["items"]) == len(listed)
+
+
+async def test_a_connection_without_a_webhook_secret_takes_no_message(
+    client: httpx2.AsyncClient, app: FastAPI, sandbox: Sandbox
+) -> None:
+    shop = client_of(app, None)
+    for provider in PROVIDERS:
+        one = await connect(client, sandbox, provider)
+        sent = await shop.post(f"/api/connections/{one}/webhook", **_message("", b'{"id": 1}'))
+        refused(sent, 401, "AUTHENTICATION_FAILED")
+    assert (await client.get("/api/jobs")).json()["items"] == []

@@ -1762,6 +1762,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/connections/{connection_id}/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a message of a shop
+         * @description For Shopify's `products/create` and `products/update`, and WooCommerce's `product.created`,
+         *     `product.updated` and `product.restored`: imports what has changed, at most once a minute.
+         *     Other topics are accepted and ignored.
+         */
+        post: operations["receiveShopWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -2098,6 +2120,11 @@ export interface components {
              * @description The last import.
              */
             lastJobId: string | null;
+            /**
+             * Webhookpath
+             * @description Where the shop may post changes of products to.
+             */
+            webhookPath: string;
             /** Maychange */
             mayChange: boolean;
             /**
@@ -19489,6 +19516,7 @@ export interface operations {
                      *           "testedAt": "2026-11-01T09:30:00Z",
                      *           "syncedAt": "2026-11-01T09:30:00Z",
                      *           "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "webhookPath": "text",
                      *           "mayChange": false,
                      *           "createdAt": "2026-11-01T09:30:00Z",
                      *           "updatedAt": "2026-11-01T09:30:00Z"
@@ -19863,6 +19891,7 @@ export interface operations {
                      *       "testedAt": "2026-11-01T09:30:00Z",
                      *       "syncedAt": "2026-11-01T09:30:00Z",
                      *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "webhookPath": "text",
                      *       "mayChange": false,
                      *       "createdAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z"
@@ -20043,6 +20072,7 @@ export interface operations {
                      *           "testedAt": "2026-11-01T09:30:00Z",
                      *           "syncedAt": "2026-11-01T09:30:00Z",
                      *           "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "webhookPath": "text",
                      *           "mayChange": false,
                      *           "createdAt": "2026-11-01T09:30:00Z",
                      *           "updatedAt": "2026-11-01T09:30:00Z"
@@ -20214,6 +20244,7 @@ export interface operations {
                      *       "testedAt": "2026-11-01T09:30:00Z",
                      *       "syncedAt": "2026-11-01T09:30:00Z",
                      *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "webhookPath": "text",
                      *       "mayChange": false,
                      *       "createdAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z"
@@ -20394,6 +20425,7 @@ export interface operations {
                      *       "testedAt": "2026-11-01T09:30:00Z",
                      *       "syncedAt": "2026-11-01T09:30:00Z",
                      *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "webhookPath": "text",
                      *       "mayChange": false,
                      *       "createdAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z"
@@ -20655,6 +20687,7 @@ export interface operations {
                      *       "testedAt": "2026-11-01T09:30:00Z",
                      *       "syncedAt": "2026-11-01T09:30:00Z",
                      *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "webhookPath": "text",
                      *       "mayChange": false,
                      *       "createdAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z"
@@ -20834,6 +20867,7 @@ export interface operations {
                      *       "testedAt": "2026-11-01T09:30:00Z",
                      *       "syncedAt": "2026-11-01T09:30:00Z",
                      *       "lastJobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "webhookPath": "text",
                      *       "mayChange": false,
                      *       "createdAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z"
@@ -21579,6 +21613,128 @@ export interface operations {
                 };
             };
             /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    receiveShopWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connection's id. */
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -44,7 +44,7 @@ from penstock.api.monitor import extraction_monitor, health, metrics, monitor, q
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
-from penstock.api.shops import connections, install
+from penstock.api.shops import connections, incoming, install
 from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
@@ -158,6 +158,8 @@ def routed() -> FastAPI:
         _add(app, resource.router, "/api", [Depends(principal), Depends(signing)])
     # Signing in needs no key.
     _add(app, session.router, "/api")
+    # Shops sign their messages instead.
+    _add(app, incoming.router, "/api")
     _add(app, health.router)
     _add(app, metrics.router, "", [Depends(principal)])
     _add(app, reference.router)

@@ -188,6 +188,15 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
           }}
         >
           <CredentialInputs kind={kind} />
+          {kind.credentialFields.some((field) => field.name === "webhookSecret") && (
+            <p className="text-xs text-ink-3">
+              The shop may send changes of products to{" "}
+              <code className="font-mono break-all">
+                {window.location.origin}
+                {connection.webhookPath}
+              </code>
+            </p>
+          )}
         </FormDialog>
       )}
       <Confirm

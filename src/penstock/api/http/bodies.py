@@ -134,6 +134,11 @@ async def json_object(request: Request, most_bytes: int = JSON_BYTES) -> dict[st
     return _object(await _whole(request, most_bytes))
 
 
+async def read_bytes(request: Request, most_bytes: int = JSON_BYTES) -> bytes:
+    """The body as it came, for signatures."""
+    return await _whole(request, most_bytes)
+
+
 async def read_text(request: Request) -> str:
     """The body as text."""
     try:

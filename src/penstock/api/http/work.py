@@ -28,6 +28,7 @@ ROUTES: Mapping[str, str] = {
         OPEN: """
             GET / · GET /health · GET /health/queue · GET /docs · GET /docs/{name}
             GET /openapi.json · POST /api/session
+            POST /api/connections/{connection_id}/webhook
         """,
         LIGHT: """
             GET /api/jobs/{job_id} · GET /api/extraction/jobs/{job_id}

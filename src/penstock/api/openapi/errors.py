@@ -78,6 +78,10 @@ OWN: dict[str, tuple[str, ...]] = {
     "browseConnection": (
         *("PROVIDER_FAILED", "API_RATE_LIMIT", "CIRCUIT_OPEN", _NO_SEAL, "INVALID_CURSOR"),
     ),
+    "receiveShopWebhook": (
+        *("AUTHENTICATION_FAILED", "BODY_TOO_LARGE", "INVALID_JSON", "SERVER_BUSY"),
+        *("QUEUE_FULL", _NO_SEAL, *_BODY),
+    ),
     "connectDemo": (*_STATE, "FEATURE_DISABLED", "SANDBOX_NOT_RUNNING", _NO_SEAL),
     "beginInstall": ("URL_NOT_ALLOWED", "RESOURCE_NOT_FOUND", _NO_SEAL),
     "completeInstall": (*_STATE, "INSTALL_REFUSED", "PROVIDER_FAILED", _NO_SEAL),

@@ -94,6 +94,7 @@ class ConnectionShape(Shape):
     tested_at: datetime | None
     synced_at: datetime | None = Field(description="When the last import completed.")
     last_job_id: UUID | None = Field(description="The last import.")
+    webhook_path: str = Field(description="Where the shop may post changes of products to.")
     may_change: bool
     created_at: datetime
     updated_at: datetime
@@ -188,6 +189,7 @@ def connection_shape(row: ConnectionRow, caller: Caller) -> dict[str, Any]:
         "testedAt": row.tested_at,
         "syncedAt": row.synced_at,
         "lastJobId": None if row.last_job is None else str(row.last_job),
+        "webhookPath": f"/api/connections/{row.id}/webhook",
         "mayChange": may_change(caller, row),
         "createdAt": row.created_at,
         "updatedAt": row.updated_at,

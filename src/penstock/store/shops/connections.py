@@ -14,6 +14,7 @@ from penstock.model.errors import NotThere
 from penstock.model.ports import Sealer
 from penstock.model.shops.provider import ShopConnection
 from penstock.model.text.redaction import register_secret
+from penstock.store.accounts.accounts import Principal, principal_from
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
 
@@ -61,6 +62,12 @@ def owner_of_credentials(connection_id: UUID) -> str:
 
 def seal_credentials(sealer: Sealer, connection_id: UUID, given: Mapping[str, str]) -> bytes:
     return sealer.seal(orjson.dumps(dict(given)), owner_of_credentials(connection_id))
+
+
+async def creator_of(conn: Connection, connection_id: UUID) -> Principal | None:
+    """The user in whose name a shop's messages are handled."""
+    row = await conn.fetchrow(_sql.creator_of, connection_id)
+    return None if row is None else principal_from(row)
 
 
 async def add_connection(conn: Connection, new: NewConnection) -> None:

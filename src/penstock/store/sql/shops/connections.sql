@@ -73,3 +73,10 @@ SELECT id, credentials FROM connections WHERE deleted_at IS NULL ORDER BY id DES
 -- name: reseal
 -- The same credentials, sealed with the newest key.
 UPDATE connections SET credentials = $2 WHERE id = $1
+
+-- name: creator_of
+-- The user in whose name a shop's messages are handled; none if that user was disabled or moved.
+SELECT u.id AS user_id, u.org_id, u.email, u.role, o.name AS org, o.plan, o.shared_jobs
+FROM connections c JOIN users u ON u.id = c.user_id AND u.org_id = c.org_id
+JOIN orgs o ON o.id = c.org_id
+WHERE c.id = $1 AND c.deleted_at IS NULL AND u.disabled_at IS NULL AND u.role <> 'viewer'
