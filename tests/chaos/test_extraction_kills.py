@@ -85,3 +85,22 @@ async def test_a_worker_is_killed_over_results_that_are_used_again(
     items = await bench.items(last)
     assert [item["row_no"] for item in items] == list(range(1, _ROWS + 1))
     assert {item["status"] for item in items} == {"DONE"}
+
+
+@pytest.mark.parametrize("place", ["range_prepared", "range_before_commit", "range_after_commit"])
+async def test_workers_are_killed_over_ranges_of_rows(bench: Bench, crew: Crew, place: str) -> None:
+    """Every row is stored once, with its product and the note that the job created it."""
+    job_id = await send_file(bench, ALL, intent="merge", source="acme", currency="EUR")
+    for count in (2, 1):
+        victim = crew.start(f"{place}:kill:{count}", ingest_max_rows=300)
+        assert await victim.dies(60) == -signal.SIGKILL
+    crew.start()
+    await until_done(bench)
+    job = await ended(bench, job_id)
+    assert (job["total"], job["done"], job["summary"]["new"]) == (_ROWS, _ROWS, _ROWS)
+    async with bench.runtime.db.acquire() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM job_ranges") == 0
+        assert await conn.fetchval("SELECT count(*) FROM job_items") == _ROWS
+        assert await conn.fetchval("SELECT count(*) FROM products") == _ROWS
+        changes = "SELECT count(*) FROM product_changes WHERE job_id = $1 AND before IS NULL"
+        assert await conn.fetchval(changes, job_id) == _ROWS

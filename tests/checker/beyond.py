@@ -145,7 +145,13 @@ async def barriers_hold(case: Case) -> list[str]:
                        OVER (PARTITION BY h.job_id, p.position ORDER BY h.n) AS earlier
             FROM history_items h JOIN plain p ON p.job_id = h.job_id) AS h
         WHERE from_status = 'PENDING' AND to_status = 'PROCESSING' AND to_stage = position
-          AND earlier > 0""")  # fmt: skip
+          AND earlier > 0
+        UNION ALL
+        -- Rows of a range are in the first stage until they are items.
+        SELECT h.job_id, h.row_no, r.first_row FROM history_items h
+        JOIN plain p ON p.job_id = h.job_id AND p.position = h.to_stage
+        JOIN history_ranges r ON r.job_id = h.job_id AND r.op = 'DELETE' AND r.n > h.n
+        WHERE h.from_status = 'PENDING' AND h.to_status = 'PROCESSING'""")  # fmt: skip
 
 
 async def retries_wait_their_time(case: Case) -> list[str]:

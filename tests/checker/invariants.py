@@ -285,7 +285,7 @@ async def no_two_leases(case: Case) -> list[str]:
             SELECT * FROM (
                 SELECT id, job_id, kind, since,
                        lag(till) OVER (PARTITION BY job_id, kind ORDER BY since) AS till_before
-                FROM ({lives}) AS l WHERE kind <> 'items') AS o
+                FROM ({lives}) AS l WHERE kind IN ('ingest', 'finish')) AS o
             WHERE since < till_before"""),
         # Groups are an org's own: two orgs may use the same name at once.
         *await found(case, "two leases over a group", f"""

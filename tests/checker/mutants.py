@@ -13,13 +13,16 @@ import pytest
 from penstock.blobs.local import LocalBlobs
 from penstock.engine import claim as claiming
 from penstock.engine import ending
+from penstock.engine import ranges as ranging
 from penstock.engine import settle as settling
 from penstock.engine import submit as submitting
 from penstock.model.backpressure import Admission
 from penstock.model.decide import Transition, decide
+from penstock.model.ranges import RangeResult
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, Database
 from penstock.store.jobs import dead_letters, ingest, jobs, slices, transitions
+from penstock.store.jobs.transitions import JobMove
 from penstock.store.queries import load
 
 Break = Callable[[pytest.MonkeyPatch, Database], Awaitable[None] | None]
@@ -404,3 +407,33 @@ async def everyone_sees_jobs(patch: pytest.MonkeyPatch, db: Database) -> None:
     async with db.acquire() as conn:
         await conn.execute("DROP POLICY own_rows ON jobs")
         await conn.execute("CREATE POLICY own_rows ON jobs TO penstock_api USING (true)")
+
+
+def ranges_without_fence(patch: pytest.MonkeyPatch, db: Database) -> None:
+    """A range is stored under any lease, and under one that is gone."""
+    _fence_always_open(patch)
+    rewrite(patch, "ranges", "end_range", " AND slice_id = $3", " AND ($3::uuid IS NOT NULL)")
+
+
+def ranges_are_stored_twice(patch: pytest.MonkeyPatch, db: Database) -> None:
+    """A stored range stays, and waits for the next lease."""
+    _fence_always_open(patch)
+    stays = "UPDATE job_ranges SET slice_id = NULL WHERE job_id = $1 AND first_row = $2"
+    replace_whole(patch, "ranges", "end_range", f"{stays} AND $3::uuid IS NOT NULL RETURNING rows")
+
+
+def ranges_are_miscounted(patch: pytest.MonkeyPatch, db: Database) -> None:
+    """One row of a range counts as skipped although it is done."""
+    sound = ranging._move_of
+
+    def counted(result: RangeResult, count: int) -> JobMove:
+        move = sound(result, count)
+        move.count("done", -1)
+        move.count("skipped", 1)
+        return move
+
+    patch.setattr(ranging, "_move_of", counted)
+
+
+def barriers_ignore_ranges(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "settle", "move_barriers", "e.kind IN ('ranges', 'items')", "e.kind = 'items'")

@@ -23,6 +23,7 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
 from penstock.engine.ingest import Ingest
 from penstock.engine.queue_depth import QueueDepthCache
+from penstock.engine.ranges import store_range
 from penstock.engine.services.leader import Leader
 from penstock.engine.services.tidy import Tidier, TidierConfig
 from penstock.engine.settle import release
@@ -347,6 +348,31 @@ async def filed(tried: Tried) -> None:
         await conn.execute("UPDATE files SET created_at = created_at - interval '2 days'")
     with tolerant():
         await Tidier(tried.runtime, TidierConfig(orphan_hours=24)).run_once()
+    await drain(tried)
+
+
+async def ranged(tried: Tried) -> None:
+    """Rows of a file in ranges: a worker outlives its lease and stores its range before its
+    successor does, and after; two workers die over another one."""
+    content = b"sku,title\n" + b"".join(b"A-%d,Nail %d\n" % (n % 11, n) for n in range(12))
+    blob = await tried.runtime.blobs.put(_chunks(content), 1000)
+    upload = Upload(new_id(), "list.csv", "text/csv", blob)
+    async with tried.runtime.db.transaction() as conn:
+        await keep_upload(tried.runtime, conn, tried.who, upload)
+    job_id = await tried.submit("extraction", {"intent": "merge"}, file_id=upload.id)
+    tried.sent[job_id] = Submitted(12)
+    async with tried.by_hand() as late, tried.by_hand() as successor:
+        assert await late.run_once()
+        first = await claim(late)
+        await tried.expire()
+        second = await claim(successor)
+        for worker, claimed in ((late, first), (successor, second), (late, first)):
+            with tolerant():
+                await store_range(tried.runtime, claimed, StopSign(), worker.id)
+        for _ in range(2):
+            with tolerant():
+                await claim(late)
+                await tried.expire()
     await drain(tried)
 
 

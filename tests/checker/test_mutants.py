@@ -29,6 +29,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     scenarios.zombie_ingest,
     scenarios.keyed,
     scenarios.filed,
+    scenarios.ranged,
     scenarios.reprocessed,
     scenarios.summed,
     scenarios.led,
@@ -91,13 +92,17 @@ MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
     (25, mutants.stages_rest_for_ever, scenarios.plain),
     (25, mutants.summaries_are_never_made, scenarios.summed),
     (25, mutants.nobody_leads, scenarios.led),
+    (5, mutants.ranges_without_fence, scenarios.ranged),
+    (10, mutants.ranges_are_stored_twice, scenarios.ranged),
+    (10, mutants.ranges_are_miscounted, scenarios.ranged),
+    (22, mutants.barriers_ignore_ranges, scenarios.ranged),
 )
 
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Claims of one item, so that a small job has several leases."""
-    return settings.model_copy(update={"claim_max": 1})
+    """Claims of one item and ranges of three rows, so that a small job has several leases."""
+    return settings.model_copy(update={"claim_max": 1, "ingest_min_rows": 3, "ingest_max_rows": 3})
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
