@@ -17,7 +17,7 @@ from penstock.store.queries import load
 
 _sql = load("products")
 _groups = load("group_counters")
-_AT_ONCE = 500
+_AT_ONCE = 2500
 _TALLIED_AT_ONCE = 20_000
 _SAMPLED = 200
 

@@ -62,18 +62,20 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
 
 -- name: find_products
 -- Products of a source by any of their names, for a stage that compares. Those of other sources only by
--- the org's catalog key: without one, the last two parts are not run.
+-- the org's catalog key. OFFSET makes the planner look up name by name: before a table's first ANALYZE it
+-- expects few products of an org, and would read them all.
 SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.version, p.published, p.data, p.job_id,
        o.catalog_key
 FROM products p JOIN orgs o ON o.id = p.org_id
 WHERE p.id = ANY (ARRAY(
-    SELECT id FROM products WHERE org_id = $1 AND source = $2 AND source_id = ANY ($3::text[])
-    UNION SELECT id FROM products WHERE org_id = $1 AND source = $2 AND sku = ANY ($4::text[])
-    UNION SELECT id FROM products WHERE org_id = $1 AND source = $2 AND gtin = ANY ($5::text[])
-    UNION SELECT id FROM products WHERE org_id = $1 AND sku = ANY ($4::text[])
-        AND (SELECT catalog_key FROM orgs WHERE id = $1) = 'sku'
-    UNION SELECT id FROM products WHERE org_id = $1 AND gtin = ANY ($5::text[])
-        AND (SELECT catalog_key FROM orgs WHERE id = $1) = 'gtin'))
+    SELECT p.id FROM unnest($3::text[]) AS n (name) CROSS JOIN LATERAL (
+        SELECT id FROM products WHERE org_id = $1 AND source = $2 AND source_id = n.name OFFSET 0) AS p
+    UNION SELECT p.id FROM unnest($4::text[]) AS n (name) CROSS JOIN LATERAL (
+        SELECT id, source FROM products WHERE org_id = $1 AND sku = n.name COLLATE "C" OFFSET 0) AS p
+    WHERE p.source = $2 OR (SELECT catalog_key FROM orgs WHERE id = $1) = 'sku'
+    UNION SELECT p.id FROM unnest($5::text[]) AS n (name) CROSS JOIN LATERAL (
+        SELECT id, source FROM products WHERE org_id = $1 AND gtin = n.name COLLATE "C" OFFSET 0) AS p
+    WHERE p.source = $2 OR (SELECT catalog_key FROM orgs WHERE id = $1) = 'gtin'))
 
 -- name: find_links
 -- Products of other sources that share a GTIN, or brand and MPN, the first so many of each. The second
