@@ -13,7 +13,7 @@ from penstock.api.jobs.control_schemas import Reprocessed
 from penstock.api.jobs.schemas import Undone
 from penstock.store.database import Database
 
-DUMP = "SELECT md5(string_agg(p::text, '\n' ORDER BY p.id)) FROM products p"
+DUMP = "SELECT md5(string_agg(to_jsonb(p)::text, '\n' ORDER BY p.id)) FROM products p"
 
 
 async def dump(db: Database) -> Any:

@@ -150,4 +150,4 @@ class TestWithoutTestPipelines:
         for config in ({}, {"standing": True}):
             answer = await client.post("/api/jobs", json={"pipeline": "noop", "config": config})
             problem = refused(answer, 422, "INVALID_PARAMETERS")
-            assert problem.detail.endswith("Known: extraction, gate.")
+            assert problem.detail.endswith("Known: extraction, gate, shop_import.")

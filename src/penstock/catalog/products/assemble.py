@@ -27,7 +27,7 @@ from penstock.catalog.word_lists import load, words
 # The lineage rule of a base price that is empty because no rates were imported.
 NO_RATES = "rate_missing"
 # A cell with a letter or a currency symbol names its own currency.
-_NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
+NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
 _SIDES = ("length", "width", "height", "depth")
 
 
@@ -194,7 +194,7 @@ def _currency(
     if column is None:
         return in_cell or plan.currency
     source = row.lineage.get("price.amount")
-    marked = in_cell is not None and source is not None and _NAMES_CURRENCY.search(source[1])
+    marked = in_cell is not None and source is not None and NAMES_CURRENCY.search(source[1])
     if not marked:
         return column
     if in_cell != column:

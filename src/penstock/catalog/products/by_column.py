@@ -8,20 +8,25 @@ together. Rows that are not plain are left to `normalise`, which gives the same 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from orjson import dumps
 
-from penstock.catalog.products.grid import CUSTOM, TARGETS, flatten, short_name
+from penstock.catalog.products.column_parts import (
+    CONFIDENCE_UNIT,
+    SECTIONS,
+    ColumnGroup,
+    CustomColumns,
+    Fragment,
+    ImageColumn,
+    OneColumn,
+    together,
+)
 from penstock.catalog.products.matching import Identifiers, maker_key
-from penstock.catalog.products.normalise import normalise
-from penstock.catalog.products.plan import CustomColumn, Plan, Step
-from penstock.catalog.products.row import MAX_RAW_LENGTH, shortened
-from penstock.catalog.products.validate import Validator, is_filled
+from penstock.catalog.products.plan import Plan, Step
+from penstock.catalog.products.price_columns import PriceColumns
+from penstock.catalog.products.validate import Validator
 from penstock.catalog.values.gtin import match_key
-from penstock.catalog.values.readers import read_custom
-from penstock.model.text.json_text import to_json
 
 # Columns that are read together: those whose field begins with the same of these.
 _TOGETHER = (
@@ -31,14 +36,10 @@ _TOGETHER = (
 # A price depends on the pack that it is for.
 _SAME_GROUP = {"specifications.pack": "price."}
 _NAMES = ("sku", "gtin", "mpn")
-_SECTIONS = ("identifiers", "metadata", "specifications", "supplier")
 # Parts of a product in which columns write: its top level, its sections, and the custom fields.
-_SLOTS = ("top", *_SECTIONS, "custom")
+_SLOTS = ("top", *SECTIONS, "custom")
 # Rows that depend on other rows, and columns that the grid takes from elsewhere.
 _UNSUPPORTED = frozenset(("variants", "variants.group"))
-_MAX_CACHED = 20_000
-# Confidences are added as whole numbers, so that their order does not matter.
-CONFIDENCE_UNIT = 1_000_000
 
 
 class PlainRows(NamedTuple):
@@ -50,24 +51,6 @@ class PlainRows(NamedTuple):
     lineages: Sequence[bytes]
     results: Sequence[bytes]
     identifiers: Sequence[Identifiers]
-
-
-class Fragment(NamedTuple):
-    """What a cell, or a combination of cells, adds to the documents of its row. Each JSON ends with
-    a comma."""
-
-    # In the slot of the column, or by slot for combinations.
-    product: bytes
-    lineage: bytes
-    cells: bytes
-    confidence: int
-    fields: int
-    value: Any = None
-
-
-_EMPTY = Fragment(b"", b"", b"", 0, 0)
-# The row is not plain.
-_BAD = Fragment(b"", b"", b"", 0, -1)
 
 
 class _Maker(Protocol):
@@ -93,17 +76,21 @@ class ColumnNormaliser:
         for step in plan.steps:
             start = next((one for one in _TOGETHER if step.target.startswith(one)), step.target)
             groups.setdefault(_SAME_GROUP.get(start, start), []).append(step)
-        self._single: dict[str, _OneColumn] = {}
+        self._single: dict[str, OneColumn] = {}
         self._makers: list[_Maker] = []
         if plan.custom:
-            self._makers.append(_CustomColumns(plan.custom, self._columns))
+            self._makers.append(CustomColumns(plan.custom, self._columns))
         for steps in groups.values():
             if steps[0].section != "" and len(steps) == 1:
-                one = _OneColumn(steps[0], self._columns, steps[0].target in required)
+                one = OneColumn(steps[0], self._columns, steps[0].target in required)
                 self._single[steps[0].target] = one
                 self._makers.append(one)
+            elif any(step.target == "price.amount" for step in steps):
+                self._makers.append(PriceColumns(plan, validator, steps, self._columns))
+            elif [step.target for step in steps] == ["images"]:
+                self._makers.append(ImageColumn(plan, validator, steps, self._columns))
             else:
-                self._makers.append(_ColumnGroup(plan, validator, steps, self._columns))
+                self._makers.append(ColumnGroup(plan, validator, steps, self._columns))
         self._unmapped = required - plan.targets - {"sourceId"}
 
     def rows(self, rows: Sequence[Sequence[str]]) -> PlainRows:
@@ -142,7 +129,7 @@ class ColumnNormaliser:
         fragments: list[list[Fragment]], values: Mapping[str, list[Fragment]],
     ) -> PlainRows:  # fmt: skip
         top, names, meta, specs, supplier, custom = (
-            _together(slots[slot], count) for slot in _SLOTS
+            together(slots[slot], count) for slot in _SLOTS
         )
         ids, id_lineage = self._identity(count, values)
         made_of = list(zip(*fragments, strict=True))
@@ -225,161 +212,6 @@ def _identifiers(
         )
         for id_, sku, gtin, brand, mpn in zip(ids, skus, gtins, brands, mpns, strict=True)
     ]  # fmt: skip
-
-
-def _together(parts: Sequence[Sequence[bytes]], count: int) -> Sequence[bytes]:
-    if not parts:
-        return [b""] * count
-    return parts[0] if len(parts) == 1 else list(map(b"".join, zip(*parts, strict=True)))
-
-
-class _OneColumn:
-    """A column whose value goes into the product as it is read."""
-
-    def __init__(self, step: Step, columns: Sequence[str], is_required: bool) -> None:
-        self._step = step
-        self._slot = step.section or "top"
-        self._name = dumps(step.name) + b":"
-        shown = short_name(step.target)
-        # Every product has a source id, given or derived, which is added once.
-        self._is_id = step.target == "sourceId"
-        self._shown = dumps(shown) + b":" if shown in columns and not self._is_id else None
-        self._head = dumps(step.target) + b":[" + dumps(step.header) + b","
-        self._empty = _BAD if is_required else _EMPTY
-        self._ends: dict[tuple[str, float], bytes] = {}
-
-    def make(self, columns: Sequence[Sequence[str]]) -> tuple[dict[str, list[bytes]], list[Any]]:
-        cells = columns[self._step.column]
-        distinct = dict.fromkeys(cells)
-        fragment = self._fragment
-        if len(distinct) * 2 < len(cells):
-            known = {cell: fragment(cell) for cell in distinct}
-            made = [known[cell] for cell in cells]
-        else:
-            made = [fragment(cell) for cell in cells]
-        return {self._slot: [one[0] for one in made]}, made
-
-    def _fragment(self, raw: str) -> Fragment:
-        if not raw:
-            return self._empty
-        value, rule, confidence, wrong = self._step.read(raw)
-        if wrong:
-            return _BAD
-        if value is None:
-            return self._empty
-        end = self._ends.get((rule, confidence))
-        if end is None:
-            end = self._ends[rule, confidence] = b",%b,%a]," % (dumps(rule), confidence)
-        shown = dumps(value)
-        if b"\\u0000" in shown:
-            return _BAD
-        text = dumps(shortened(raw)) if value != raw or len(raw) > MAX_RAW_LENGTH else shown
-        cells = b""
-        if self._shown is not None:
-            cells = self._shown + (shown if type(value) is str else _cell(value)) + b","
-        product = b"" if self._is_id else self._name + shown + b","
-        sure = round(confidence * CONFIDENCE_UNIT)
-        return Fragment(product, self._head + text + end, cells, sure, 1, value)
-
-
-def _cell(value: Any) -> bytes:
-    return to_json(flatten({"title": value}, ("title",))["title"]).encode()
-
-
-class _ColumnGroup:
-    """Columns that only make sense together, read by `normalise` once per combination of cells."""
-
-    def __init__(
-        self, plan: Plan, validator: Validator, steps: Sequence[Step], columns: Sequence[str]
-    ) -> None:
-        self._at = [step.column for step in steps]
-        self._width = plan.width
-        self._plan = replace(
-            plan, steps=tuple(steps), custom=(), unknown=(),
-            profile=replace(plan.profile, source=""),
-            targets=frozenset(step.target for step in steps),
-        )  # fmt: skip
-        self._required = [one for one in validator.required if one[0] in self._plan.targets]
-        self._custom = frozenset(one.name for one in plan.custom)
-        self._columns = columns
-        self._known: dict[Any, tuple[Fragment, dict[str, bytes]]] = {}
-
-    def make(self, columns: Sequence[Sequence[str]]) -> tuple[dict[str, list[bytes]], list[Any]]:
-        keys: Any = columns[self._at[0]]
-        if len(self._at) > 1:
-            keys = list(zip(*(columns[at] for at in self._at), strict=True))
-        known = self._known
-        if len(known) > _MAX_CACHED:
-            known.clear()
-        for key in dict.fromkeys(keys):
-            if key not in known:
-                known[key] = self._made((key,) if len(self._at) == 1 else key)
-        made = [known[key] for key in keys]
-        slots = {slot for _, parts in made for slot in parts}
-        by_slot = {slot: [parts.get(slot, b"") for _, parts in made] for slot in slots}
-        return by_slot, [one for one, _ in made]
-
-    def _made(self, cells: Sequence[str]) -> tuple[Fragment, dict[str, bytes]]:
-        if not any(cells):
-            return (_BAD if self._required else _EMPTY), {}
-        given = [""] * self._width
-        for column, cell in zip(self._at, cells, strict=True):
-            given[column] = cell
-        row = normalise(self._plan, given)
-        product = row.product
-        if row.problems or row.group is not None:
-            return _BAD, {}
-        if not all(is_filled(row, target, path) for target, path in self._required):
-            return _BAD, {}
-        read = [step.read(given[step.column]) for step in self._plan.steps if given[step.column]]
-        sure = [round(one.confidence * CONFIDENCE_UNIT) for one in read if one.value is not None]
-        cells_shown = _members(flatten(product, self._columns))
-        product.get("metadata", {}).pop("confidence", None)
-        own = product.get("specifications", {}).pop("customFields", {})
-        if not self._custom.isdisjoint(own):
-            return _BAD, {}
-        parts = {"custom": _members(own)}
-        for section in _SECTIONS:
-            parts[section] = _members(product.pop(section, {}))
-        parts["top"] = _members(product)
-        filled = {slot: part for slot, part in parts.items() if part}
-        fragment = Fragment(b"", _members(row.lineage), cells_shown, sum(sure), len(sure))
-        return fragment, filled
-
-
-class _CustomColumns:
-    """Columns that are kept as they are."""
-
-    def __init__(self, custom: Sequence[CustomColumn], columns: Sequence[str]) -> None:
-        self._columns = []
-        for column, name in custom:
-            shown = name if name in columns and name not in TARGETS else f"{CUSTOM}.{name}"
-            self._columns.append(
-                (column, dumps(name) + b":", dumps(shown) + b":", shown in columns)
-            )
-
-    def make(self, columns: Sequence[Sequence[str]]) -> tuple[dict[str, list[bytes]], list[Any]]:
-        products, grids = [], []
-        for column, name, shown, is_shown in self._columns:
-            cells = columns[column]
-            known = {cell: _custom_json(cell) for cell in dict.fromkeys(cells)}
-            texts = [known[cell] for cell in cells]
-            products.append([name + text if text else b"" for text in texts])
-            if is_shown:
-                grids.append([shown + text if text else b"" for text in texts])
-        count = len(columns[0])
-        shown_cells = _together(grids, count)
-        made = [Fragment(b"", b"", cells, 0, 0) if cells else _EMPTY for cells in shown_cells]
-        return {"custom": list(_together(products, count))}, made
-
-
-def _custom_json(cell: str) -> bytes:
-    value = read_custom(cell).value if cell else None
-    return b"" if value is None else dumps(value) + b","
-
-
-def _members(document: Mapping[str, Any]) -> bytes:
-    return to_json(document).encode()[1:-1] + b"," if document else b""
 
 
 def column_normaliser(
