@@ -22,6 +22,8 @@ _PAGES = {
     "dead-letters": "/dead-letters",
     "products": "/products",
     "monitor": "/monitor",
+    "connections": "/connections",
+    "shop": "/new?source=shop",
     "webhooks": "/webhooks",
     "keys": "/settings/keys",
     "profiles": "/settings/profiles",

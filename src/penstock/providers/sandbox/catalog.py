@@ -116,7 +116,7 @@ def _variants(chance: random.Random, shop: str, number: int) -> tuple[MadeVarian
             color=color,
             size=size,
             sku=f"{prefix}-{number:05}-{place:02}",
-            barcode=ean13(int(prefix, 16) % 10_000, number * 100 + place),
+            barcode=ean13(int(prefix, 16), number * 100 + place),
             price=price + place,
             was=price + place + 5 if chance.random() < 0.2 else None,
             stock=chance.choice((0, 3, 12, 80)),
@@ -138,7 +138,8 @@ def _picture_names(chance: random.Random, shop: str, number: int) -> tuple[str, 
 
 
 def ean13(company: int, article: int) -> str:
-    digits = f"20{company % 10_000:04}{article % 1_000_000:06}"
+    """With the prefix that GS1 reserves for demonstrations, so that no real product has it."""
+    digits = f"952{company % 100:02}{article % 10_000_000:07}"
     total = sum(int(d) * (3 if place % 2 else 1) for place, d in enumerate(digits))
     return f"{digits}{-total % 10}"
 
