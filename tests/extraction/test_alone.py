@@ -93,6 +93,13 @@ async def test_a_row_that_is_changed_later_is_compared_with_all(bench: Bench) ->
     assert (await statuses(bench, job["id"]))[41] == ("SKIPPED", "DUPLICATE_IN_FILE")
 
 
+async def test_the_key_may_be_in_a_column_that_the_job_names(bench: Bench) -> None:
+    content = ("alpha,title,price\n" + PLAIN + "P-007,Again,2.00\n").encode()
+    mapping = {"alpha": "sku", "title": "title", "price": "price"}
+    job = await run_file(bench, content, mapping=mapping, **CONFIG)
+    assert similar(job) == [8, 41]
+
+
 async def test_too_many_alike_are_not_told_apart(bench: Bench) -> None:
     content = (HEAD + PLAIN + PLAIN).encode()
     job = await run_file(bench, content, intent="merge", **CONFIG)

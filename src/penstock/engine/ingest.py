@@ -26,6 +26,7 @@ from penstock.store.jobs import jobs, ranges, result_cache, slices
 from penstock.store.jobs.result_cache import Source
 
 _COPIED_AT_ONCE = 2000
+_MIN_RANGE_ROWS, _MAX_RANGE_ROWS = 1000, 2500
 # Attempts to store a slow batch before the ingest starts over with small batches.
 _BATCH_TRIES = 5
 
@@ -49,9 +50,13 @@ class Ingest:
         self._stop = stop
         self._worker = worker
         settings = runtime.settings
+        least, most = settings.ingest_min_rows, settings.ingest_max_rows
+        if self._pipeline.ranges is not None:
+            # A range is one lease: of at most about half a second, and few for a small file.
+            least, most = min(max(least, _MIN_RANGE_ROWS), most), min(most, _MAX_RANGE_ROWS)
         self._sizer = IngestSizer(
-            settings.ingest_min_rows,
-            settings.ingest_max_rows,
+            least,
+            most,
             settings.db_p50_ms,
             settings.db_p95_ms,
             settings.ingest_max_batch_bytes,
@@ -69,6 +74,7 @@ class Ingest:
             cursor = from_json(self._row.ingest_cursor)
             # Only `must_yield` stops the reading, between batches.
             ctx = stage_context(self._runtime, self._stop, float("inf"), self._runtime.log)
+            ctx.batch_rows = self._sizer.rows
             if cursor is None or "recalled" in cursor:
                 source = await look_up(self._runtime, pipeline, job, ctx)
                 if source is not None:

@@ -104,6 +104,7 @@ class Candidates:
         others = sorted((one for one in links if one.source != source), key=lambda one: one.id)
         self._links_by_gtin = _grouped(others, lambda one: one.gtin)
         self._links_by_maker = _grouped(others, lambda one: one.maker)
+        self.is_empty = not products and not others
 
     def match(self, names: Identifiers) -> Match:
         own = None if names.id is None else self._by_id.get(names.id)

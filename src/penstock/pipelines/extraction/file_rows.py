@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, field_validator
 
+from penstock.catalog.fields import full_target
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.mapping.proposal import propose
 from penstock.formats.read_options import Problem
@@ -21,6 +22,7 @@ from penstock.model.text.json_text import JsonText
 from penstock.model.transfer import transferable
 from penstock.pipelines.extraction.unique_rows import KeyCells
 
+SKU = "identifiers.sku"
 # The job keeps the first problems of the file, and their number.
 _MAX_PROBLEMS = 20
 # Problems kept per row.
@@ -70,9 +72,11 @@ def read_rows_and_stats(
     options: Mapping[str, Any],
     limits: Mapping[str, int],
     place: Mapping[str, Any] | None,
+    key_name: str | None = None,
 ) -> Iterator[TableHead | JsonChunk | FileEnd]:
     """Rows as they will be stored, then the statistics of each column. A resumed reading skips the
-    rows that are stored already but includes them in the statistics. Runs in a child process."""
+    rows that are stored already but includes them in the statistics. ``key_name`` is the column of
+    keys, if the job names it. Runs in a child process."""
     stats: list[ColumnStats] = []
     names: Sequence[str] = ()
     keys: KeyCells | None = None
@@ -91,7 +95,7 @@ def read_rows_and_stats(
             stats = stats or new_stats(max(map(len, piece.rows)))
             add_rows(stats, piece.rows)
             if is_first:
-                keys = _likely_keys(names, stats)
+                keys = _likely_keys(names, stats, key_name)
             if keys is not None:
                 keys.add(piece.rows)
             known = min(len(piece.rows), max(0, stored - passed))
@@ -101,11 +105,15 @@ def read_rows_and_stats(
                 yield _json_rows(TableChunk(piece.rows[known:], piece.bytes_read, fresh))
 
 
-def _likely_keys(names: Sequence[str], stats: Sequence[ColumnStats]) -> KeyCells | None:
+def _likely_keys(
+    names: Sequence[str], stats: Sequence[ColumnStats], key_name: str | None
+) -> KeyCells | None:
     """The column that the first rows show to contain SKUs. If it is another one in the end, all
     rows wait for each other."""
+    if key_name in names:
+        return KeyCells(names.index(key_name))
     proposed = propose(names, [one.samples for one in stats]).columns
-    places = [n for n, one in enumerate(proposed) if one.target == "identifiers.sku"]
+    places = [n for n, one in enumerate(proposed) if one.target == SKU]
     return KeyCells(places[0]) if places else None
 
 
@@ -130,11 +138,17 @@ async def batches_of_file(
     async with ctx.blobs.local(job.file.blob_key) as path:
         reading = ctx.children.stream(
             read_rows_and_stats, InputFile(path), job.config.reading(), dict(ctx.limits),
-            kept and _place(kept),
+            kept and _place(kept), _key_name(job.config),
         )  # fmt: skip
         async with aclosing(_batches(reading, ctx, kept, check_names)) as batches:
             async for batch in batches:
                 yield batch
+
+
+def _key_name(config: Any) -> str | None:
+    """The column that the config maps to the SKU."""
+    mapping: Mapping[str, str | None] = config.mapping or {}
+    return next((name for name, to in mapping.items() if to and full_target(to) == SKU), None)
 
 
 async def _batches(

@@ -194,7 +194,12 @@ class KnownMatch(NamedTuple):
         return self.match.product is None and not self.links
 
 
+_NEW = KnownMatch(Match(), ())
+
+
 def find_known(names: Mapping[int, Identifiers], known: Candidates) -> dict[int, KnownMatch]:
+    if known.is_empty:
+        return dict.fromkeys(names, _NEW)
     found = {}
     for row, one in names.items():
         match = known.match(one)

@@ -9,7 +9,7 @@ from penstock.model.effects import (
     EffectWriter,
     LockOrder,
 )
-from penstock.model.ids import new_id
+from penstock.model.ids import new_ids
 from penstock.store.copy_format import (
     copy_rows,
     int4_field,
@@ -44,8 +44,9 @@ class NewProducts(EffectWriter):
         for asked in batch.asked:
             source = text_field(asked.effect.source)
             # In the order of their names, in which every writer locks products.
-            for one in sorted(asked.effect.products, key=lambda product: product.source_id):
-                product_id, row_no = uuid_field(new_id()), int4_field(one.row_no)
+            ordered = sorted(asked.effect.products, key=lambda product: product.source_id)
+            for one, new in zip(ordered, new_ids(len(ordered)), strict=True):
+                product_id, row_no = uuid_field(new), int4_field(one.row_no)
                 products.append(b"".join((
                     product_id, org, source, text_field(one.source_id), text_field(one.sku),
                     text_field(one.gtin), jsonb_field(one.data), json_field(one.lineage), job,
