@@ -56,6 +56,7 @@ from penstock.model.pipeline import (
 )
 from penstock.model.policy import RetryPolicy, RetryRule
 from penstock.model.ports import Blobs, Call, Children, Context, InputFile, JobRows, Log, Products
+from penstock.model.ranges import RangeResult, RangeWork, RowRange, StoredRow
 from penstock.model.transfer import transferable
 from penstock.providers.base import (
     LIMITS as PROVIDER_LIMITS,
@@ -134,6 +135,8 @@ __all__ = [
     "Provider",
     "ProviderBase",
     "ProviderCall",
+    "RangeResult",
+    "RangeWork",
     "RateLimited",
     "Reading",
     "Retry",
@@ -141,6 +144,7 @@ __all__ = [
     "RetryRule",
     "Row",
     "RowBatch",
+    "RowRange",
     "ShopChange",
     "ShopConnection",
     "ShopImage",
@@ -151,6 +155,7 @@ __all__ = [
     "Skip",
     "SqlConnection",
     "Stage",
+    "StoredRow",
     "Throttle",
     "Traits",
     "Unavailable",
