@@ -26,7 +26,8 @@ SURFACE = """
     FetchLimits FetchPurpose FetchRequest FetchResponse FileRef InputFile Item ItemError Job
     JobEffectWriter JobRows KeepBlob ListPage LockOrder Log NameRow NotFound NotThere
     OAuthApp OAuthInstall Outcome PenstockError PermanentError Pipeline Products Provider
-    ProviderBase ProviderCall RangeResult RangeWork RateLimited Reading Retry RetryPolicy RetryRule Row RowBatch RowRange
+    ProviderBase ProviderCall RangeResult RangeWork RateLimited Reading Retry RetryPolicy
+    RetryRule Row RowBatch RowRange
     ShopChange ShopConnection ShopImage ShopInfo ShopOption ShopProduct ShopVariant Skip
     SqlConnection Stage StoredRow Throttle Traits Unavailable UpsertProduct Waiting base_url
     classify_status decimal_or_none each read_answer read_cursor time_or_none transferable
