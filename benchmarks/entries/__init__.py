@@ -17,6 +17,7 @@ from benchmarks.entries import (
     normalising,
     one_job_8_workers,
     peers,
+    shops,
     tiny_jobs,
 )
 from benchmarks.entry import Entry
@@ -37,4 +38,5 @@ ENTRIES: tuple[Entry, ...] = (
     one_job_8_workers.ENTRY,
     memory.ENTRY,
     normalising.ENTRY,
+    shops.ENTRY,
 )

@@ -206,7 +206,8 @@ async def _call(item: Item, config: NoopConfig) -> None:
         raise RateLimited(
             "API_RATE_LIMIT", "429 Too Many Requests", retry_after_ms=config.throttle_ms
         )
-    await asyncio.sleep(config.work_ms / 1000)
+    if config.work_ms:
+        await asyncio.sleep(config.work_ms / 1000)
 
 
 def _outcome(item: Item, is_last: bool) -> Outcome:

@@ -6,6 +6,7 @@ store as they come. The same URL is downloaded once, the same content is kept an
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -39,7 +40,8 @@ from penstock.pipelines.shop_import.again import soon_again
 from penstock.pipelines.shop_import.mapping import KIND
 
 _DOWNLOADS_AT_ONCE = 16
-_SHRUNK_AT_ONCE = 4
+# More than there are children: some wait for the disk.
+_SHRUNK_AT_ONCE = 8
 _MAX_BYTES = 20 * 1024 * 1024
 _LIMITS = FetchLimits(most_bytes=_MAX_BYTES, total_ms=30_000, silent_ms=10_000)
 _HEADERS = {"Accept": "image/*", "User-Agent": f"Penstock-Pictures/{__version__}"}
@@ -150,9 +152,8 @@ async def _make_thumbnails(item: Item, ctx: Context) -> Outcome:
             width, height, pictures = await ctx.children.call(shrink_file, InputFile(path), lacking)
     except (ChildCrashed, PermanentError) as error:
         return Fail(_unreadable(error), _cells(item, "unreadable"))
-    made = {}
-    for box, content in zip(lacking, pictures, strict=True):
-        made[box] = (await ctx.blobs.put(_one(content), _MAX_BYTES)).key
+    blobs = await asyncio.gather(*(ctx.blobs.put(_one(one), _MAX_BYTES) for one in pictures))
+    made = {box: blob.key for box, blob in zip(lacking, blobs, strict=True)}
     picture = StorePicture(url, told["blob"], told["sha256"], told["size"], width, height, made)
     cells = _cells(item, "stored", thumbnails=len(made) + len(have))
     return Done(cells, {**told, "thumbnails": {}}, effects=[*_keep(made, url), picture])
