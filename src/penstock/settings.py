@@ -304,6 +304,11 @@ class Settings(BaseSettings):
     depth_delay_ms: int = Field(
         300_000, ge=0, description="How long jobs of small plans wait in a degraded queue."
     )
+    lane_limit: str | None = Field(
+        None,
+        description="How many jobs of one lane may begin (`100/min burst 100`); those beyond begin"
+        " later. Per API process. Unset, since it contradicts a thousand imports at once.",
+    )
     depth_check_ms: int = Field(
         2000, ge=50, description="How often the queue's level is looked at."
     )
@@ -453,6 +458,13 @@ class Settings(BaseSettings):
     def _are_sizes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not all(one.isdecimal() and 16 <= int(one) <= 4000 for one in value):
             raise ValueError("sizes are from 16 to 4000 pixels")
+        return value
+
+    @field_validator("lane_limit")
+    @classmethod
+    def _is_rate_or_none(cls, value: str | None) -> str | None:
+        if value is not None:
+            Rate.parse(value)
         return value
 
     @property

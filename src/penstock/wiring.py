@@ -19,6 +19,7 @@ from penstock.blobs.local import LocalBlobs
 from penstock.brokers import BROKERS
 from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import FAILPOINT, Failpoints
+from penstock.engine.lane_limit import LaneLimit
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.result_cache import CacheRetention
 from penstock.engine.runtime import Runtime, ShopCalls
@@ -38,6 +39,7 @@ from penstock.guards.shared_limits import SharedGate
 from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.logs import get_logger
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import Pipeline
 from penstock.model.ports import (
     Call,
@@ -178,12 +180,17 @@ async def open_runtime(
             services=background_services,
             failpoints=_failpoints(settings),
             queue=QueueDepthCache(settings.depth_levels),
+            lane_limit=_lane_limit(settings),
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
     finally:
         opened: list[Any] = [broker, calls, *fetchers.values(), pools, db]
         for one in opened:
             await one.close()
+
+
+def _lane_limit(settings: Settings) -> LaneLimit:
+    return LaneLimit(None if settings.lane_limit is None else Rate.parse(settings.lane_limit))
 
 
 def _call_limiter(settings: Settings, db: Database) -> CallLimiter:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import Failpoints
+from penstock.engine.lane_limit import LaneLimit
 from penstock.engine.lookup_cache import LookupCache
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.worker.figures import Figures
@@ -61,6 +62,7 @@ class Runtime:
     chance: random.Random = field(default_factory=random.Random)
     queue: QueueDepthCache = field(default_factory=QueueDepthCache)
     figures: Figures = field(default_factory=Figures)
+    lane_limit: LaneLimit = field(default_factory=LaneLimit)
     lookup_cache: LookupCache = field(default_factory=LookupCache)
     # Submits that may check the first rows of their file at once; others skip the check.
     submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MAX_SUBMIT_LOOKS))

@@ -126,6 +126,8 @@ async def prepare(
     if delay is not None:
         until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
         order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
+    if not is_exempt:
+        order = _in_lane(runtime, who, order)
     if order.due_at is not None:
         wait = max(wait, round((order.due_at - datetime.now(UTC)) / timedelta(milliseconds=1)))
     file = await file_of_order(runtime, conn, who, pipeline, order)
@@ -139,6 +141,16 @@ async def prepare(
         accepted = Answer(202, body)
         key = new_key(key_of, order.idempotency_key, digest, accepted, job.id)
     return Prepared(Receipt(job.id, body, job.lane), job, key)
+
+
+def _in_lane(runtime: Runtime, who: Principal, order: Order) -> Order:
+    """With a later begin, where the lane's limit is reached."""
+    now = datetime.now(UTC)
+    held = runtime.lane_limit.delay_ms(lane_of(who.plan, who.org), now.timestamp() * 1000)
+    if not held:
+        return order
+    until = now + timedelta(milliseconds=held)
+    return replace(order, due_at=max(until, order.due_at) if order.due_at else until)
 
 
 def _inline(pipeline: Pipeline, config: Any, traits: Traits) -> Sequence[Row] | None:
