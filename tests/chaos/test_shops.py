@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import psutil
 import pytest
 from tests.chaos.crew import Crew
 from tests.checker.polling import until
@@ -220,3 +221,31 @@ async def test_a_provider_that_is_down_is_probed_and_everything_completes(
     assert [row["event"] for row in events] == [
         "provider.circuit_opened", "provider.circuit_closed",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("products", "images", "megabytes"),
+    [(1000, False, 100), pytest.param(10_000, True, 150, marks=pytest.mark.long)],
+)
+async def test_a_large_import_needs_constant_memory(
+    siege: Siege, shops: Sandbox, crew: Crew, products: int, images: bool, megabytes: int
+) -> None:
+    connection = await siege.shopper.connect("shopify", f"large-p{products}")
+    worker = crew.start()
+    await worker.is_up()
+    process = psutil.Process(worker.process.pid)
+    before = most = process.memory_info().rss
+    job_id = await siege.shopper.submit(connection, "shopify", images=images)
+    siege.jobs[job_id] = ("shopify", products)
+
+    async def ended() -> bool:
+        nonlocal most
+        most = max(most, process.memory_info().rss)
+        return (await siege.shopper.bench.job(job_id))["state"] in ("done", "failed")
+
+    began = time.monotonic()
+    await until(ended, "the import to end", timeout=3600, pause=0.1)
+    await check_whole(siege, shops)
+    grown = (most - before) / 1024 / 1024
+    print(f"{products} products in {time.monotonic() - began:.0f} s, {grown:.0f} MB more")
+    assert grown <= megabytes
