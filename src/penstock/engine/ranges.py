@@ -11,7 +11,9 @@ from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder
-from penstock.model.ranges import RangeResult
+from penstock.model.pipeline import Job
+from penstock.model.ports import Context
+from penstock.model.ranges import RangeResult, RangeWork
 from penstock.model.states import ItemStatus
 from penstock.model.ticket import Ticket
 from penstock.store.database import Connection
@@ -59,8 +61,17 @@ async def _store(
     assert claimed.range is not None
     rows = claimed.range.rows
     ctx = stage_context(runtime, stop, float("inf"), runtime.log)
-    prepared = await runtime.children.call(work.prepare, job, rows)
-    runtime.failpoints.reach("range_prepared")
+    async with runtime.range_slots:
+        prepared = await runtime.children.call(work.prepare, job, rows)
+        runtime.failpoints.reach("range_prepared")
+        return await _compare_and_write(claimed, job, work, prepared, ctx, writing)
+
+
+async def _compare_and_write(
+    claimed: Claim, job: Job, work: RangeWork, prepared: Any, ctx: Context, writing: _RangeWriting
+) -> Written | None:
+    assert claimed.range is not None
+    rows = claimed.range.rows
     for _ in range(_MAX_TRIES):
         result = await work.complete(job, rows, prepared, ctx)
         if len(result.rows) != claimed.range.count:

@@ -27,6 +27,7 @@ from penstock.store.database import Database, from_json
 from penstock.store.jobs.claims import ClaimedJob
 
 ShopCalls = Callable[[ShopConnection, float], ProviderCall]
+MAX_RANGES = 2
 MAX_SUBMIT_LOOKS = 8
 # Parsed configs of recent jobs that a process keeps.
 MAX_CACHED_CONFIGS = 128
@@ -66,6 +67,9 @@ class Runtime:
     lookup_cache: LookupCache = field(default_factory=LookupCache)
     # Submits that may check the first rows of their file at once; others skip the check.
     submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MAX_SUBMIT_LOOKS))
+    # Ranges of rows that are in memory with their documents: one is written while the next one is
+    # in the child process.
+    range_slots: Semaphore = field(default_factory=lambda: Semaphore(MAX_RANGES))
 
     def pipeline(self, name: str) -> Pipeline:
         try:

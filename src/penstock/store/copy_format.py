@@ -57,21 +57,24 @@ def int8_field(value: int) -> bytes:
 
 
 async def copy_rows(
-    conn: Connection,
-    schema: str | None,
-    table: str,
-    columns: tuple[str, ...],
+    conn: Connection, schema: str | None, table: str, columns: tuple[str, ...],
     rows: Iterable[bytes],
-) -> None:
+) -> None:  # fmt: skip
     """COPY rows into a table. Each row is the joined fields of all ``columns``."""
-    begin = _count(len(columns))
-    data = b"".join([_HEAD, *(begin + row for row in rows), _END])
     await conn.copy_to_table(
-        table, schema_name=schema, columns=columns, source=_pieces(data), format="binary"
-    )
+        table, schema_name=schema, columns=columns, source=_pieces(len(columns), rows),
+        format="binary",
+    )  # fmt: skip
 
 
-async def _pieces(data: bytes) -> AsyncIterator[bytes]:
-    view = memoryview(data)
-    for at in range(0, len(data), _PIECE):
-        yield bytes(view[at : at + _PIECE])
+async def _pieces(columns: int, rows: Iterable[bytes]) -> AsyncIterator[bytes]:
+    """In pieces, so that the rows are never all in memory a second time."""
+    begin = _count(columns)
+    piece, size = [_HEAD], 0
+    for row in rows:
+        piece += (begin, row)
+        size += len(row)
+        if size > _PIECE:
+            yield b"".join(piece)
+            piece, size = [], 0
+    yield b"".join((*piece, _END))

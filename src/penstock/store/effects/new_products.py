@@ -39,20 +39,25 @@ class NewProducts(EffectWriter):
         return effect
 
     async def write(self, conn: Connection, batch: EffectBatch) -> tuple[()]:
+        # In the order of their names, in which every writer locks products.
+        new = sorted(
+            ((asked.effect.source, one) for asked in batch.asked for one in asked.effect.products),
+            key=lambda pair: (pair[0], pair[1].source_id),
+        )
+        ids = [uuid_field(one) for one in new_ids(len(new))]
         job, org, first_version = uuid_field(batch.job_id), int8_field(batch.org_id), int4_field(1)
-        products, changes = [], []
-        for asked in batch.asked:
-            source = text_field(asked.effect.source)
-            # In the order of their names, in which every writer locks products.
-            ordered = sorted(asked.effect.products, key=lambda product: product.source_id)
-            for one, new in zip(ordered, new_ids(len(ordered)), strict=True):
-                product_id, row_no = uuid_field(new), int4_field(one.row_no)
-                products.append(b"".join((
-                    product_id, org, source, text_field(one.source_id), text_field(one.sku),
-                    text_field(one.gtin), jsonb_field(one.data), json_field(one.lineage), job,
-                    row_no,
-                )))  # fmt: skip
-                changes.append(b"".join((job, product_id, org, row_no, first_version)))
+        products = (
+            b"".join((
+                product_id, org, text_field(source), text_field(one.source_id),
+                text_field(one.sku), text_field(one.gtin), jsonb_field(one.data),
+                json_field(one.lineage), job, int4_field(one.row_no),
+            ))
+            for product_id, (source, one) in zip(ids, new, strict=True)
+        )  # fmt: skip
         await copy_rows(conn, None, "products", _PRODUCT, products)
+        changes = (
+            b"".join((job, product_id, org, int4_field(one.row_no), first_version))
+            for product_id, (_, one) in zip(ids, new, strict=True)
+        )
         await copy_rows(conn, None, "product_changes", _CHANGE, changes)
         return ()

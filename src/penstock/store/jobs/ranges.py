@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -95,27 +95,27 @@ async def copy_items(
     conn: Connection, schema: str, job: ClaimedJob, rows: RowRange, stored: Sequence[StoredRow]
 ) -> None:
     """Write the rows of a range as items."""
+    await copy_rows(conn, schema, "job_items", _COLUMNS, _item_records(job, rows, stored))
+
+
+def _item_records(job: ClaimedJob, rows: RowRange, stored: Sequence[StoredRow]) -> Iterator[bytes]:
     job_id = uuid_field(job.id)
     fixed = int8_field(job.org_id) + int8_field(job.user_id) + text_field(job.pipeline)
     states: dict[tuple[int, ItemStatus, int], bytes] = {}
-    records = []
-    for row_no, line, one in zip(
-        range(rows.first_row, rows.first_row + len(stored)), rows.lines.split(b"\n"), stored,
-        strict=True,
-    ):  # fmt: skip
+    numbers = range(rows.first_row, rows.first_row + len(stored))
+    for row_no, line, one in zip(numbers, rows.lines.split(b"\n"), stored, strict=True):
         status, stage, attempts, normalized, result, problems, error = one
         state = states.get((stage, status, attempts))
         if state is None:
             state = fixed + int2_field(stage) + text_field(status.value) + int2_field(attempts)
             states[stage, status, attempts] = state
         noticed = rows.noticed.get(str(row_no)) if rows.noticed else None
-        records.append(b"".join((
+        yield b"".join((
             job_id, int4_field(row_no), state, jsonb_field(line),
             NULL if noticed is None else jsonb_field(to_json(noticed).encode()),
             json_field(normalized), json_field(result), jsonb_field(problems),
             NULL if error is None else jsonb_field(to_json(error.as_json()).encode()),
-        )))  # fmt: skip
-    await copy_rows(conn, schema, "job_items", _COLUMNS, records)
+        ))  # fmt: skip
 
 
 async def release(
