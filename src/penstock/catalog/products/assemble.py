@@ -210,7 +210,10 @@ def _per_unit(
     given: Price | None = parts.get("price.perUnit")
     if given is not None and given.amount is not None:
         return {"amount": given.amount, "unit": given.unit or "piece"}
-    pack: Pack | None = parts.get("specifications.pack") or _pack_of(unit or "")
+    # A price per metre or per 100 pieces is for its unit, whatever the pack contains.
+    pack = _pack_of(unit or "")
+    if pack is None and unit != "pair":
+        pack = parts.get("specifications.pack")
     if pack is None or (unit in ("piece", "set") and KINDS[pack.unit] in ("count", "package")):
         return None
     total, base = pack.total()
@@ -226,6 +229,8 @@ def _pack_of(unit: str) -> Pack | None:
     size, _, name = unit.rpartition(" ")
     if size and KINDS.get(name) == "count" and size.isdecimal() and int(size):
         return Pack(int(size), None, name)
+    if unit == "dozen":
+        return Pack(1, None, unit)
     if KINDS.get(name) in ("mass", "volume", "length", "area"):
         return Pack(1, size or "1", name)
     return None

@@ -24,6 +24,7 @@ _PLACES = {
 _ONE = by_word(_LISTS["one currency"])
 # Symbols that several currencies share, the most likely first.
 _SHARED = {symbol: tuple(codes.split()) for symbol, codes in entries(_LISTS["shared"])}
+_COUNTRIES = by_word(_LISTS["countries of dollars"])
 _WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
 
 
@@ -45,6 +46,16 @@ def _alternatives(words: Sequence[str]) -> str:
 
 
 TOKEN = re.compile(_alternatives([*_WORDS, *sorted(CODES)]), re.IGNORECASE)
+
+
+# Signs that are another currency after letters, as in `RD$`.
+_SIGNS_WITH_LETTERS = frozenset("$£¥￥")
+_LETTERS_BEFORE_SIGN = re.compile(r"[^\W\d_][$£¥￥]")
+_LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,3}$")
+# Signs of currencies of today that may be missing in the list.
+_SIGN = re.compile("[\u20a0-\u20b5\u20b7-\u20cf֏؋৲৳૱௹฿៛﷼]")
+_CAPITALS = re.compile(r"(?<![^\W\d_])[A-Z]{2,3}(?![^\W\d_])")
+_DIGITS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?")
 
 
 class CurrencyMatch(NamedTuple):
@@ -73,6 +84,74 @@ def currency_of(token: str, default: str | None = None) -> CurrencyMatch | None:
         return CurrencyMatch(shared[0], 0.9 if low == "$" or len(shared) == 1 else 0.7)
     code = low.upper()
     return CurrencyMatch(code, 1.0) if code in CODES else None
+
+
+class UnclearCurrencyError(ValueError):
+    """The text names several currencies, or one that is not known."""
+
+
+def split_currency(text: str, default: str | None, mark: str) -> tuple[CurrencyMatch | None, str]:
+    """The currency of a price, from all that the text says, and the text with ``mark`` in its
+    place: `$25.00 AUD` is not in US dollars. Raises UnclearCurrencyError for an unknown sign, and
+    for one number in two currencies."""
+    tokens = [match.group() for match in TOKEN.finditer(text)]
+    if not tokens:
+        text = _with_codes(text)
+        tokens = [match.group() for match in TOKEN.finditer(text)]
+    rest = TOKEN.sub(mark, text) if tokens else text
+    if not rest.isascii() and _SIGN.search(rest):
+        raise UnclearCurrencyError(text)
+    if not tokens:
+        return None, rest
+    if _LETTERS_BEFORE_SIGN.search(text) and _has_letters_before(text):
+        raise UnclearCurrencyError(text)
+    return _currency_of_all(text, tokens, default), rest
+
+
+def _currency_of_all(text: str, tokens: Sequence[str], default: str | None) -> CurrencyMatch | None:
+    first = currency_of(tokens[0], default)
+    shared = [token for token in tokens if is_shared(token)]
+    if not shared:
+        return first
+    if len(tokens) == 1:
+        country = _country_beside(text)
+        return first if country is None else CurrencyMatch(country, 1.0)
+    named = {currency_of(token, default) for token in tokens if not is_shared(token)}
+    only = named.pop() if len(named) == 1 else None
+    if only is None:
+        return first
+    if all(only.currency in _SHARED[token.strip().casefold()] for token in shared):
+        return only
+    if len(_DIGITS.findall(text)) == 1:
+        raise UnclearCurrencyError(text)
+    return first
+
+
+def _has_letters_before(text: str) -> bool:
+    """Whether letters that are no part of the sign touch it."""
+    return any(
+        match.group() in _SIGNS_WITH_LETTERS and _LETTERS_BEFORE.search(text[: match.start()])
+        for match in TOKEN.finditer(text)
+    )
+
+
+@lru_cache(maxsize=1)
+def _local_words() -> tuple[re.Pattern[str], dict[str, str]]:
+    by_name = by_word(_LISTS["in prices only"])
+    any_of = "|".join(map(re.escape, sorted(by_name, key=len, reverse=True)))
+    return re.compile(rf"(?<![^\W\d_])(?:{any_of})(?![^\W\d_.])"), by_name
+
+
+def _with_codes(text: str) -> str:
+    """Words that are a currency beside a price only, such as `25 KM`, replaced by its code."""
+    pattern, by_name = _local_words()
+    return pattern.sub(lambda match: f" {by_name[match.group()]} ", text)
+
+
+def _country_beside(text: str) -> str | None:
+    """`25 $ US`, `CDN $25`: the country of a dollar, in capitals."""
+    named = {_COUNTRIES[word] for word in _CAPITALS.findall(text) if word in _COUNTRIES}
+    return named.pop() if len(named) == 1 else None
 
 
 def is_shared(token: str) -> bool:

@@ -22,10 +22,17 @@ FROM = _standing_alone("from")
 TAX_INCLUDED = _standing_alone("tax included")
 TAX_EXCLUDED = _standing_alone("tax excluded")
 LABELS = words(_LISTS["labels"])
+_PER = "|".join(sorted(map(re.escape, words(_LISTS["per"])), key=len, reverse=True))
 PER_UNIT = re.compile(
-    r"(?:/|(?<![^\W_])(?:per|pro|je|par|por|al|alla|le|il|el|à|@|each)(?![^\W_]))\s{0,2}"
+    rf"(?:/|(?<![^\W_])(?:{_PER}|for|für|för|pour|voor|za|за|til|a)(?![^\W_]))\.?\s{{0,2}}"
     r"(?P<amount>[0-9]{1,6}(?:[.,][0-9]{1,3})?)?\s{0,2}"
     r"(?P<unit>[^\W\d_]{1,12}[23²³]?)\.?(?![^\W_])",
+    re.IGNORECASE,
+)
+# `/ 100`, `je 100`: a price for a number of pieces. "2 por 100" is another price.
+PER_COUNT = re.compile(
+    r"(?:/|(?<![^\W_])(?P<word>per|pro|je|par|za|за|pr|na)(?![^\W_])\.?)\s{0,2}"
+    r"(?P<count>[1-9][0-9]{0,5})\s{0,2}(?:$|:)",
     re.IGNORECASE,
 )
 # "1.2k" and "2 for $5" do not mean the number that is written.

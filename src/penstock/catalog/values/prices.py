@@ -8,7 +8,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from penstock.catalog.values import price_words as words
-from penstock.catalog.values.currencies import TOKEN, currency_of, format_amount, places
+from penstock.catalog.values.currencies import (
+    UnclearCurrencyError,
+    currency_of,
+    format_amount,
+    places,
+    split_currency,
+)
 from penstock.catalog.values.numbers import (
     CELL_ERRORS,
     DecimalStyle,
@@ -40,6 +46,17 @@ _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 # `12,50 -5 %`: it is unclear whether the price is before or after the discount.
 _PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
+# `35€99` and `35€ 99`, but not `35 € 99`, which may be two numbers.
+_CURRENCY_AS_MARK = re.compile(
+    r"(?<![0-9.,])([0-9]{1,7})([€$£₽₴₺])\s?([0-9]{2})(?![0-9.,]|\s?[€$£₽₴₺])"
+)
+_TAX_RATE = re.compile(r"(?<![0-9.,])[0-9]{1,2}(?:[.,][0-9]{1,2})? ?% ?")
+# A letter in the place of a digit, as in `12,9O`, `1O,50` and `l2,50`, or inside a number.
+_LETTER_AS_DIGIT = re.compile(
+    r"[0-9][.,]?\s?[OoQDIl|ОоΟο]{1,3}(?![^\W\d_])(?!\s{0,2}[0-9])"
+    r"|(?<![^\W\d_])[OoQDIl|ОоΟο]{1,3}[.,]?[0-9]"
+    r"|[0-9][^\W\d_][0-9]"
+)
 # Replaces a removed currency, so that "3,49 zł 1,75 zł" stays two numbers.
 _CURRENCY_STOOD = "¤"
 
@@ -166,10 +183,20 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     if "%" in body and _PERCENT_OFF.search(body):
         return unreadable("PRICE_UNREADABLE", text)
     tax, body = _tax(body, style)
-    unit, body = _per_unit(body)
+    unit, body = _per_unit(_with_mark(body))
+    if unit is None:
+        unit, body = _per_count(body)
     if words.NOT_PLAIN.search(body):
         return unreadable("PRICE_UNREADABLE", text)
-    return _read_amounts(body, text, style, tax, unit)
+    try:
+        return _read_amounts(body, text, style, tax, unit)
+    except UnclearCurrencyError:
+        return unreadable("PRICE_UNREADABLE", text)
+
+
+def _with_mark(body: str) -> str:
+    """`35€99` is 35.99: the currency is the decimal mark."""
+    return _CURRENCY_AS_MARK.sub(r"\1.\3 \2", body) if _CURRENCY_AS_MARK.search(body) else body
 
 
 def _read_words(body: str, text: str, style: PriceStyle) -> NormalisedValue:
@@ -194,7 +221,7 @@ def _tiered(tiers: tuple[tuple[Tier, ...], str | None], style: PriceStyle) -> No
 
 def _tax(body: str, style: PriceStyle) -> tuple[bool | None, str]:
     # "inkl. 19% MwSt" contains a number that is not a price.
-    body = re.sub(r"[0-9]{1,2}(?:[.,][0-9])? ?% ?", "", body, count=2)
+    body = _TAX_RATE.sub("", body, count=2)
     if words.TAX_EXCLUDED.search(body):
         return False, words.TAX_EXCLUDED.sub(" ", body)
     if words.TAX_INCLUDED.search(body):
@@ -218,12 +245,35 @@ def _per_unit(body: str) -> tuple[str | None, str]:
     )
 
 
+def _per_count(body: str) -> tuple[str | None, str]:
+    """The number of pieces that a price is for: `/ 100`, `je 1000`. After a slash only a power of
+    ten is such a number, and only if the text cannot be a range of prices."""
+    match = words.PER_COUNT.search(body)
+    if match is None:
+        return None, body
+    before = _NUMBERS.search(body[: match.start()])
+    if before is not None and not match["word"]:
+        written = before.group()
+        has_cents = _CENTS.fullmatch(written) is not None
+        is_power = match["count"].strip("0") == "1"
+        if not is_power or not (has_cents or _exceeds(written, match["count"])):
+            return None, body
+    rest = body[: match.start()] + " " + body[match.end() :]
+    if len(_NUMBERS.findall(rest)) != 1:
+        return None, body
+    count = int(match["count"])
+    return ("piece" if count == 1 else f"{count} piece"), rest
+
+
+def _exceeds(written: str, count: str) -> bool:
+    number = read_number(written)
+    return number is not None and number.decimal > int(count)
+
+
 def _read_amounts(
     body: str, text: str, style: PriceStyle, tax: bool | None, unit: str | None
 ) -> NormalisedValue:
-    token = TOKEN.search(body)
-    found = currency_of(token.group(), style.currency) if token else None
-    rest = TOKEN.sub(_CURRENCY_STOOD, body)
+    found, rest = split_currency(body, style.currency, _CURRENCY_STOOD)
     exponent = _EXPONENT.fullmatch(rest.strip())
     spans = [exponent.span()] if exponent else [m.span() for m in _NUMBERS.finditer(rest)]
     if exponent:
@@ -231,6 +281,8 @@ def _read_amounts(
     if (
         not spans
         or _run_together(rest, spans)
+        or _is_fraction(rest, spans)
+        or _LETTER_AS_DIGIT.search(rest)
         or not _words_are_known(rest, currency_known=found is not None)
     ):
         return unreadable("PRICE_UNREADABLE", text)
@@ -263,6 +315,14 @@ def _run_together(text: str, spans: list[tuple[int, int]]) -> bool:
     return any(text[a[1] : b[0]] == "" for a, b in pairwise(spans))
 
 
+def _is_fraction(text: str, spans: list[tuple[int, int]]) -> bool:
+    """`523,00 / 50`: a price for an unknown unit, since both ends of a range have cents."""
+    if len(spans) != 2 or "/" not in text[spans[0][1] : spans[1][0]]:
+        return False
+    first, second = (text[start:end].strip() for start, end in spans)
+    return _CENTS.fullmatch(first) is not None and second.isdecimal()
+
+
 def _signed(text: str, spans: list[tuple[int, int]], index: int) -> str:
     """The number with its minus or brackets. A dash after another number is not a minus."""
     start, end = spans[index]
@@ -283,7 +343,8 @@ def _upper(
 ) -> str | None:
     """The higher end, if two numbers are a range."""
     (_, end), (start, stop) = spans[0], spans[1]
-    if len(spans) != 2 or not words.BETWEEN.match(text[end:start].replace(_CURRENCY_STOOD, " ")):
+    between = text[end:start].replace(_CURRENCY_STOOD, " ")
+    if len(spans) != 2 or not words.BETWEEN.match(between):
         return None
     low = _number(text[spans[0][0] : end], style, currency)
     high = _number(text[start:stop], style, currency)
