@@ -50,7 +50,7 @@ class PriceColumns(ColumnGroup):
         raw = cells[self._place]
         value, rule, confidence, wrong = self._amount.read(raw) if raw else UNREAD
         if wrong or value is None or value.amount is None or len(raw) > MAX_RAW_LENGTH:
-            return self._remembered(cells)
+            return self._cached(cells)
         beside = cells[: self._place] + cells[self._place + 1 :]
         shape = (beside, value[1:], rule, confidence, bool(NAMES_CURRENCY.search(raw)))
         if shape not in self._templates:
@@ -59,10 +59,10 @@ class PriceColumns(ColumnGroup):
             self._templates[shape] = self._template(cells, value.currency)
         template = self._templates[shape]
         if template is None:
-            return self._remembered(cells)
+            return self._cached(cells)
         return template.filled(value.amount, raw)
 
-    def _remembered(self, cells: tuple[str, ...]) -> GroupPart:
+    def _cached(self, cells: tuple[str, ...]) -> GroupPart:
         if len(self._known) > MAX_CACHED:
             self._known.clear()
         made = self._known[cells] = self._made(cells)
