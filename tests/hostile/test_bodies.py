@@ -124,7 +124,9 @@ class Sender:
             self.broken.append(f"{error!r} {route.method} {url[:200]} {one.about} {one.headers}")
             return
         self.statuses[answer.status_code] += 1
-        if answer.status_code >= 500:
+        # A shop that does not answer is the shop's fault, and said so.
+        is_shop = answer.status_code == 502 and route.path.startswith("/api/connections/")
+        if answer.status_code >= 500 and not is_shop:
             shown = "" if one.body is None else repr(one.body[:200])
             self.broken.append(
                 f"{answer.status_code} {route.method} {url[:200]} {one.about} {one.headers} {shown}"
