@@ -23,6 +23,7 @@ from penstock.providers.sandbox.server import Sandbox
 from penstock.settings import Settings
 
 PROVIDERS = ("shopify", "woocommerce", "roastify")
+LONG = (pytest.mark.long, pytest.mark.timeout(7200))
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ async def check_whole(siege: Siege, shops: Sandbox) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("imports", "orgs", "most"),
-    [(20, 5, 12), pytest.param(1000, 50, 100, marks=pytest.mark.long)],
+    [(20, 5, 12), pytest.param(1000, 50, 100, marks=LONG)],
 )
 async def test_imports_of_many_orgs_complete_at_twenty_percent_faults(
     siege: Siege, shops: Sandbox, crew: Crew, imports: int, orgs: int, most: int
@@ -191,7 +192,7 @@ async def test_a_worker_that_slept_past_its_lease_doubles_nothing(
 
 
 @pytest.mark.parametrize(
-    ("open_ms", "down_seconds"), [(1000, 5), pytest.param(60_000, 120, marks=pytest.mark.long)]
+    ("open_ms", "down_seconds"), [(1000, 5), pytest.param(60_000, 120, marks=LONG)]
 )
 async def test_a_provider_that_is_down_is_probed_and_everything_completes(
     siege: Siege, shops: Sandbox, crew: Crew, open_ms: int, down_seconds: float
@@ -225,7 +226,7 @@ async def test_a_provider_that_is_down_is_probed_and_everything_completes(
 
 @pytest.mark.parametrize(
     ("products", "images", "megabytes"),
-    [(1000, False, 100), pytest.param(10_000, True, 150, marks=pytest.mark.long)],
+    [(1000, False, 100), pytest.param(10_000, True, 150, marks=LONG)],
 )
 async def test_a_large_import_needs_constant_memory(
     siege: Siege, shops: Sandbox, crew: Crew, products: int, images: bool, megabytes: int
