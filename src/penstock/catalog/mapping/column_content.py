@@ -24,6 +24,7 @@ from penstock.catalog.values.numbers import (
 )
 from penstock.catalog.values.price_tiers import read_percent, read_step, read_tier_cell
 from penstock.catalog.values.prices import read_price
+from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import read_measure, read_pack, unit_of
 from penstock.catalog.word_lists import words
 
@@ -84,6 +85,16 @@ def are_codes(samples: Sequence[str]) -> bool:
 def are_numbers(samples: Sequence[str]) -> bool:
     cells = filled(samples)
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
+
+
+def are_measures(samples: Sequence[str]) -> bool:
+    """`500 g`, `6 x 330 ml`: sizes, not numbers of pieces."""
+    cells = filled(samples)
+    measured = sum(
+        pack is not None and KINDS[pack.unit] in ("mass", "volume")
+        for pack in (read_pack(text).value for text in cells)
+    )
+    return len(cells) >= MIN_FILLED_CELLS and measured >= 0.8 * len(cells)
 
 
 _PRODUCT = words("product products item items offer offers article articles produkt artikel")

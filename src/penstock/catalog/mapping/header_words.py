@@ -21,6 +21,11 @@ _JOINING = words(_LISTS["joining"])
 _NEUTRAL = words(_LISTS["neutral members"])
 _SINGLES = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
 _MEMBER = re.compile(r"[.>/]")
+# A language with its country, perhaps with a sales channel, or one of the usual languages alone.
+_LOCALE = re.compile(
+    r"[-_.:](?:[a-z]{2}[_-][A-Z]{2}(?:[-_.][A-Za-z0-9_]{1,30})?"
+    r"|(?:en|de|fr|es|it|nl|pt|pl|cs|sk|da|sv|no|nb|fi|hu|ro|bg|hr|sl|et|lv|lt|el|tr|ru|uk|ja|zh|ko))$"
+)
 _BRACKETED = re.compile(r"[(\[{][^()\[\]{}]{0,60}[)\]}]")
 
 
@@ -37,6 +42,13 @@ def canonical(key: str) -> str:
 def without_brackets(header: str) -> str | None:
     """`Levertijd (dagen)` without its brackets; None if it has none or nothing else."""
     rest = _BRACKETED.sub(" ", header).strip()
+    return rest if rest and rest != header.strip() else None
+
+
+def without_locale(header: str) -> str | None:
+    """`name-en_US`, `description-fr_FR-web` and `product_name_fr` without the language; None if
+    the header names none."""
+    rest = _LOCALE.sub("", header.strip())
     return rest if rest and rest != header.strip() else None
 
 

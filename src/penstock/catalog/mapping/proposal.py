@@ -141,7 +141,7 @@ def _field_options(name: str, samples: Sequence[str], platform: str | None) -> _
     named, hints = synonyms.candidates(name, platform)
     options: dict[str, tuple[float, How]] = {
         target: (_adjusted_confidence(target, confidence, samples), "exact")
-        for target, confidence in _with_stock_words(named)
+        for target, confidence in _with_stock_words(_without_measures(named, samples))
     }
     if not options:
         for target, confidence in _similar_names(name):
@@ -201,6 +201,14 @@ def _find_price_steps(
         if priced and given and all(text.rstrip().endswith("%") for text in given):
             thought.options.clear()
             thought.options[f"{priced}.discount"] = (0.95, "exact")
+
+
+def _without_measures(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:
+    """A column named `quantity` that contains `500 g` is the size of a pack, not a stock."""
+    quantity = next((one for one in named if one.target == "availability.quantity"), None)
+    if quantity is None or not column_content.are_measures(samples):
+        return named
+    return [Candidate("specifications.pack", quantity.confidence)]
 
 
 def _with_stock_words(named: list[Candidate]) -> list[Candidate]:

@@ -15,6 +15,7 @@ from penstock.catalog.mapping.header_words import (
     path_ends,
     with_number_signs,
     without_brackets,
+    without_locale,
 )
 from penstock.catalog.values import price_words
 from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
@@ -34,6 +35,11 @@ _PLATFORMS = load("platforms")
 _PREFIXES = words(_LISTS["prefixes"])
 _JOINING = words(_LISTS["before a unit"])
 _SKIPPED_WORDS = words(_LISTS["tax"])
+_PRICE_GROUPS = words(_LISTS["groups of prices"])
+_PRODUCT_GROUPS = words(_LISTS["groups of product data"])
+_GROUPS = words(_LISTS["groups of columns"])
+_TOO_GENERAL = words(_LISTS["too general below groups"])
+_JOINING_GROUPS = _JOINING | words(_LISTS["joining"]) | {"w", "v", "i", "a", "на", "в", "u", "s"}
 
 
 _MONEY_WORDS = by_word(_LISTS["currencies"])
@@ -65,6 +71,7 @@ _STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
 
 # Confidence factors of partial matches.
 _WRITTEN_OUT, _LAST_MEMBER, _WITHOUT_BRACKETS = 0.93, 0.9, 0.9
+_BELOW_GROUP = 0.92
 
 
 class Candidate(NamedTuple):
@@ -241,9 +248,35 @@ def _partial_match(header: str) -> dict[str, float]:
     if "- " in header or "-\n" in header:
         # A word that was hyphenated at the end of a line.
         parts.append((_PARTED.sub("", header), 1.0))
+    if (stem := without_locale(header)) is not None:
+        parts.append((stem, _WITHOUT_BRACKETS))
     for part, factor in parts:
         if best := _fields_named(header_key(part), read_hints(part)[1]):
             return {target: value * factor for target, value in best.items()}
+    return _below_group(header)
+
+
+def _below_group(header: str) -> dict[str, float]:
+    """`Preise in EUR / VK netto`: the name below the name of a group of columns."""
+    names = header_key(header).split()
+    about_prices, about_product = False, True
+    for at, name in enumerate(names[:-1], start=1):
+        of_prices, of_product = name in _PRICE_GROUPS, name in _PRODUCT_GROUPS
+        about_prices = about_prices or of_prices
+        about_product = about_product and of_product
+        helps = name in _JOINING_GROUPS or name.upper() in CODES or name in _MONEY_WORDS
+        is_group = of_prices or of_product or name in _GROUPS
+        if not (is_group or (at > 1 and (helps or name in _SKIPPED_WORDS))):
+            return {}
+        rest = " ".join(names[at:])
+        if name in _JOINING_GROUPS or (
+            not about_product and not _TOO_GENERAL.isdisjoint((rest, canonical(rest)))
+        ):
+            continue
+        if about_prices and all(word in _SKIPPED_WORDS for word in names[at:]):
+            return {"price.amount": _BELOW_GROUP}
+        if best := _fields_named(rest, read_hints(rest)[1]):
+            return {target: value * _BELOW_GROUP for target, value in best.items()}
     return {}
 
 
