@@ -16,6 +16,8 @@ MAX_LINES = 2000
 MAX_CHARS = 256 * 1024
 # Failed searches over several lines per file, so that a file of stray quotes takes linear time.
 MAX_SEARCHES = 100
+# A line with more quotes is not searched for the stray one.
+MAX_QUOTES = 64
 
 
 class SearchBudget:
@@ -50,10 +52,29 @@ def repair_record(
         if several is not None:
             return several
         budget.left -= 1
+    if (literal := _without_one_quote(line, dialect, width)) is not None:
+        return RepairedRecord(literal, 1, True)
     closed = [cells for cells, open_at in tries if open_at is None]
     if closed:
         return RepairedRecord(closed[0], 1, False)
     return RepairedRecord(_best(tries, width), 1, True)
+
+
+def _without_one_quote(line: str, dialect: Dialect, width: int | None) -> list[str] | None:
+    """`1,"4.20,"Bolt, M6",ok`: the cells without the one quote that keeps the line from having the
+    right number of them; None if there is no such quote or more than one."""
+    quote = dialect.quote
+    if width is None or width < 3 or not quote or not 1 < line.count(quote) <= MAX_QUOTES:
+        return None
+    found = []
+    for at in (n for n, character in enumerate(line) if character == quote):
+        before = line[:at].rstrip(" ")
+        if before and not before.endswith(dialect.delimiter):
+            continue
+        cells, open_at = _parse(line[:at] + line[at + 1 :], dialect)
+        if open_at is None and len(cells) == width and not any(quote in cell for cell in cells):
+            found.append(cells)
+    return found[0] if len(found) == 1 else None
 
 
 def joins_records(lines: Sequence[str], dialect: Dialect, width: int | None) -> bool:

@@ -21,7 +21,13 @@ from penstock.formats.csv.sniff import (
     sniff,
 )
 from penstock.formats.detection.content_type import refused
-from penstock.formats.detection.encodings import MIXED, Encoding, as_cp1252, find_encoding
+from penstock.formats.detection.encodings import (
+    MIXED,
+    Encoding,
+    as_cp1252,
+    find_encoding,
+    read_c1_as_cp1252,
+)
 from penstock.formats.read_options import MAX_SHOWN, ReadOptions, ReadReport, shown_line
 from penstock.formats.source import Source
 from penstock.formats.structure.cell_kinds import is_blank
@@ -111,7 +117,7 @@ def _head(source: Source, encoding: Encoding) -> _Sample:
         text = file.read(WHOLE_CHARS + 1)
     if encoding.errors == MIXED:
         text = as_cp1252(text)
-    text = text.removeprefix("\ufeff")
+    text = read_c1_as_cp1252(text.removeprefix("\ufeff"))
     return _Sample(text[:WHOLE_CHARS], whole=len(text) <= WHOLE_CHARS)
 
 

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from penstock.formats.csv.dialect import UNIT, Dialect
 from penstock.formats.csv.lenient import MAX_LINES, SearchBudget, joins_records, repair_record
-from penstock.formats.detection.encodings import as_cp1252, is_foreign
+from penstock.formats.detection.encodings import as_cp1252, is_foreign, read_c1_as_cp1252
 from penstock.formats.read_options import Problem
 from penstock.model.errors import BadInput
 
@@ -71,6 +71,7 @@ def blocks_of(
 def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
     """The text without NULs and foreign bytes, and the problems of lines that contained them or
     replacement characters."""
+    text = read_c1_as_cp1252(text)
     foreign = is_foreign(text)
     if "\0" not in text and "\ufffd" not in text and not foreign:
         return text, []

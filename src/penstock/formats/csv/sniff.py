@@ -39,6 +39,8 @@ _QUOTES = ('"', "'")
 _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 # Quotes left at the ends of a cell.
 _LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
+# A rare delimiter counts fully if it splits more than a few lines into as many equal cells.
+_RARE, _MANY, _CLEAR_PRIOR = "#", 3, 0.97
 # Two candidates this close are both reported.
 _CLOSE = 0.9
 _MAX_DIGITS = 20
@@ -123,6 +125,10 @@ def _by_position(lines: Sequence[str], options: ReadOptions) -> list[Candidate]:
     header weighs more."""
     if options.format is not None or options.quote is not None:
         return []
+    filled = [line for line in lines if line.strip()]
+    if sum("\t" in line.strip() for line in filled) > 0.8 * len(filled):
+        # Tabs in most lines are delimiters, even if the lines have different numbers of them.
+        return []
     positions = find_positions(lines)
     if positions is None:
         return []
@@ -172,7 +178,7 @@ def _sample(text: str) -> list[str]:
 
 def _possible(lines: Sequence[str]) -> list[str]:
     """Delimiters that occur in more than a few lines."""
-    filled = [line for line in lines if line.strip()]
+    filled = _joined_lines([line for line in lines if line.strip()])
     joined = "".join(filled)
     enough = max(1, len(filled) // 5)
 
@@ -186,6 +192,22 @@ def _possible(lines: Sequence[str]) -> list[str]:
         return mark in joined and sum(mark in line for line in filled) >= enough
 
     return [mark for mark in (*DELIMITERS, *SEVERAL) if common(mark)]
+
+
+def _joined_lines(lines: Sequence[str]) -> Sequence[str]:
+    """Lines joined while a double quote is open, so that cells of many lines count once. Unchanged
+    if a quote is never closed."""
+    if not any('"' in line for line in lines):
+        return lines
+    records: list[str] = []
+    is_open = False
+    for line in lines:
+        if is_open:
+            records[-1] += line
+        else:
+            records.append(line)
+        is_open ^= line.count('"') % 2 == 1
+    return lines if is_open and len(records) < 2 else records
 
 
 def _is_decimal(lines: Sequence[str]) -> bool:
@@ -267,6 +289,8 @@ def _scored(lines: Sequence[str], dialect: Dialect) -> Candidate:
     body = [row for row in rows if len(row) == width]
     quality = _quality(body, dialect)
     prior = DELIMITERS.get(dialect.delimiter, 0.97)
+    if dialect.delimiter in _RARE and width > _MANY and consistent == 1.0 and len(body) > _MANY:
+        prior = _CLEAR_PRIOR
     more_columns = 1 - 0.35 / width
     swallowed = sum(cell.count("\n") for row in body for cell in row) / max(len(lines), 1)
     score = consistent**2 * quality * more_columns * prior * (1 - 0.3 * min(1, swallowed))

@@ -138,7 +138,8 @@ def _begins_with_a_cell(text: str) -> bool:
 
 def kind_of_zip(archive: zipfile.ZipFile, name: str = "The file") -> str:
     """A workbook is a ZIP archive too."""
-    names = {entry.lower() for entry in archive.namelist()[:20_000]}
+    # Some writers separate folders by backslashes.
+    names = {entry.lower().replace("\\", "/") for entry in archive.namelist()[:20_000]}
     if any(entry.endswith(".iwa") for entry in names) or "index.zip" in names:
         raise refused("a document of Apple's Numbers or Pages: export it as xlsx", name)
     if "xl/workbook.bin" in names:

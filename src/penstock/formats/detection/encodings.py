@@ -316,4 +316,15 @@ def as_cp1252(text: str) -> str:
     )
 
 
+# C1 controls other than NEL do not occur in texts: they are Windows-1252 decoded as Latin-1.
+_C1 = re.compile("[\x80-\x84\x86-\x9f]")
+
+
+def read_c1_as_cp1252(text: str) -> str:
+    """The text with C1 controls replaced by the characters that Windows-1252 has in their place."""
+    if text.isascii() or _C1.search(text) is None:
+        return text
+    return _C1.sub(lambda found: found[0].encode("latin-1").decode("cp1252", "replace"), text)
+
+
 codecs.register_error(MIXED, _marked_bytes)

@@ -78,9 +78,9 @@ class Book:
 
 def open_book(archive: zipfile.ZipFile) -> Book:
     book = Book(archive)
-    names = {name.lower(): name for name in archive.namelist()}
+    names = {name.lower().replace("\\", "/"): name for name in archive.namelist()}
     main = _workbook_path(book, names)
-    folder, file = posixpath.split(main)
+    folder, file = posixpath.split(main.replace("\\", "/"))
     related = _relations(book, names.get(f"{folder}/_rels/{file}.rels".lower(), ""), folder)
     _read_workbook(book, main, related, names)
     for target, kind in related.values():
@@ -108,7 +108,7 @@ def _relations(book: Book, path: str, folder: str) -> dict[str, tuple[str, str]]
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if local(name) == "Relationship" and attributes.get("TargetMode") != "External":
-            target = attributes.get("Target", "")
+            target = attributes.get("Target", "").replace("\\", "/")
             place = target[1:] if target.startswith("/") else posixpath.join(folder, target)
             found[attributes.get("Id", "")] = (
                 posixpath.normpath(place), attributes.get("Type", ""),

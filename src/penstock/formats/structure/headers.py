@@ -27,6 +27,7 @@ Merge = tuple[int, int, int, int]
 _MAX_HEADER_ROWS = 6
 _LOOK_DOWN = 200
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.-]{0,80}")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # Settings of a template above its header: `Version=2014.1119`.
 _SETTING = re.compile(r"\s*\w[\w .-]{0,40}=\S")
 
@@ -58,13 +59,30 @@ def find_header(
     chosen = [n for n in range(first, last + 1) if not is_blank(rows[n])]
     # Technical names below display names repeat the header.
     named = chosen[-1:] if len(chosen) > 1 and _are_identifiers(rows[chosen[-1]]) else chosen
+    help_rows = [n for n in named if n > at and _explains(rows[n], rows[at])]
+    named = [n for n in named if n not in help_rows]
     names = _joined(rows, named, width, merges)
     header = Header(chosen, names, sure=vote >= 0.5)
+    header.doubts += [(f"row {n + 1} explains the columns and was skipped", 0.9) for n in help_rows]
     if body and 0 <= vote < 0.25 * max(1, filled(rows[at])):
         header.doubts.append(
             (f"row {at + 1} was taken for the header, but could be the first row of data", 0.6)
         )
     return header
+
+
+def _explains(row: Row, names: Row) -> bool:
+    """Whether the row contains sentences about the columns, below names that are shorter."""
+    named = [
+        cell.strip() for n, cell in enumerate(row)
+        if cell.strip() and n < len(names) and names[n].strip()
+    ]  # fmt: skip
+    sentences = sum(len(cell.split()) > 2 and cell[-1] in ".!?。" for cell in named)
+    return (
+        len(named) > 1
+        and sentences >= 0.6 * len(named)
+        and not any(cell.strip().endswith(".") and len(cell.split()) > 2 for cell in names)
+    )
 
 
 def _are_identifiers(row: Row) -> bool:
@@ -96,8 +114,22 @@ def _main_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int | N
                 continue
             if index + 2 < stop and _is_settings(row, rows[index + 1]):
                 continue
+            if index + 2 < stop and _is_wider(rows, index, stop):
+                continue
             return index
     return None
+
+
+def _is_wider(rows: Sequence[Row], index: int, stop: int) -> bool:
+    """Whether the row is a sentence with commas above the header: it has more cells than any row
+    of the table, and names follow."""
+    full, below = filled(rows[index]), rows[index + 1]
+    body = [filled(row) for row in rows[index + 2 : min(stop, index + 2 + _LOOK_DOWN)]]
+    if filled(below) < 2 or len(body) < 2 or max(body) >= full or max(body) != filled(below):
+        return False
+    named = all(kind_of(cell) in (TEXT, CODE) for cell in below if cell.strip())
+    spoken = any(len(cell.split()) > 2 for cell in rows[index])
+    return named and spoken
 
 
 def _is_settings(row: Row, below: Row) -> bool:
@@ -223,7 +255,9 @@ def _group_row(
         texts = [cell for cell in row if cell.strip()]
         if is_blank(row) or whole or any(kind_of(cell) in TYPED for cell in texts):
             break
-        if any(map(_SETTING.match, texts)):
+        if any(map(_SETTING.match, texts)) or len(texts) > filled(rows[at]):
+            break
+        if len(texts) == 1 and not spans and _is_title(texts[0]):
             break
         later = any(cell.strip() for cell in row[1:])
         if not later or (len(texts) < 2 and not spans and len(row) < width):
@@ -232,6 +266,11 @@ def _group_row(
             break
         first -= 1
     return first
+
+
+def _is_title(text: str) -> bool:
+    """Whether a single text above the header is a title, not the name of a group of columns."""
+    return "\n" in text.strip() or len(text.split()) > 3 or _YEAR.search(text) is not None
 
 
 def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> int:
