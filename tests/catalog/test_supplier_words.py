@@ -39,7 +39,8 @@ def test_words_for_availability(text: str, status: str) -> None:
     ("text", "days"),
     [
         ("3 dni", 3), ("2 tyg.", 14), ("48 godz.", 2), ("od ręki", 0), ("5 dnů", 5),
-        ("2 týdny", 14), ("3 недели", 21), ("24 часа", 1), ("4 veckor", 28), ("2 viikkoa", 14), ("3-5 zile", 5),
+        ("2 týdny", 14), ("3 недели", 21), ("24 часа", 1), ("4 veckor", 28),
+        ("2 viikkoa", 14), ("3-5 zile", 5),
         ("2-3 Wochen", 21), ("1 miesiąc", 30),
     ],
 )  # fmt: skip
