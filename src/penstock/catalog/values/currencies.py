@@ -94,17 +94,19 @@ def split_currency(text: str, default: str | None, mark: str) -> tuple[CurrencyM
     """The currency of a price, from all that the text says, and the text with ``mark`` in its
     place: `$25.00 AUD` is not in US dollars. Raises UnclearCurrencyError for an unknown sign, and
     for one number in two currencies."""
-    tokens = [match.group() for match in TOKEN.finditer(text)]
-    if not tokens:
+    rest, count = TOKEN.subn(mark, text)
+    if not count:
         text = _with_codes(text)
-        tokens = [match.group() for match in TOKEN.finditer(text)]
-    rest = TOKEN.sub(mark, text) if tokens else text
+        rest, count = TOKEN.subn(mark, text)
     if not rest.isascii() and _SIGN.search(rest):
         raise UnclearCurrencyError(text)
-    if not tokens:
+    if not count:
         return None, rest
     if _LETTERS_BEFORE_SIGN.search(text) and _has_letters_before(text):
         raise UnclearCurrencyError(text)
+    tokens = TOKEN.findall(text)
+    if count == 1 and not is_shared(tokens[0]):
+        return currency_of(tokens[0], default), rest
     return _currency_of_all(text, tokens, default), rest
 
 

@@ -33,6 +33,8 @@ _OUT_OF = re.compile(r"\s{0,3}(?:von|out of|sur|de|su|van|stars?|sterne?)\s{0,3}
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 _SIGNS = str.maketrans("−–—’`´‘٫٬⁄", "---''''.,/", _INVISIBLE)
 _VULGAR = re.compile("(?<=[0-9])(?=[¼½¾⅐-⅞])")
+# Characters that can be digits after normalisation; letters with accents and `€` cannot.
+_MAYBE_DIGIT = re.compile("[^\\x00-\\u065f\\u2000-\\u20cf]")
 _CHARACTER = {"comma": ",", "point": "."}
 _PLACEHOLDERS = words(load("placeholders")["numbers"])
 CELL_ERRORS = words(load("placeholders")["errors in numbers"])
@@ -64,7 +66,7 @@ def to_ascii(text: str) -> str:
     # Without the space, 1½ would become 11/2.
     text = _VULGAR.sub(" ", text.translate(_SIGNS))
     text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
-    if text.isascii():
+    if text.isascii() or _MAYBE_DIGIT.search(text) is None:
         return text
     return "".join(str(unicodedata.digit(c, c)) if c.isdigit() else c for c in text)
 

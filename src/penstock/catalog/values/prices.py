@@ -196,7 +196,7 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
 
 def _with_mark(body: str) -> str:
     """`35€99` is 35.99: the currency is the decimal mark."""
-    return _CURRENCY_AS_MARK.sub(r"\1.\3 \2", body) if _CURRENCY_AS_MARK.search(body) else body
+    return _CURRENCY_AS_MARK.sub(r"\1.\3 \2", body)
 
 
 def _read_words(body: str, text: str, style: PriceStyle) -> NormalisedValue:
@@ -282,7 +282,7 @@ def _read_amounts(
         not spans
         or _run_together(rest, spans)
         or _is_fraction(rest, spans)
-        or _LETTER_AS_DIGIT.search(rest)
+        or (_WORD.search(rest) and _LETTER_AS_DIGIT.search(rest))
         or not _words_are_known(rest, currency_known=found is not None)
     ):
         return unreadable("PRICE_UNREADABLE", text)
