@@ -15,7 +15,7 @@ HOLD_MS = 250.0
 # network adds. The burst is lowered by the tokens of this time, so that the provider never sees
 # more.
 _LATENESS_MS = 500.0
-# Waiting callers are told to return one after the other, but none later than this.
+# Waiting callers get staggered times to return, none later than this.
 _MAX_WAIT_MS = 60_000.0
 # Below this a level counts as reached: floating point must not cost a caller another turn.
 _EPSILON = 1e-6
@@ -48,7 +48,7 @@ class Rate:
         """Parse `100/min burst 20` or `2/s`; without a burst, a tenth of a minute's tokens."""
         found = _RATE.fullmatch(text.lower())
         if found is None or found[2] not in _UNITS:
-            raise ValueError(f"{text!r} is no rate: write `100/min burst 20` or `2/s burst 40`")
+            raise ValueError(f"{text!r} is not a rate: write `100/min burst 20` or `2/s burst 40`")
         per_second = float(found[1]) / _UNITS[found[2]]
         burst = float(found[3]) if found[3] else max(1.0, per_second * 6)
         return Rate(per_second, burst)
@@ -102,7 +102,7 @@ class TokenBucket:
         self, configured: Rate, now_ms: float, cost: float, wanted: float
     ) -> tuple[TokenBucket, Grant]:
         """Take tokens for at least one call of this cost and up to ``wanted``, or say when to ask
-        again. Callers that must wait are told different times, in the order in which they asked."""
+        again. Callers that must wait get different times, in the order in which they asked."""
         rate = self.rate(configured)
         bucket = self.refilled(configured, now_ms)
         cost = min(cost, rate.capacity)

@@ -59,7 +59,7 @@ class KeyCells:
             if not cell.isascii() or len(cell) > _MAX_CELL_LENGTH:
                 self._is_unsure = self._is_unsure or _may_change(cell)
             told = letters_and_digits(cell)
-            # Zero: nothing is told.
+            # Zero: the cell has no letters or digits.
             digests.append(crc32(told) << 16 | min(len(told), 0xFFFF) if told else 0)
 
     def as_json(self) -> dict[str, Any]:
