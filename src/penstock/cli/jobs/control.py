@@ -127,5 +127,7 @@ async def _job(penstock: Penstock, job_id: UUID) -> dict[str, Any]:
 
 
 async def _stands_still(penstock: Penstock) -> bool:
+    """Whether items wait and no worker runs. Under load `/health` answers without figures: then
+    nothing is said."""
     health = await penstock.get("/health")
-    return bool(health["depth"]) and health["workers"] == 0
+    return bool(health.get("depth")) and health.get("workers") == 0
