@@ -38,6 +38,7 @@ from penstock.guards.sealing import Sealer, key_in_file
 from penstock.guards.shared_limits import SharedGate
 from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.logs import get_logger
+from penstock.model.lookup import CatalogSearch, Searches
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import Pipeline
@@ -58,8 +59,10 @@ from penstock.providers.registry import PROVIDERS
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.catalog.pictures import StoredPictures
 from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles
+from penstock.store.catalog.search import StoredCatalogSearch
 from penstock.store.database import Database
 from penstock.store.effects import WRITERS
+from penstock.store.lookup.searches import StoredSearches
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.providers.states import StoredLimits
@@ -233,6 +236,8 @@ def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
         Receivers: StoredReceivers(db, sealer),
         PictureIndex: StoredPictures(db),
         Connections: StoredConnections(db, sealer),
+        CatalogSearch: StoredCatalogSearch(db),
+        Searches: StoredSearches(db),
     }
 
 

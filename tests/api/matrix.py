@@ -103,6 +103,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/jobs/preview": {"files": file_of()},
     "POST /api/jobs/{job_id}/priority": {"json": {"priority": 7}},
     "PATCH /api/jobs/{job_id}/items/{item}": {"json": {"input": {"Price": "4"}}},
+    "POST /api/jobs/{job_id}/items/{item}/choose": {"json": {"candidate": None}},
     "POST /api/jobs/{job_id}/remap": {"json": {"config": {"intent": "check"}}},
     "PUT /api/profiles/{name}": {"json": {"decimal": "comma"}},
     "POST /api/dead-letters/reprocess": {"json": {"all": True}},
@@ -315,6 +316,7 @@ KIND_FOR = {
     "POST /api/jobs/{job_id}/undo": "done_job",
     "POST /api/jobs/{job_id}/remap": "done_job",
     "PATCH /api/jobs/{job_id}/items/{item}": "done_job",
+    "POST /api/jobs/{job_id}/items/{item}/choose": "ambiguous_job",
 }
 
 
@@ -324,6 +326,17 @@ async def _job(world: World) -> str:
 
 async def _done_job(world: World) -> str:
     return await applied(world.clients["owner"], world.bench, TOOLS)
+
+
+async def _ambiguous_job(world: World) -> str:
+    """A lookup of a SKU that two sources have."""
+    owner = world.clients["owner"]
+    for source in ("one", "two"):
+        await applied(owner, world.bench, TOOLS, source=source)
+    order = {"pipeline": "lookup", "config": {"rows": [{"sku": "T-2"}]}}
+    made = await owner.post("/api/jobs", json=order)
+    await world.bench.work()
+    return str(made.json()["jobId"])
 
 
 async def _paused_job(world: World) -> str:
@@ -447,6 +460,7 @@ async def _lane(world: World) -> str:
 MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "job_id": _job,
     "done_job": _done_job,
+    "ambiguous_job": _ambiguous_job,
     "paused_job": _paused_job,
     "failed_job": _failed_job,
     "item": _item,

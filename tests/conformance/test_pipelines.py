@@ -51,6 +51,9 @@ SAMPLES = {
     "shop_import": Sample(
         {"connectionId": str(uuid4()), "productIds": [str(one) for one in range(150)]}, 150
     ),
+    "lookup": Sample(
+        {"rows": [{"ean": f"{n:013}", "name": f"Bolt no {n}"} for n in range(150)]}, 150
+    ),
     "noop": Sample({"items": 150, "stages": 3, "payloadBytes": 20, "groups": 4}, 150),
 }
 

@@ -18,6 +18,7 @@ from penstock.catalog.products.matching import identifiers_of
 from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
+from penstock.model.lookup import CatalogCandidate, SearchQuery
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.webhooks import Receiver
 from penstock.model.outcomes import Outcome
@@ -119,6 +120,22 @@ class TrialCatalog:
         return {}
 
     async def with_content(self, org_id: int, hashes: Sequence[str]) -> Mapping[str, KnownPicture]:
+        return {}
+
+    async def by_key(
+        self, org_id: int, variant: str, queries: Sequence[SearchQuery], source: str | None
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:
+        return {}
+
+    async def by_words(
+        self, org_id: int, queries: Sequence[SearchQuery], source: str | None
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:
+        return {}
+
+    async def whole_products(self, org_id: int, ids: Sequence[UUID]) -> Mapping[UUID, Any]:
+        return {}
+
+    async def of_rows(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Any]:
         return {}
 
     async def tally(self, job_id: UUID) -> Tally:

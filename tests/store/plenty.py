@@ -68,7 +68,8 @@ INSERT INTO dead_letter_groups (org_id, signature, user_id, open, first_failed_a
 SELECT org_id, signature, user_id, count(*), now(), now(), min(id::text)::uuid
 FROM dead_letters GROUP BY org_id, signature, user_id;
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no, updated_at)
-SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::text, 14, '0'), '{}',
+SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::text, 14, '0'),
+       jsonb_build_object('title', 'Bolt no ' || n || ' of ' || n % 97),
        gen_random_uuid(), n, now() - n * interval '1 second'
 FROM generate_series(1, 20000) n;
 INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
@@ -89,6 +90,10 @@ INSERT INTO provider_calls (org_id, provider, company, domain, minute, calls, fa
                             durations)
 SELECT 1 + n % 50, 'shopify', '', 'shop' || n % 200, now() - n * interval '1 minute', 1, 0, 0, '{1}'
 FROM generate_series(1, 20000) n;
+INSERT INTO search_events (org_id, job_id, row_no, generation, attempt, provider, variant, query,
+                           outcome, candidates, latency_ms)
+SELECT j.org_id, j.id, n, 1, 0, 'catalog', 'gtin', 'q', 'notFound', 0, 1
+FROM jobs j, generate_series(1, 20) n;
 INSERT INTO job_ranges (job_id, first_row, org_id, rows, lines)
 SELECT id, 1 + 2000 * n, org_id, 2000, '' FROM jobs, generate_series(0, 20) n;
 INSERT INTO group_counters (job_id, group_key, counter, org_id, value)

@@ -99,6 +99,14 @@ HOT = [
     ("webhooks.drop_old_deliveries", {"webhook_deliveries_age", "webhook_deliveries_pkey"}),
 ]
 HOT += [
+    ("search.by_gtin", {"products_gtin"}),
+    ("search.by_sku", {"products_sku"}),
+    ("search.by_maker", {"products_maker"}),
+    ("search.by_words", {"products_title"}),
+    ("search.products_by_id", {"products_pkey"}),
+    ("searches.add_searches", {"job_items_pkey"}),
+    ("searches.searches_of_rows", {"job_items_pkey", "search_events_item"}),
+    ("searches.searches_of_item", {"search_events_item"}),
     ("pictures.known_pictures", {"pictures_pkey"}),
     ("pictures.same_content", {"pictures_content"}),
     ("provider_states.lock_state", {"provider_states_pkey"}),
@@ -186,7 +194,7 @@ LARGE = (
     *("job_errors", "webhook_streams"),
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
     *("products", "product_changes", "job_keys", "job_missing", "result_cache"),
-    "webhook_deliveries",
+    *("webhook_deliveries", "search_events"),
 )
 # What may be read whole nevertheless.
 WHOLE = {
@@ -198,6 +206,8 @@ WHOLE = {
     # Only ever run by the owner and for admins, from whom no other org's rows are hidden.
     "uploads.expired_uploads": {"uploads"},
 }
+# Statements by an index that only bitmap scans can use; they are run with these switched on.
+BY_BITMAP = {"search.by_words"}
 # What a tenant's row-level security makes of a statement.
 TENANTS = [
     ("dead_letters.list_letters", {"dead_letters_listed"}),
@@ -235,6 +245,7 @@ async def plan_of(conn: Connection, name: str) -> str:
     arguments = len((await conn.prepare(sql)).get_parameters())
     nulls = f"({', '.join(['NULL'] * arguments)})" if arguments else ""
     await conn.execute("SET plan_cache_mode = force_generic_plan")
+    await conn.execute(f"SET enable_bitmapscan = {'on' if name in BY_BITMAP else 'off'}")
     await conn.execute(f"PREPARE looked_at AS {sql}")
     try:
         rows = await conn.fetch(f"EXPLAIN EXECUTE looked_at{nulls}")

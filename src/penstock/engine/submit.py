@@ -112,6 +112,7 @@ async def prepare(
     else:
         pipeline = submitted_pipeline(runtime, order.pipeline)
     config = valid_config(pipeline, order)
+    pipeline.check_order(config, 0 if order.file_id is None else 1 + len(order.more_files))
     traits = pipeline.traits(config)
     if traits.standing and not order.internal and not runtime.settings.test_pipelines:
         raise BadInput("INVALID_CONFIG", "Jobs that never end are not submitted.")
@@ -311,7 +312,7 @@ async def file_of_order(
                 f"Pipeline {pipeline.name} needs a file: send it as `file`, or its id as `fileId`.",
             )
         return None
-    if not pipeline.needs_file:
+    if not pipeline.needs_file and not pipeline.takes_file:
         raise BadInput("INVALID_PARAMETERS", f"Pipeline {pipeline.name} takes no file.")
     if 1 + len(order.more_files) > pipeline.max_files:
         raise BadInput(

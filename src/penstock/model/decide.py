@@ -84,11 +84,12 @@ def decide(
                 return to(ItemStatus.ERROR, stage, runs, error=error)
             delay = rule.delay_ms(runs, chance, after_ms or 0, spacing)
             return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error)
-        case NotFound(error=error):
-            if runs > policy.not_found.retries:
-                return to(ItemStatus.NOT_FOUND, stage, runs, error=error, measured=True)
+        case NotFound(error=error, result=result, final=final):
+            to = partial(to, error=error, result=result, measured=True)
+            if final or runs > policy.not_found.retries:
+                return to(ItemStatus.NOT_FOUND, stage, runs)
             delay = policy.not_found.delay_ms(runs, chance)
-            return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error, measured=True)
+            return to(ItemStatus.PENDING, stage, runs, delay_ms=delay)
         case Skip(reason=reason, result=result, code=code, normalized=known):
             why = ItemError(code, reason, outcome.column, details=dict(outcome.details))
             return to(

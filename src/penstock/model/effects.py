@@ -208,6 +208,24 @@ class CountInGroup(Effect):
     counts: Mapping[str, int]
 
 
+@transferable
+@dataclass(frozen=True, slots=True)
+class RecordSearch(Effect):
+    """A search for the item's product: where and how it was asked, and what came of it. ``answer``
+    is kept so that a call that has finished is not made again."""
+
+    provider: str
+    variant: str
+    query: str
+    outcome: str
+    latency_ms: float
+    score: float | None = None
+    candidates: int = 0
+    attempt: int = 0
+    error: ItemError | None = None
+    answer: Mapping[str, Any] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class NoteDelivery(Effect):
     """Write into the log of webhooks what came of a try. One that ``failed`` for good becomes a

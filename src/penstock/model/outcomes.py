@@ -79,9 +79,12 @@ class Retry(_OutcomeBase):
 @transferable
 @dataclass(frozen=True, slots=True)
 class NotFound(_OutcomeBase):
-    """The item was looked up and not found; tried again later with the next variant."""
+    """The item was looked up and not found; tried again later with the next variant. ``final``:
+    every variant was tried, so that another run would find the same."""
 
     error: ItemError = field(default_factory=lambda: ItemError("NOT_FOUND", "No match was found"))
+    result: Shown | None = None
+    final: bool = False
 
 
 @transferable
@@ -119,8 +122,10 @@ def with_json_documents(outcome: Outcome) -> Outcome:
         return _advance(
             _text(outcome.normalized), _text(outcome.result), outcome.effects, outcome.spawn
         )
-    if isinstance(outcome, Retry | NotFound):
+    if isinstance(outcome, Retry):
         return outcome
+    if isinstance(outcome, NotFound):
+        return replace(outcome, result=_text(outcome.result))
     return replace(outcome, normalized=_text(outcome.normalized), result=_text(outcome.result))
 
 

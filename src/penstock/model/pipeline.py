@@ -182,6 +182,8 @@ class Pipeline:
     Config: ClassVar[type[Config]]
     # A job needs a file; its type is detected by content when rows are read.
     needs_file: ClassVar[bool] = False
+    # A job may have files without needing one.
+    takes_file: ClassVar[bool] = False
     # How many files one job takes.
     max_files: ClassVar[int] = 1
     # Submit calls `check_first_rows`, which reads the head of the file.
@@ -216,6 +218,9 @@ class Pipeline:
     def inline(self, config: Any) -> Sequence[Row] | None:
         """The rows inside the config, if they are few: submit writes them itself."""
         return None
+
+    def check_order(self, config: Any, files: int) -> None:
+        """Raise BadInput at submit for a config that does not fit the number of files."""
 
     def check(self, head: bytes, size: int, name: str) -> None:
         """Raise BadInput at submit for a file whose first bytes show that it cannot be read."""

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines.extraction.pipeline import Extraction
+from penstock.pipelines.lookup.pipeline import Lookup
 from penstock.pipelines.noop import Noop
 from penstock.pipelines.shop_import.pipeline import ShopImport
 from penstock.pipelines.webhooks import Webhooks
@@ -14,6 +15,7 @@ ENTRY_POINTS = "penstock.pipelines"
 
 PIPELINES: tuple[Pipeline, ...] = (
     Extraction(),
+    Lookup(),
     Noop(),
     ShopImport(),
     Webhooks(),

@@ -699,6 +699,19 @@ CREATE INDEX products_maker ON products (
 ) WHERE left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) IS NOT NULL;
 CREATE INDEX products_listed ON products (org_id, updated_at DESC, id DESC);
 
+-- Words of a title, the same in every locale: `catalog/lookup/words.py` splits queries like this. Not
+-- in SQL, which the planner would inline, and its cost with it: it must not scan for words.
+CREATE FUNCTION title_words(title text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $words$
+BEGIN
+    RETURN string_to_array(btrim(regexp_replace(translate(
+        lower(title COLLATE "C"), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ'),
+        '[\t-\r -/:-@\[-`{-~]+', ' ', 'g')), ' ');
+END $words$;
+
+-- Lookups find products by words of their titles.
+CREATE INDEX products_title ON products USING gin (title_words(data->>'title'));
+
 -- Before-images: what a job found before it changed a product, once per job and product.
 CREATE TABLE product_changes (
     job_id     uuid NOT NULL,
@@ -1310,3 +1323,34 @@ ALTER TABLE pictures ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_org ON pictures TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY all_orgs ON pictures TO penstock_admin USING (true);
 GRANT SELECT ON pictures TO penstock_api, penstock_admin;
+
+-- What was searched for items of lookups: by which provider, how, and what came of it.
+CREATE TABLE search_events (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    job_id     uuid NOT NULL,
+    row_no     integer NOT NULL,
+    -- Of the item, when it was searched: an item that is reopened is searched anew.
+    generation integer NOT NULL,
+    -- Number of the try, from 0.
+    attempt    smallint NOT NULL,
+    provider   text NOT NULL,
+    variant    text NOT NULL,
+    query      text NOT NULL,
+    outcome    text NOT NULL CHECK (outcome IN ('found', 'ambiguous', 'weak', 'notFound', 'failed')),
+    -- Confidence in the best candidate, from 0 to 1.
+    score      real,
+    candidates integer NOT NULL,
+    latency_ms real NOT NULL,
+    error      jsonb,
+    -- What a source answered, so that it is not asked again.
+    answer     jsonb,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE INDEX search_events_item ON search_events (job_id, row_no, id);
+
+ALTER TABLE search_events ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON search_events TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON search_events TO penstock_admin USING (true);
+GRANT SELECT ON search_events TO penstock_api, penstock_admin;

@@ -37,6 +37,8 @@ ROUTES: Mapping[str, str] = {
             POST /api/jobs/{job_id}/pause · POST /api/jobs/{job_id}/resume
             POST /api/jobs/{job_id}/cancel · POST /api/jobs/{job_id}/priority
             POST /api/jobs/{job_id}/clone · PATCH /api/jobs/{job_id}/items/{item}
+            GET /api/jobs/{job_id}/items/{item}/searches
+            POST /api/jobs/{job_id}/items/{item}/choose
             GET /api/fields · GET /api/profiles · GET /api/profiles/{name}
             PUT /api/profiles/{name} · DELETE /api/profiles/{name}
             GET /api/jobs/{job_id}/events · GET /api/events

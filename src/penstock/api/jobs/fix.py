@@ -20,7 +20,8 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.jobs import reprocess
 
 router = APIRouter(tags=["items"])
-_ANSWERS: dict[int | str, dict[str, Any]] = {
+ItemName = Annotated[str, Path(description="The row number, or the item's id `<jobId>:<rowNo>`.")]
+REPROCESSED: dict[int | str, dict[str, Any]] = {
     200: {"model": Reprocessed}, 202: {"model": Reprocessed},
 }  # fmt: skip
 
@@ -28,7 +29,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 @router.patch(
     "/jobs/{job_id}/items/{item}",
     summary="Fix cells of an item",
-    responses=_ANSWERS,
+    responses=REPROCESSED,
     openapi_extra=body_of(FixOrder),
 )
 async def fix_item(
@@ -36,13 +37,13 @@ async def fix_item(
     api: ApiParts,
     who: Writer,
     job_id: JobId,
-    item: Annotated[str, Path(description="The row number, or the item's id `<jobId>:<rowNo>`.")],
+    item: ItemName,
 ) -> Response:
     """Write cells as they should have been, and run the row again from the start; with it the rows
     that share a name with it (SKU, parent …), before or after: which of them is the duplicate may
     be another matter now. What it was before is kept in the audit."""
     order = await order_of(request, FixOrder)
-    row_no = _row_no(job_id, item)
+    row_no = row_no_of(job_id, item)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         job = await get_job(conn, job_id)
         given = await reprocess.input_of(conn, job_id, row_no)
@@ -53,13 +54,13 @@ async def fix_item(
         made = await fix.fix_item(
             api.runtime, conn, who, job_id, row_no, order.input, address_of(request), names
         )
-    return await _answer(api, who, job_id, made)
+    return await reprocessed_answer(api, who, job_id, made)
 
 
 @router.post(
     "/jobs/{job_id}/remap",
     summary="Map a job anew",
-    responses=_ANSWERS,
+    responses=REPROCESSED,
     openapi_extra=body_of(RemapOrder),
 )
 async def remap_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
@@ -69,17 +70,21 @@ async def remap_job(request: Request, api: ApiParts, who: Writer, job_id: JobId)
     async with api.db.scoped(who.scope) as conn:
         await get_job(conn, job_id)
         made = await fix.remap(api.runtime, conn, who, job_id, order.config, address_of(request))
-    return await _answer(api, who, job_id, made)
+    return await reprocessed_answer(api, who, job_id, made)
 
 
-def _row_no(job_id: UUID, item: str) -> int:
+def row_no_of(job_id: UUID, item: str) -> int:
+    """The row that a path names by its number or by the item's id."""
     number = item.removeprefix(f"{job_id}:")
     if not (number.isascii() and number.isdecimal() and len(number) < 10):
         raise NotThere("NOT_FOUND", "There is no such item.")
     return int(number)
 
 
-async def _answer(api: Api, who: Principal, job_id: UUID, made: bulk.Reprocessed) -> Response:
+async def reprocessed_answer(
+    api: Api, who: Principal, job_id: UUID, made: bulk.Reprocessed
+) -> Response:
+    """The job that goes on, once a worker was told of it."""
     if made.lane is not None:
         await api.runtime.broker.send(Ticket(made.lane))
     async with api.db.scoped(who.scope, readonly=True) as conn:

@@ -15,6 +15,7 @@ from penstock.store.effects.new_products import NewProducts
 from penstock.store.effects.pictures import Pictures
 from penstock.store.effects.products import Products
 from penstock.store.effects.row_names import ManyRowNames, RowNames
+from penstock.store.effects.searches import SearchEvents
 
 WRITERS = (
     RowNames(),
@@ -24,6 +25,7 @@ WRITERS = (
     Pictures(),
     BlobReferences(),
     GroupCounters(),
+    SearchEvents(),
     Events(),
     Deliveries(),
     MissingProducts(),

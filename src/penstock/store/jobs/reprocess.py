@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -116,6 +116,20 @@ async def lock_item(conn: Connection, job_id: UUID, row_no: int) -> Any:
 
 async def set_input(conn: Connection, job_id: UUID, row_no: int, given: Any) -> None:
     await conn.execute(_sql.set_input, job_id, row_no, to_json(given))
+
+
+async def lock_document(
+    conn: Connection, job_id: UUID, row_no: int
+) -> tuple[ItemStatus, Mapping[str, Any]] | None:
+    """Lock a row; answers its status and what stages made of it. None if there is no such row."""
+    row = await conn.fetchrow(_sql.document_of, job_id, row_no)
+    return None if row is None else (ItemStatus(row["status"]), from_json(row["normalized"]) or {})
+
+
+async def add_to_document(
+    conn: Connection, job_id: UUID, row_no: int, members: Mapping[str, Any]
+) -> None:
+    await conn.execute(_sql.add_to_document, job_id, row_no, to_json(members))
 
 
 async def set_config(conn: Connection, job: Any, config: str, stages: Sequence[NewStage]) -> None:

@@ -114,6 +114,15 @@ SELECT status, input FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
 -- Its cells as they should have been.
 UPDATE job_items SET input = $3::jsonb WHERE job_id = $1 AND row_no = $2
 
+-- name: document_of
+-- What stages made of a row.
+SELECT status, normalized FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
+
+-- name: add_to_document
+-- Members that a person added to what stages made of a row.
+UPDATE job_items SET normalized = (normalized::jsonb || $3::jsonb)::json
+WHERE job_id = $1 AND row_no = $2
+
 -- name: set_config
 -- Another configuration: what the rows teach is learnt anew, after the last of them, which is stored.
 UPDATE jobs SET config = $2::jsonb, context = '{}', labels = '{}', ingest_done = false, has_barrier = $3 WHERE id = $1

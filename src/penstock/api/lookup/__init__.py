@@ -1,0 +1,1 @@
+"""Lookups: searches and choices."""

@@ -1,0 +1,1 @@
+"""Look up rows and pictures in the catalog and in sources."""

@@ -1,0 +1,74 @@
+"""The pipeline `lookup`: find the product of each row of a list."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, ClassVar
+
+from penstock.formats.read_table import check_head
+from penstock.model.errors import BadInput
+from penstock.model.lookup import AMBIGUOUS
+from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.ports import Context, JobRows
+from penstock.model.states import ItemStatus
+from penstock.pipelines.lookup.config import LookupConfig
+from penstock.pipelines.lookup.rows import read, row_batches, row_context
+from penstock.pipelines.lookup.search import search
+
+_LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
+
+
+class Lookup(Pipeline):
+    name: ClassVar[str] = "lookup"
+    Config: ClassVar[type[Config]] = LookupConfig
+    takes_file: ClassVar[bool] = True
+
+    def traits(self, config: LookupConfig) -> Traits:
+        return Traits(summarizes=True, needs_full_input=True, profile=config.profile)
+
+    def stages(self, config: LookupConfig) -> tuple[Stage, ...]:
+        return (Stage("read", cpu=read), Stage("search", run=search, share=2))
+
+    def shown(self, status: ItemStatus, stage: str | None, code: str | None) -> str | None:
+        return "Ambiguous" if status is ItemStatus.SKIPPED and code == AMBIGUOUS else None
+
+    def check_order(self, config: LookupConfig, files: int) -> None:
+        if (config.rows is None) != bool(files):
+            raise BadInput(
+                "INVALID_PARAMETERS",
+                "A lookup needs either a file with the list, or `rows` in its config.",
+            )
+
+    def check(self, head: bytes, size: int, name: str) -> None:
+        check_head(head, size, name)
+
+    def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
+        return context.get("columns")
+
+    def labels(self, context: Mapping[str, Any]) -> Mapping[str, int]:
+        columns = enumerate(context.get("mapping", ()))
+        places = {one["target"]: n for n, one in reversed(list(columns))}
+        return {name: places[target] for name, target in _LABELS.items() if target in places}
+
+    async def rows(
+        self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
+    ) -> AsyncGenerator[RowBatch, None]:
+        async with aclosing(row_batches(job, ctx, cursor)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def after_ingest(
+        self, job: Job, cursor: Mapping[str, Any], ctx: Context
+    ) -> Mapping[str, Any]:
+        return await row_context(job, cursor, ctx)
+
+    async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        states = (await ctx.port(JobRows).tally(job.id)).states
+        return {
+            "total": job.counters.get("total", 0),
+            "found": states.get("found", 0),
+            "ambiguous": states.get("ambiguous", 0),
+            "notFound": states.get("notFound", 0),
+            "errors": job.counters.get("error", 0),
+        }

@@ -1,0 +1,65 @@
+"""Searches of lookups in the catalog. `StoredCatalogSearch` implements `CatalogSearch`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from penstock.model.lookup import CatalogCandidate, CatalogProduct, SearchQuery
+from penstock.store.database import Database, from_json
+from penstock.store.queries import load
+
+_sql = load("search")
+_STATEMENTS = {"gtin": _sql.by_gtin, "mpnBrand": _sql.by_maker, "sku": _sql.by_sku}
+# Sessions have them switched off; the index of words has no other way.
+_BITMAPS = "SET LOCAL enable_bitmapscan = on"
+# Candidates of one query.
+_MOST_BY_KEY = 20
+_MOST_BY_WORDS = 25
+
+
+class StoredCatalogSearch:
+    """Implements `model.lookup.CatalogSearch`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def by_key(
+        self, org_id: int, variant: str, queries: Sequence[SearchQuery], source: str | None
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:
+        return await self._found(_STATEMENTS[variant], org_id, queries, source, _MOST_BY_KEY)
+
+    async def by_words(
+        self, org_id: int, queries: Sequence[SearchQuery], source: str | None
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:
+        return await self._found(_sql.by_words, org_id, queries, source, _MOST_BY_WORDS)
+
+    async def _found(
+        self, statement: str, org_id: int, queries: Sequence[SearchQuery], source: str | None,
+        most: int,
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:  # fmt: skip
+        found: dict[int, dict[UUID, CatalogCandidate]] = {}
+        if not queries:
+            return {}
+        async with self._db.transaction_with(_BITMAPS) as conn:
+            rows = await conn.fetch(
+                statement, org_id, [one.place for one in queries], [one.text for one in queries],
+                source, most,
+            )  # fmt: skip
+        for row in rows:
+            values = dict(row)
+            place = values.pop("place")
+            found.setdefault(place, {})[values["id"]] = CatalogCandidate(**values)
+        return {place: list(some.values()) for place, some in found.items()}
+
+    async def whole_products(
+        self, org_id: int, ids: Sequence[UUID]
+    ) -> Mapping[UUID, CatalogProduct]:
+        if not ids:
+            return {}
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_sql.products_by_id, org_id, list(set(ids)))
+        return {
+            row["id"]: CatalogProduct(**{**dict(row), "data": from_json(row["data"])})
+            for row in rows
+        }
