@@ -16,8 +16,8 @@ from penstock.model.lookup import VARIANTS, CatalogCandidate
 
 
 def candidate(number: int = 1, **given: str) -> CatalogCandidate:
-    known: dict[str, str | None] = dict.fromkeys(("sku", "gtin", "mpn", "brand", "title"))
-    return CatalogCandidate(UUID(int=number), "file", str(number), published=True, **known | given)
+    names = [given.get(name) for name in ("sku", "gtin", "mpn", "brand", "title")]
+    return CatalogCandidate(UUID(int=number), "file", str(number), *names, published=True)
 
 
 def test_queries_go_from_the_most_certain_variant_to_the_least() -> None:
@@ -85,7 +85,8 @@ def test_near_scores_of_different_products_are_a_question() -> None:
 def test_the_tries_ask_every_source_by_every_variant_once(variants: int, sources: int) -> None:
     names = VARIANTS[:variants]
     asked = [f"source {n}" for n in range(sources)]
-    made, number = [], 0
+    made: list[tuple[str, str]] = []
+    number = 0
     while True:
         one = plan_try(number, names, asked)
         made += one.searches
