@@ -16,8 +16,10 @@ from penstock.model.lookup import VARIANTS, CatalogCandidate
 
 
 def candidate(number: int = 1, **given: str) -> CatalogCandidate:
-    names = [given.get(name) for name in ("sku", "gtin", "mpn", "brand", "title")]
-    return CatalogCandidate(UUID(int=number), "file", str(number), *names, published=True)
+    return CatalogCandidate(
+        UUID(int=number), "file", str(number), given.get("sku"), given.get("gtin"),
+        given.get("mpn"), given.get("brand"), given.get("title"), published=True,
+    )  # fmt: skip
 
 
 def test_queries_go_from_the_most_certain_variant_to_the_least() -> None:
