@@ -40,6 +40,7 @@ from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.logs import get_logger
 from penstock.model.lookup import CatalogSearch, Searches
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.provider_limits import LimitKey
 from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import Pipeline
 from penstock.model.ports import (
@@ -53,8 +54,11 @@ from penstock.model.ports import (
     Service,
 )
 from penstock.model.shops.provider import ShopConnection
+from penstock.model.sources.search import PROVIDER as SOURCE_PROVIDER
+from penstock.model.sources.search import OpenedSource, Sources
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
+from penstock.providers.configured.service import SourceTests
 from penstock.providers.registry import PROVIDERS
 from penstock.settings import MEBIBYTE, Settings
 from penstock.store.catalog.pictures import StoredPictures
@@ -68,6 +72,7 @@ from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.providers.states import StoredLimits
 from penstock.store.shops.connections import StoredConnections
 from penstock.store.slow_statements import SlowLog
+from penstock.store.sources.sources import StoredSources
 from penstock.store.webhooks import StoredReceivers
 from penstock.supervisor.connect import connect_or_start
 from penstock.webhooks.cleanup import WebhookKeeper
@@ -177,6 +182,7 @@ async def open_runtime(
             broker=broker,
             calls=calls,
             shop_calls=_shop_calls(calls, fetchers[FetchPurpose.PROVIDER]),
+            source_search=_source_search(calls, fetchers[FetchPurpose.PROVIDER], pools.previews),
             fetchers=fetchers,
             sealer=sealer,
             log=log,
@@ -218,6 +224,19 @@ def _shop_calls(calls: CallLimiter, fetcher: Fetcher) -> ShopCalls:
     return make
 
 
+def _source_search(calls: CallLimiter, fetcher: Fetcher, children: ChildPool) -> SourceTests:
+    """Tests of sources, which share the limits of each source with the workers."""
+
+    def enter(source: OpenedSource, seconds: float) -> AbstractAsyncContextManager[Call]:
+        key = LimitKey(source.org_id, SOURCE_PROVIDER, "", source.name, source.rate)
+        return calls.call(
+            SOURCE_PROVIDER, source.name, until=time.monotonic() + seconds,
+            time_is_up=lambda: False, key=key,
+        )  # fmt: skip
+
+    return SourceTests(fetcher, children, enter)
+
+
 def _failpoints(settings: Settings) -> Failpoints:
     """Failpoints kill the process, so that an installation for work has none."""
     spec = os.environ.get(FAILPOINT, "")
@@ -238,6 +257,7 @@ def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
         Connections: StoredConnections(db, sealer),
         CatalogSearch: StoredCatalogSearch(db),
         Searches: StoredSearches(db),
+        Sources: StoredSources(db, sealer),
     }
 
 

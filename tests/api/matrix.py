@@ -49,6 +49,7 @@ SEEN_BY = {
     "delivery_id": {"viewer", "admin"},
     "upload_id": {"viewer", "admin"},
     "connection_id": {"viewer", "colleague", "admin"},
+    "source_id": {"viewer", "colleague", "admin"},
     # Providers are known to all; each resets the circuits of their own org.
     "key": {"viewer", "colleague", "stranger", "admin"},
     # Only admins get as far as that.
@@ -77,6 +78,8 @@ SPECIAL: dict[str, dict[str, int]] = {
     "PATCH /api/connections/{connection_id}": _BY_MAKER_ONLY,
     "DELETE /api/connections/{connection_id}": _BY_MAKER_ONLY,
     "POST /api/connections/{connection_id}/rotate": _BY_MAKER_ONLY,
+    "DELETE /api/sources/{source_id}": _BY_MAKER_ONLY,
+    "PUT /api/sources/{source_id}": {"colleague": 403, "stranger": 404},
     # Signing in is for everyone, with the right password.
     "POST /api/session": dict.fromkeys(CALLERS, 401),
     # A shop signs its messages; no key helps.
@@ -90,6 +93,9 @@ _PIECE = {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream
 _ORDER = {"pipeline": "noop", "config": {"items": 1}}
 _SHOP = {
     "provider": "roastify", "address": "http://127.0.0.1:9", "credentials": {"apiKey": "rty_test"},
+}  # fmt: skip
+_SOURCE = {
+    "name": "source-{n}", "url": "http://127.0.0.1:9/search", "mapping": {"title": "name"},
 }  # fmt: skip
 SENT: dict[str, dict[str, Any]] = {
     "POST /api/files": {"files": file_of()},
@@ -129,6 +135,9 @@ SENT: dict[str, dict[str, Any]] = {
         "json": {"address": "my-shop", "returnTo": "https://p.example/connections/install"}
     },
     "POST /api/connections/install/complete": {"json": {"parameters": {"state": "x"}}},
+    "POST /api/sources": {"json": _SOURCE},
+    "PUT /api/sources/{source_id}": {"json": _SOURCE},
+    "POST /api/sources/{source_id}/test": {"json": {"query": "bolt"}},
     "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
 }
 
@@ -444,6 +453,14 @@ async def _connection(world: World) -> str:
     return str(made.json()["id"])
 
 
+async def _source(world: World) -> str:
+    world.made += 1
+    order = _SOURCE | {"name": f"made-{world.made}"}
+    made = await world.clients["owner"].post("/api/sources", json=order)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
 async def _upload(world: World) -> str:
     made = await world.clients["owner"].post("/api/uploads", headers=_TUS | _NAMED)
     return str(made.headers["location"].rpartition("/")[2])
@@ -477,6 +494,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "delivery_id": _delivery,
     "upload_id": _upload,
     "connection_id": _connection,
+    "source_id": _source,
     "page": _page,
     "lane": _lane,
     "key": _provider,

@@ -1,141 +1,217 @@
-"""Sources over the API: links on products, the org's shared key, held rows, previews."""
+"""Sources: what is stored, shown, tested and refused, against a sandbox."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
-from tests.api.conftest import Caller, file_of, refused, shaped
-from tests.fixtures import Bench
+import pytest
+import tomli_w
+from tests.api.conftest import Caller, refused, shaped
+from tests.providers.sandboxes import serving_sandbox
+from tests.sources.support import add_sources, configs_of
 
-from penstock.api.accounts.schemas import FullOrg, OrgShape
-from penstock.api.catalog.product_schemas import FullProduct, ProductPage
-from penstock.api.jobs.control_schemas import Reprocessed
-from penstock.api.jobs.schemas import FullJob, Preview
-from penstock.store.database import to_json
+from penstock.api.sources.schemas import (
+    DeletedSource,
+    SourceHealth,
+    SourceList,
+    SourceShape,
+    SourceTestShape,
+)
+from penstock.providers.sandbox.faults import FaultPlan
+from penstock.providers.sandbox.server import Sandbox
+from penstock.settings import Settings
+from penstock.store.database import Database
 
-ACME = b"SKU;Title;EAN;Price\n000780;Lamp;4006381333931;10,00 EUR\n000781;Bulb;;2,00 EUR\n"
-BOLT = b"SKU;Title;EAN;Price\n000780;Anvil;4012345678901;99,00 EUR\nZ;Lamp;4006381333931;9,00 EUR\n"
-DEAR = b"SKU;Title;EAN;Price\n000780;Lamp;4006381333931;1000,00 EUR\n000781;Bulb;;200,00 EUR\n"
-
-
-async def sent(client: httpx2.AsyncClient, bench: Bench, content: bytes, **config: Any) -> FullJob:
-    form = {"config": to_json({"intent": "merge", **config})}
-    made = await client.post("/api/jobs", files=file_of(content), data=form)
-    assert made.status_code == 202, made.text
-    await bench.work()
-    return shaped(FullJob, await client.get(made.headers["location"]))
-
-
-async def product(client: httpx2.AsyncClient, source: str, sku: str) -> FullProduct:
-    found = await client.get("/api/products", params={"source": source, "sku": sku})
-    [one] = shaped(ProductPage, found).items
-    return shaped(FullProduct, await client.get(f"/api/products/{one.id}"))
+FORMATS = ("json", "xml", "csv")
 
 
-async def test_links_are_shown_on_both_products(client: httpx2.AsyncClient, bench: Bench) -> None:
-    await sent(client, bench, ACME, source="acme")
-    job = await sent(client, bench, BOLT, source="bolt")
-    assert job.summary is not None
-    assert (job.summary["new"], job.summary["linked"]) == (2, 1)
-    lamp, other = await product(client, "acme", "000780"), await product(client, "bolt", "Z")
-    assert [(one.product_id, one.source_id, one.by) for one in lamp.links] == [
-        (other.id, "Z", "gtin")
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with serving_sandbox(products=60, seed=9) as made:
+        yield made
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"provider_allow": "127.0.0.1"})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_create_test_change_and_delete(
+    client: httpx2.AsyncClient, sandbox: Sandbox, format: str
+) -> None:
+    config = configs_of(sandbox)[format]
+    secret = list(config["credentials"].values())[-1]
+    made = await client.post("/api/sources", json=config)
+    source = shaped(SourceShape, made, 201)
+    assert secret not in made.text
+    assert source.status == "untested"
+    one = f"/api/sources/{source.id}"
+    answer = await client.post(f"{one}/test", json={"query": "Mug"})
+    tested = shaped(SourceTestShape, answer)
+    assert tested.ok, tested.error
+    assert tested.records
+    assert len(tested.products) == tested.records
+    assert tested.answer is not None
+    assert "Mug" in tested.answer or "MUG" in tested.answer
+    assert secret not in answer.text
+    for offer in tested.products:
+        product = offer["product"]
+        assert product["source"] == f"sandbox-{format}"
+        assert product["price"]["currency"] == ("USD" if format == "xml" else "EUR")
+        assert len(product["identifiers"]["gtin"]) == 13
+        assert product["supplier"]["location"] in ("DE", "FR", "US", "CN", "SE")
+        assert offer["error"] is None
+        if format != "csv":
+            assert product["availability"]["deliveryDate"] > "2026"
+    price = tested.products[0]["lineage"]["price.amount"]
+    assert price[0] == config["mapping"]["price.amount"]
+
+    shown = shaped(SourceShape, await client.get(one))
+    assert shown.status == "ok"
+    health = shaped(SourceHealth, await client.get(f"{one}/health"))
+    assert health.domain == f"sandbox-{format}"
+    assert health.limit["burst"] == 20
+    changed = {**config, "title": "Renamed", "enabled": False}
+    del changed["credentials"]
+    again = shaped(SourceShape, await client.put(one, json=changed))
+    assert (again.title, again.enabled, again.status) == ("Renamed", False, "untested")
+    assert shaped(SourceTestShape, await client.post(f"{one}/test", json={"query": "Oak"})).ok
+    assert shaped(DeletedSource, await client.delete(one)).id == source.id
+    refused(await client.get(one), 404, "NOT_FOUND")
+
+
+async def test_toml_says_the_same(client: httpx2.AsyncClient, sandbox: Sandbox) -> None:
+    config = configs_of(sandbox)["json"]
+    text = tomli_w.dumps(config)
+    made = await client.post(
+        "/api/sources", content=text, headers={"Content-Type": "application/toml"}
+    )
+    source = shaped(SourceShape, made, 201)
+    assert source.config["mapping"] == config["mapping"]
+    assert [one.name for one in shaped(SourceList, await client.get("/api/sources")).items] == [
+        "sandbox-json"
     ]
-    assert [one.product_id for one in other.links] == [lamp.id]
-    assert (await product(client, "bolt", "000780")).links == []
+    refused(await client.post("/api/sources", json=config), 409, "INVALID_STATE")
 
 
-async def test_only_admins_choose_the_key_that_sources_share(
-    client: httpx2.AsyncClient, bench: Bench, caller: Caller
+async def test_credentials_are_sealed_and_never_sent_elsewhere(
+    client: httpx2.AsyncClient, sandbox: Sandbox, db: Database
 ) -> None:
-    admin = await caller(role="admin")
-    refused(await client.patch("/api/org", json={"catalogKey": "sku"}), 403,
-            "INSUFFICIENT_PERMISSIONS")  # fmt: skip
-    assert shaped(FullOrg, await client.get("/api/org")).catalog_key is None
-    for key, shown in (("sku", "sku"), ("gtin", "gtin"), ("none", None), ("sku", "sku")):
-        changed = await admin.patch("/api/org", json={"catalogKey": key})
-        assert shaped(OrgShape, changed).catalog_key == shown
-    assert (await admin.patch("/api/org", json={"sharedJobs": True})).json()["catalogKey"] == "sku"
-    assert (await admin.patch("/api/org", json={"catalogKey": "mpn"})).status_code == 422
-    await sent(client, bench, ACME, source="acme")
-    await sent(client, bench, b"SKU;Title\n000781;Bulb E27\n", source="bolt")
-    assert (await product(client, "acme", "000781")).title == "Bulb E27"
+    config = configs_of(sandbox)["json"]
+    [made] = [(await client.post("/api/sources", json=config)).json()]
+    token = config["credentials"]["token"]
+    async with db.acquire() as conn:
+        [row] = await conn.fetch("SELECT to_jsonb(s)::text AS s FROM sources s")
+    assert token not in row["s"]
+    assert token.encode().hex() not in row["s"]
+    moved = {**config, "url": config["url"].replace("127.0.0.1", "127.0.0.2")}
+    del moved["credentials"]
+    answer = await client.put(f"/api/sources/{made['id']}", json=moved)
+    problem = refused(answer, 422, "INVALID_CONFIG")
+    assert problem.detail
 
 
-async def test_held_rows_are_accepted_by_row_by_code_and_all_together(
-    client: httpx2.AsyncClient, bench: Bench
+async def test_a_source_that_fails_is_an_answer(
+    client: httpx2.AsyncClient, sandbox: Sandbox
 ) -> None:
-    await sent(client, bench, ACME, source="acme")
-    job = await sent(client, bench, DEAR, source="acme")
-    assert job.summary is not None
-    assert job.summary["held"] == 2
-    items = f"/api/jobs/{job.id}/items"
-    found = (await client.get(items, params={"code": "PRICE_CHANGE_HELD"})).json()["items"]
-    assert [one["rowNo"] for one in found] == [1, 2]
-    assert found[0]["error"]["details"] == {
-        "field": "price.amount", "before": "10.00", "after": "1000.00", "currency": "EUR",
-        "percent": 9900.0,
-    }  # fmt: skip
-    again = f"/api/jobs/{job.id}/reprocess"
-    for wrong in ({"codes": ["NO_ROWS"]}, {"fromStart": True}, {"statuses": ["DONE"]}):
-        refused(await client.post(again, json={"accept": True, **wrong}), 422, "INVALID_PARAMETERS")
-    made = shaped(Reprocessed, await client.post(again, json={"accept": True, "itemIds": [1]}))
-    assert made.reprocessed == 1
-    await bench.work()
-    assert (await product(client, "acme", "000780")).product["price"]["amount"] == "1000.00"
-    assert (await product(client, "acme", "000781")).product["price"]["amount"] == "2.00"
-    everywhere = {
-        "action": "reprocess", "filter": {"jobIds": [str(job.id)]},
-        "params": {"accept": True, "codes": ["PRICE_CHANGE_HELD"]},
-    }  # fmt: skip
-    assert (await client.post("/api/bulk", json=everywhere)).status_code in (200, 202)
-    await bench.work()
-    made = shaped(Reprocessed, await client.post(again, json={"accept": True}))
-    await bench.work()
-    assert (await product(client, "acme", "000781")).product["price"]["amount"] == "200.00"
-    after = shaped(FullJob, await client.get(f"/api/jobs/{job.id}"))
-    assert after.summary is not None
-    assert (after.summary["held"], after.counters.done) == (0, 2)
+    ids = await add_sources(client, sandbox)
+    for kinds, code in (
+        (("500",), "SERVICE_UNAVAILABLE"),
+        (("malformed",), "SERVICE_UNAVAILABLE"),
+        (("truncated",), "NETWORK_ERROR"),
+        (("expired",), "AUTHENTICATION_FAILED"),
+    ):
+        sandbox.faults.plan = FaultPlan(1.0, kinds)
+        for one in ids:
+            tested = shaped(
+                SourceTestShape,
+                await client.post(f"/api/sources/{one}/test", json={"query": "Mug"}),
+            )
+            assert tested.error is not None
+            assert tested.error.code == code, (kinds, tested.error)
+            shown = shaped(SourceShape, await client.get(f"/api/sources/{one}"))
+            assert shown.status == "error"
+        sandbox.faults.plan = FaultPlan()
+        for one in ids:
+            tested = shaped(
+                SourceTestShape,
+                await client.post(f"/api/sources/{one}/test", json={"query": "Mug"}),
+            )
+            assert tested.ok, tested.error
 
 
-async def test_a_preview_says_what_the_job_will(client: httpx2.AsyncClient, bench: Bench) -> None:
-    await sent(client, bench, ACME, source="acme")
-    for content, source in ((BOLT, "bolt"), (DEAR, "acme"), (ACME, "acme"), (BOLT, "acme")):
-        config = to_json({"intent": "merge", "source": source})
-        looked = shaped(
-            Preview,
-            await client.post("/api/jobs/preview", files=file_of(content), data={"config": config}),
-        )
-        assert looked.source == source
-        job = await sent(client, bench, content, source=source)
-        assert job.summary is not None
-        for name in ("new", "changed", "unchanged", "held", "linked"):
-            assert job.summary[name] == looked.summary[name], (source, name)
-        rows = (await client.get(f"/api/jobs/{job.id}/items")).json()["items"]
-        for shown, row in zip(looked.rows, rows, strict=True):
-            told = row["normalized"].get("match") or {}
-            assert shown.match == row["result"]["match"]
-            assert shown.links == told.get("links", [])
-            assert shown.held == told.get("held")
-        await client.post(f"/api/jobs/{job.id}/undo")
-
-
-async def test_files_without_a_source_are_warned_of_each_other(
-    client: httpx2.AsyncClient, bench: Bench
+async def test_an_answer_that_violates_its_schema_is_refused(
+    client: httpx2.AsyncClient, sandbox: Sandbox
 ) -> None:
-    first = await client.post("/api/jobs/preview", files=file_of(ACME))
-    assert shaped(Preview, first).warnings[-1]["code"] != "SOURCE_SHARED"
-    await sent(client, bench, ACME)
+    config = copy.deepcopy(configs_of(sandbox)["json"])
+    config["response"]["schema"]["required"] = ["results", "currency"]
+    made = (await client.post("/api/sources", json=config)).json()
+    answer = await client.post(f"/api/sources/{made['id']}/test", json={"query": "Mug"})
+    tested = shaped(SourceTestShape, answer)
+    assert tested.error is not None
+    assert tested.error.code == "VALIDATION_ERROR"
+    assert "currency" in tested.error.message
 
-    def other(content: bytes) -> dict[str, Any]:
-        return {"file": ("other.csv", content, "text/csv")}
 
-    async def codes(files: dict[str, Any], **config: Any) -> set[str]:
-        form = {"config": to_json(config)}
-        looked = await client.post("/api/jobs/preview", files=files, data=form)
-        return {one["code"] for one in shaped(Preview, looked).warnings}
+HOSTILE: list[tuple[str, dict[str, Any], str]] = [
+    ("a private address", {"url": "http://169.254.169.254/latest"}, "url"),
+    ("a local file", {"url": "file:///etc/passwd"}, "url"),
+    ("the host is a placeholder", {"url": "https://{query}.example/x"}, "url"),
+    ("credentials in the address", {"url": "https://me:pw@api.example/x"}, "url"),
+    ("an unknown placeholder", {"parameters": {"q": "{env}"}}, "parameters"),
+    ("an attribute", {"mapping": {"title": "name.__class__.__mro__()"}}, "mapping"),
+    ("an import", {"mapping": {"title": "__import__('os').system('id')"}}, "mapping"),
+    ("a deep expression", {"mapping": {"title": "(" * 60 + "1" + ")" * 60}}, "mapping"),
+    ("an unknown field", {"mapping": {"titel": "name", "sourceId": "sku"}}, "mapping"),
+    ("a header of the client", {"headers": {"Host": "evil.example"}}, "headers"),
+    ("a header with a line break", {"headers": {"X-A": "a\r\nX-B: b"}}, "headers"),
+    ("the authorization header", {"headers": {"Authorization": "x"}}, "headers"),
+    ("an unknown setting", {"onError": "ignore"}, "onError"),
+    ("a schema that loads another", {
+        "response": {"format": "json", "schema": {"$ref": "http://127.0.0.1/s.json"}}
+    }, "response"),
+    ("an unlimited rate", {"limits": {"rate": "0/s"}}, "limits"),
+    ("a rate in other words", {"limits": {"rate": "as fast as you can"}}, "limits"),
+    ("too many pages", {"paging": {"kind": "page", "parameter": "p", "maxPages": 9999}}, "paging"),
+    ("a name with a path", {"name": "../../etc"}, "name"),
+    ("an unknown credential", {"credentials": {"token": "x", "root": "y"}}, "credentials"),
+]  # fmt: skip
 
-    assert "SOURCE_SHARED" in await codes(other(BOLT))
-    assert "SOURCE_SHARED" not in await codes(other(BOLT), source="bolt")
-    assert "SOURCE_SHARED" not in await codes(file_of(ACME))
+
+@pytest.mark.parametrize(("what", "change", "field"), HOSTILE, ids=[one[0] for one in HOSTILE])
+async def test_hostile_configurations_are_refused_with_line_and_reason(
+    client: httpx2.AsyncClient, sandbox: Sandbox, what: str, change: dict[str, Any], field: str
+) -> None:
+    config = {**configs_of(sandbox)["json"], **change}
+    if change.get("url"):
+        config.pop("auth")
+        config.pop("credentials")
+    for text, kind in (
+        (tomli_w.dumps(config), "application/toml"),
+        (httpx2.Request("POST", "http://x", json=config).content.decode(), "application/json"),
+    ):
+        answer = await client.post("/api/sources", content=text, headers={"Content-Type": kind})
+        assert answer.status_code == 422, (what, answer.text)
+        error = answer.json()["error"]
+        assert error["code"] == "INVALID_CONFIG", error
+        assert field in error["message"], error
+        lines = text.splitlines()
+        if kind == "application/toml":
+            named = lines[error["details"]["line"] - 1]
+            leaf = str(error["details"]["field"]).rpartition(".")[2]
+            assert error["message"].startswith("line "), error
+            assert field in named or leaf in named, (error, named)
+
+
+async def test_another_org_sees_nothing(
+    client: httpx2.AsyncClient, caller: Caller, sandbox: Sandbox
+) -> None:
+    [one, *_] = await add_sources(client, sandbox)
+    stranger = await caller("other")
+    refused(await stranger.get(f"/api/sources/{one}"), 404, "NOT_FOUND")
+    refused(await stranger.post(f"/api/sources/{one}/test", json={"query": "x"}), 404, "NOT_FOUND")
+    assert (await stranger.get("/api/sources")).json()["items"] == []

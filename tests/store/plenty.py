@@ -110,6 +110,9 @@ SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
 INSERT INTO connections (id, org_id, user_id, provider, name, address, credentials)
 SELECT gen_random_uuid(), id, id, 'shopify', 'Shop ' || n, 'https://shop.example', ''
 FROM orgs, generate_series(1, 20) n;
+INSERT INTO sources (id, org_id, user_id, name, config, rate, credentials)
+SELECT gen_random_uuid(), id, id, 'source-' || n, '{}', '60/min', ''
+FROM orgs, generate_series(1, 20) n;
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
                                 row_no, state, settled_at)
 SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,

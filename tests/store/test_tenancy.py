@@ -61,6 +61,7 @@ TENANT_TABLES = {
     *("bulk_operations", "passwords", "sessions", "sign_in_tries", "sign_in_networks"),
     *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "event_cursors"),
     *("connections", "search_events"),
+    "sources",
 }
 
 

@@ -46,6 +46,7 @@ from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
 from penstock.api.shops import connections, incoming, install
+from penstock.api.sources import sources
 from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
@@ -86,6 +87,7 @@ _RESOURCES = (
     *(users, keys, sessions, orgs, audit),
     webhooks,
     *(install, connections),
+    sources,
 )
 
 

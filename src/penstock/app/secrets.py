@@ -7,9 +7,10 @@ from penstock.store import webhooks
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Transaction
 from penstock.store.shops import connections
+from penstock.store.sources import sources
 
 # Every table with sealed values.
-_RESEALERS = (webhooks.reseal, connections.reseal)
+_RESEALERS = (webhooks.reseal, connections.reseal, sources.reseal)
 
 
 async def reseal(transaction: Transaction, sealer: Sealer, caller: Caller) -> int:

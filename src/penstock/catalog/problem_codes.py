@@ -37,6 +37,11 @@ CODES: dict[str, Code] = {
         "the profile does not know this column",
         "add the column to the profile, or set its contract to `evolve`",
     ),
+    "EXPRESSION_FAILED": Code(
+        "warning",
+        "the expression of the field has no result: {detail}",
+        "correct the mapping of the source",
+    ),
     "VALUE_DISCARDED": Code(
         "warning", "left out: {detail}", "fix the cell, or set the contract to `evolve`"
     ),

@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.engine.runtime import Runtime
 from penstock.model.network.provider_limits import LimitKey
+from penstock.model.network.token_bucket import Rate
 from penstock.model.ports import Blobs, Call, Calls, Children, Fetchers, Log, P
 
 
@@ -58,9 +59,15 @@ class StageContext:
         return self.stop.reason is not None or time.monotonic() >= self.deadline
 
     def calls(
-        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+        self,
+        provider: str,
+        domain: str = "",
+        *,
+        company: str | None = None,
+        cost: float = 0.0,
+        rate: Rate | None = None,
     ) -> AbstractAsyncContextManager[Call]:
-        key = None if company is None else LimitKey(self.org_id, provider, company, domain)
+        key = None if company is None else LimitKey(self.org_id, provider, company, domain, rate)
         return self.call_limits.call(
             provider, domain, until=self.deadline, time_is_up=self.time_is_up, key=key, points=cost
         )

@@ -22,6 +22,7 @@ from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Config, FileRef, Job, Pipeline
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
 from penstock.model.shops.provider import ProviderCall, Providers, ShopConnection
+from penstock.model.sources.search import SourceSearch
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 from penstock.store.jobs.claims import ClaimedJob
@@ -55,6 +56,8 @@ class Runtime:
     providers: Providers = field(default_factory=dict)
     # Calls of a shop within its limits, for so many seconds.
     shop_calls: ShopCalls | None = None
+    # Checks and tests configured sources.
+    source_search: SourceSearch | None = None
     # What `Context.port` gives to stages, by the kind of port.
     ports: Mapping[type, Any] = field(default_factory=dict)
     # The background services the leader runs.

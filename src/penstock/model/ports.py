@@ -27,7 +27,7 @@ from penstock.model.network.fetching import (
     StreamedResponse,
 )
 from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
-from penstock.model.network.token_bucket import ThrottleStatus
+from penstock.model.network.token_bucket import Rate, ThrottleStatus
 from penstock.model.network.webhooks import Receiver
 from penstock.model.products import FoundProducts, KnownPicture, LinkCandidate
 from penstock.model.shops.provider import ShopConnection
@@ -322,14 +322,20 @@ class Context(Protocol):
         """Whether no further item should start: the slice's time is over, or it was cancelled."""
 
     def calls(
-        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+        self,
+        provider: str,
+        domain: str = "",
+        *,
+        company: str | None = None,
+        cost: float = 0.0,
+        rate: Rate | None = None,
     ) -> AbstractAsyncContextManager[Call]:
         """Wait until the provider may be called, then call it inside the block. A wait that would
         outlast the slice raises `Waiting`, which does not count as an attempt.
 
         With a ``company`` (or ``""``) the call also keeps to the provider's rate and circuit, which
         all workers of the org share per company and domain. ``cost`` is what the call takes from a
-        provider's own cost bucket."""
+        provider's own cost bucket; ``rate`` is that of a provider that brings its own."""
 
 
 class Service(Protocol):

@@ -28,6 +28,7 @@ from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.model.effects import Effect
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.token_bucket import Rate
 from penstock.model.outcomes import AddedCells, Advance, Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, Row, Stage
 from penstock.model.ports import Blobs, Call, Calls, Children, Fetchers, Log, P
@@ -66,7 +67,13 @@ class TestContext:
         return False
 
     def calls(
-        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+        self,
+        provider: str,
+        domain: str = "",
+        *,
+        company: str | None = None,
+        cost: float = 0.0,
+        rate: Rate | None = None,
     ) -> AbstractAsyncContextManager[Call]:
         return self.call_limits.call(
             provider, domain, until=float("inf"), time_is_up=self.time_is_up

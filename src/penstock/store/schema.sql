@@ -1206,6 +1206,45 @@ CREATE POLICY all_orgs ON connections TO penstock_admin USING (true);
 
 GRANT SELECT, INSERT, UPDATE ON connections TO penstock_api, penstock_admin;
 
+-- Product APIs that are described by configuration.
+CREATE TABLE sources (
+    id          uuid PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    -- The user who created it. All users of the org may use it; this user and admins change it.
+    user_id     bigint NOT NULL REFERENCES users,
+    name        text NOT NULL CHECK (length(name) BETWEEN 1 AND 63),
+    enabled     boolean NOT NULL DEFAULT true,
+    -- The configuration without credentials.
+    config      jsonb NOT NULL,
+    -- The rate of the configuration, for lists of limits.
+    rate        text NOT NULL,
+    -- Sealed JSON; empty after the source was deleted.
+    credentials bytea NOT NULL,
+    tested_at   timestamptz,
+    -- Why the last test failed: code and message.
+    error       jsonb,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    deleted_at  timestamptz,
+    CHECK (deleted_at IS NULL OR credentials = '')
+);
+
+CREATE UNIQUE INDEX sources_by_name ON sources (org_id, name) WHERE deleted_at IS NULL;
+
+ALTER TABLE sources ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_org ON sources FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY own_new ON sources FOR INSERT TO penstock_api
+    WITH CHECK (org_id = (SELECT current_org())
+                AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+-- A test by any user of the org stores its result.
+CREATE POLICY own_rows ON sources FOR UPDATE TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON sources TO penstock_admin USING (true);
+
+GRANT SELECT, INSERT, UPDATE ON sources TO penstock_api, penstock_admin;
+
 -- Files that come in several requests. The upload's id becomes the file's; how far it is, is on disk.
 CREATE TABLE uploads (
     id          uuid PRIMARY KEY,

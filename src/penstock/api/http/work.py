@@ -51,6 +51,9 @@ ROUTES: Mapping[str, str] = {
             POST /api/connections/install · GET /api/connections/{connection_id}
             PATCH /api/connections/{connection_id} · DELETE /api/connections/{connection_id}
             POST /api/connections/{connection_id}/rotate
+            GET /api/sources · POST /api/sources · GET /api/sources/{source_id}
+            PUT /api/sources/{source_id} · DELETE /api/sources/{source_id}
+            GET /api/sources/{source_id}/health
             GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker
             POST /api/users/me/password · POST /api/users · GET /api/users
@@ -70,7 +73,7 @@ ROUTES: Mapping[str, str] = {
         SEARCH: """
             GET /api/connections/{connection_id}/products
             POST /api/connections/{connection_id}/test · POST /api/connections/demo
-            POST /api/connections/install/complete
+            POST /api/connections/install/complete · POST /api/sources/{source_id}/test
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters
         """,

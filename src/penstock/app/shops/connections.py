@@ -95,7 +95,7 @@ async def check_address(runtime: Runtime, provider: Provider, given: str) -> str
         raise BadInput("INVALID_PARAMETERS", "address: it is too long.")
     await runtime.fetchers[FetchPurpose.PROVIDER].check(address)
     plain = address.startswith("http://") and not provider.signs_requests
-    if plain and not _is_exempt(runtime, address):
+    if plain and not is_exempt(runtime, address):
         raise BadInput(
             "INVALID_PARAMETERS",
             f"address: {provider.title} must be reached over https, because the credentials could"
@@ -104,7 +104,7 @@ async def check_address(runtime: Runtime, provider: Provider, given: str) -> str
     return address
 
 
-def _is_exempt(runtime: Runtime, address: str) -> bool:
+def is_exempt(runtime: Runtime, address: str) -> bool:
     """Whether the operator named the host in `PENSTOCK_PROVIDER_ALLOW`."""
     parts = urlsplit(address)
     host, port = parts.hostname or "", parts.port or 80

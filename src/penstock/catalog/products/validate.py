@@ -103,10 +103,11 @@ def compile_validator(plan: Plan) -> Validator:
     required = tuple(
         (target, tuple(target.split("."))) for name in names if (target := full_target(name))
     )
-    return Validator(plan, required, _compile(plan.profile.rules))
+    return Validator(plan, required, compile_schema(plan.profile.rules))
 
 
-def _compile(rules: Mapping[str, Any] | None) -> Any:
+def compile_schema(rules: Mapping[str, Any] | None) -> Any:
+    """A JSON Schema that a user wrote, without references to other documents; None for none."""
     if not rules:
         return None
     _refuse_references(rules, DEEPEST)

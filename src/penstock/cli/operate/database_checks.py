@@ -15,6 +15,7 @@ from penstock.store.database import Connection, Scope
 from penstock.store.jobs import jobs
 from penstock.store.migrate import check_server, migrate
 from penstock.store.shops import connections
+from penstock.store.sources import sources
 from penstock.store.workers import leaders
 
 _NOBODY = Scope(org_id=0)
@@ -110,6 +111,7 @@ async def _secrets(conn: Connection, settings: Settings) -> Check:
         sealer = wiring.sealer_of(settings)
         opened = await webhooks.newest_opens(conn, sealer)
         opened |= await connections.newest_opens(conn, sealer)
+        opened |= await sources.newest_opens(conn, sealer)
     except PenstockError as error:
         return fail("Secrets", error.message)
     return ok("Secrets", "open with this machine's key." if opened else "none are stored.")

@@ -20,6 +20,13 @@ class LimitKey(NamedTuple):
     provider: str
     company: str = ""
     domain: str = ""
+    # The rate of providers that bring their own, such as sources; None: as it is configured.
+    rate: Rate | None = None
+
+    @property
+    def columns(self) -> tuple[int, str, str, str]:
+        """The key of the stored state."""
+        return self[:4]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,9 @@ class ProviderLimits:
 
     def rate(self, provider: str) -> Rate:
         return self.rates.get(provider, self.default)
+
+    def rate_of(self, key: LimitKey) -> Rate:
+        return key.rate or self.rate(key.provider)
 
 
 @dataclass(slots=True)

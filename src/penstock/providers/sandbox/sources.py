@@ -20,6 +20,7 @@ from penstock.providers.sandbox.catalog import MadeProduct, MadeVariant
 from penstock.providers.sandbox.http import Response
 from penstock.providers.sandbox.limits import Bucket, Rate
 from penstock.providers.sandbox.shop import Answer, Asked, Shop
+from penstock.providers.sandbox.source_configs import config_of
 
 RATE = Rate(1, 20)
 # Part of the range that each source offers, in percent.
@@ -79,6 +80,10 @@ def description(shop: Shop) -> dict[str, Any]:
         "name": f"sandbox-{shop.name}", "format": shop.name, "url": shop.base + paths[shop.name],
         "parameters": parameters[shop.name], "credentials": credentials_of(shop),
         "ratePerMinute": round(RATE.per_second * 60), "burst": round(RATE.burst),
+        "config": config_of(
+            shop.name, shop.base + paths[shop.name], credentials_of(shop),
+            f"{RATE.per_second * 60:g}/min burst {RATE.burst:g}",
+        ),
     }  # fmt: skip
 
 

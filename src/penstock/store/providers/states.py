@@ -48,7 +48,7 @@ class StoredLimits:
     ) -> Permit:
         """Tokens for at least one call and up to ``calls``, each of ``points`` where the provider
         counts these. A probe gets the tokens of one call."""
-        rate = self._limits.rate(key.provider)
+        rate = self._limits.rate_of(key)
         async with self._db.transaction() as conn:
             state, now = await self._locked(conn, key, rate)
             if report is not None:
@@ -70,16 +70,16 @@ class StoredLimits:
         return permit
 
     async def report(self, key: LimitKey, report: CallReport) -> None:
-        rate = self._limits.rate(key.provider)
+        rate = self._limits.rate_of(key)
         async with self._db.transaction() as conn:
             state, now = await self._locked(conn, key, rate)
             await _save(conn, key, await self._applied(conn, key, rate, state, now, report))
 
     async def _locked(self, conn: Connection, key: LimitKey, rate: Rate) -> tuple[_State, float]:
-        row = await conn.fetchrow(_sql.lock_state, *key)
+        row = await conn.fetchrow(_sql.lock_state, *key.columns)
         if row is None:
-            await conn.execute(_sql.add_state, *key, rate.capacity)
-            row = await conn.fetchrow(_sql.lock_state, *key)
+            await conn.execute(_sql.add_state, *key.columns, rate.capacity)
+            row = await conn.fetchrow(_sql.lock_state, *key.columns)
             assert row is not None
         return _state(row), _ms(row["now"])
 
@@ -97,7 +97,7 @@ class StoredLimits:
         circuit = _judged(state.circuit, report, now, self._limits)
         if report.calls:
             await conn.execute(
-                _sql.count_calls, *key, report.calls, report.failed, report.throttled,
+                _sql.count_calls, *key.columns, report.calls, report.failed, report.throttled,
                 report.durations,
             )  # fmt: skip
         await _tell_change(conn, key, state.circuit, circuit)
@@ -159,7 +159,7 @@ async def _save(conn: Connection, key: LimitKey, state: _State) -> None:
     bucket, circuit = state.bucket, state.circuit
     reported = bucket.reported
     await conn.execute(
-        _sql.save_state, *key, bucket.tokens, _at(bucket.at_ms),
+        _sql.save_state, *key.columns, bucket.tokens, _at(bucket.at_ms),
         None if reported is None else reported.per_second,
         None if reported is None else reported.burst,
         _at(bucket.paused_until_ms), _at(bucket.booked_until_ms), circuit.state, circuit.failures,
@@ -168,15 +168,20 @@ async def _save(conn: Connection, key: LimitKey, state: _State) -> None:
     )  # fmt: skip
 
 
-async def list_states(conn: Connection, limits: ProviderLimits) -> list[dict[str, Any]]:
-    """Buckets and circuits that the caller may see, open circuits first."""
+async def list_states(
+    conn: Connection, limits: ProviderLimits, provider: str | None = None, domain: str = ""
+) -> list[dict[str, Any]]:
+    """Buckets and circuits that the caller may see, open circuits first: all, or those of one
+    provider and domain."""
     since = datetime.now(UTC) - HEALTH_WINDOW
-    rows = await conn.fetch(_sql.list_states, since, _MAX_KEYS)
+    rows = await conn.fetch(_sql.list_states, since, _MAX_KEYS, provider, domain)
     return [_shape(row, limits) for row in rows]
 
 
 def _shape(row: Any, limits: ProviderLimits) -> dict[str, Any]:
     configured, now = limits.rate(row["provider"]), _ms(row["now"])
+    if row["rate"] is not None:
+        configured = Rate.parse(row["rate"])
     state = _state(row)
     bucket = state.bucket.refilled(configured, now)
     rate = bucket.rate(configured)

@@ -34,9 +34,11 @@ ON CONFLICT (org_id, provider, company, domain, minute) DO UPDATE SET
 SELECT s.org_id, o.name AS org, s.provider, s.company, s.domain, s.tokens, s.refilled_at,
        s.reported_rate, s.reported_burst, s.paused_until, s.booked_until, s.circuit, s.failures,
        s.last_failure_at, s.opened_at, s.next_probe_at, s.probe_id, s.probe_expires_at,
-       clock_timestamp() AS now, c.calls, c.failed, c.throttled, c.durations
+       clock_timestamp() AS now, c.calls, c.failed, c.throttled, c.durations, own.rate
 FROM provider_states s
 JOIN orgs o ON o.id = s.org_id
+LEFT JOIN sources own ON own.org_id = s.org_id AND s.provider = 'source' AND own.name = s.domain
+    AND own.deleted_at IS NULL
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(m.calls), 0)::integer AS calls, coalesce(sum(m.failed), 0)::integer AS failed,
            coalesce(sum(m.throttled), 0)::integer AS throttled,
@@ -49,6 +51,7 @@ CROSS JOIN LATERAL (
     WHERE m.org_id = s.org_id AND m.provider = s.provider AND m.company = s.company
       AND m.domain = s.domain AND m.minute >= $1
 ) AS c
+WHERE $3::text IS NULL OR (s.provider = $3 AND s.domain = $4)
 ORDER BY s.circuit = 'closed', s.provider, s.org_id, s.company, s.domain
 LIMIT $2
 

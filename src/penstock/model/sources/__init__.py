@@ -1,0 +1,1 @@
+"""Sources: product APIs that are described by configuration alone."""

@@ -1,0 +1,1 @@
+"""Sources that are configuration: requests, answers, and their products."""
