@@ -20,6 +20,7 @@ from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.model.lookup import CatalogCandidate, SearchQuery
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.network.token_bucket import Rate
 from penstock.model.network.webhooks import Receiver
 from penstock.model.outcomes import Outcome
 from penstock.model.pipeline import FileRef, Item, Job, Pipeline, RowBatch, Stage
@@ -193,7 +194,13 @@ class TrialContext:
         return False
 
     def calls(
-        self, provider: str, domain: str = "", *, company: str | None = None, cost: float = 0.0
+        self,
+        provider: str,
+        domain: str = "",
+        *,
+        company: str | None = None,
+        cost: float = 0.0,
+        rate: Rate | None = None,
     ) -> AbstractAsyncContextManager[Call]:
         return self.call_limits.call(
             provider, domain, until=float("inf"), time_is_up=self.time_is_up
