@@ -1,0 +1,142 @@
+"""Values with a label before them: `EAN: 4006381333931`, rows of tables, definition lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from penstock.catalog.pages.candidates import Candidates
+from penstock.catalog.pages.html_tree import Element, Page
+from penstock.catalog.pages.regions import Regions
+from penstock.catalog.pages.values import (
+    read_gtin_text,
+    read_identifier_text,
+    read_line_text,
+    read_status,
+)
+from penstock.catalog.pages.words import label_key, labels
+
+MAX_LABEL = 60
+MAX_VALUE = 400
+MAX_PAIRS = 2_000
+MAX_ATTRIBUTES = 200
+
+_SOURCE = "label"
+_COLON = re.compile(r"\s*[:：]\s*")
+_READERS = {
+    "sku": read_identifier_text, "gtin": read_gtin_text, "mpn": read_identifier_text,
+    "brand": read_line_text, "availability": read_status,
+}  # fmt: skip
+
+
+class Pair(NamedTuple):
+    label: str
+    value: str
+    element: Element
+    # In a table or a definition list, not in running text.
+    in_table: bool
+
+
+def add_labelled(found: Candidates, regions: Regions) -> None:
+    """Identifiers, brand and availability by their labels, and the table of specifications."""
+    known = labels()
+    attributes: dict[str, str] = {}
+    for pair in pairs(regions):
+        key = label_key(pair.label)
+        meant = known.get(key)
+        if meant is not None:
+            field, sure = meant
+            value = _READERS[field](pair.value)
+            if value is not None and (field != "brand" or len(value) <= 60):
+                found.add(field, value, _SOURCE, sure * _trust(field, pair, regions))
+        if pair.in_table and len(attributes) < MAX_ATTRIBUTES and key:
+            label = pair.label.strip().rstrip(":：").strip()
+            value = read_line_text(pair.value)
+            if label and value and len(label) <= MAX_LABEL:
+                attributes.setdefault(label, value)
+    if len(attributes) > 1:
+        found.add("attributes", attributes, _SOURCE, 0.6)
+
+
+def _trust(field: str, pair: Pair, regions: Regions) -> float:
+    trust = {"gtin": 0.85, "sku": 0.72, "mpn": 0.7, "brand": 0.7, "availability": 0.6}[field]
+    # What stands nearest to the heading is about the product.
+    return trust - min(0.15, regions.distance(pair.element) / 8_000.0)
+
+
+def pairs(regions: Regions) -> Iterator[Pair]:
+    page = regions.page
+    count = 0
+    for element in page.elements:
+        found = _pair_of(page, element)
+        if found is None or not found.value or regions.is_elsewhere(element):
+            continue
+        yield found
+        count += 1
+        if count >= MAX_PAIRS:
+            return
+
+
+def _pair_of(page: Page, element: Element) -> Pair | None:
+    tag = element.tag
+    if tag == "tr":
+        cells = [one for one in element.children if one.tag in ("td", "th")]
+        if len(cells) == 2:
+            return _pair(page, cells[0], cells[1], True)
+        return None
+    if tag == "dt":
+        value = _next_element(element)
+        if value is not None and value.tag == "dd":
+            return _pair(page, element, value, True)
+        return None
+    if tag in ("td", "th", "dd", "table", "body", "html", "script", "title", "a"):
+        return None
+    if element.text_end - element.text_from > 12 or element.text_end == element.text_from:
+        return None
+    return _in_text(page, element) or _beside(page, element)
+
+
+def _in_text(page: Page, element: Element) -> Pair | None:
+    """`EAN: 4006381333931` as the text of one element, its parts in whatever elements."""
+    text = page.spaced_text(element)
+    if len(text) > MAX_LABEL + 80:
+        return None
+    parts = _COLON.split(text, maxsplit=1)
+    if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1]:
+        return None
+    is_known = label_key(parts[0]) in labels()
+    return Pair(parts[0], parts[1], element, False) if is_known else None
+
+
+def _beside(page: Page, element: Element) -> Pair | None:
+    """A label alone in an element, its value in the next one."""
+    if element.children and len(element.children) > 1:
+        return None
+    text = page.text(element)
+    if not 2 <= len(text) <= 40 or label_key(text) not in labels():
+        return None
+    value = _next_element(element)
+    if value is None:
+        # The rest of the parent's text: `<strong>SKU</strong> 12345`.
+        parent = element.parent
+        if parent is None or parent.text_end - parent.text_from > 6:
+            return None
+        rest = page.spaced_text(parent).removeprefix(text).strip(" :")
+        return Pair(text, rest, element, False) if 0 < len(rest) <= 80 else None
+    return _pair(page, element, value, False)
+
+
+def _pair(page: Page, label: Element, value: Element, in_table: bool) -> Pair | None:
+    name, text = page.text(label), page.spaced_text(value)
+    if not 1 < len(name) <= MAX_LABEL or not 0 < len(text) <= MAX_VALUE:
+        return None
+    return Pair(name, text, value, in_table)
+
+
+def _next_element(element: Element) -> Element | None:
+    parent = element.parent
+    if parent is None:
+        return None
+    following = parent.children[element.place + 1 : element.place + 2]
+    return following[0] if following else None

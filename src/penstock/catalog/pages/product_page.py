@@ -1,0 +1,175 @@
+"""A product from all that its page says: markup, `meta`, embedded data and what a visitor sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.catalog.pages.candidates import Candidate, Candidates
+from penstock.catalog.pages.html_tree import Page
+from penstock.catalog.pages.labelled import add_labelled
+from penstock.catalog.pages.locale import Locale
+from penstock.catalog.pages.meta_tags import MetaTags, add_meta
+from penstock.catalog.pages.regions import Regions
+from penstock.catalog.pages.schema_product import add_product, choose_product, products_in
+from penstock.catalog.pages.things import Thing
+from penstock.catalog.pages.visible import add_visible, breadcrumb_of_page, breadcrumb_of_things
+from penstock.catalog.pages.visible_price import SeenPrice, best_prices, is_visible, visible_digits
+
+PRODUCT_FIELDS = (
+    "name", "brand", "price", "currency", "listPrice", "availability", "sku", "gtin", "mpn",
+    "images", "description", "breadcrumb", "variants", "rating", "attributes",
+)  # fmt: skip
+
+
+class ReadProduct:
+    """The chosen value of each field."""
+
+    def __init__(self) -> None:
+        self.chosen: dict[str, Candidate] = {}
+
+    def as_fields(self, order: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        kept = [(name, self.chosen[name]) for name in order if name in self.chosen]
+        return (
+            {name: one.value for name, one in kept},
+            {
+                name: {"source": one.source, "confidence": round(one.confidence, 2)}
+                for name, one in kept
+            },
+        )
+
+
+def read_product(
+    page: Page, things: list[Thing], meta: MetaTags, locale: Locale, url: str, *, asked: bool
+) -> ReadProduct | None:
+    """The product of the page; None if the page describes none. ``asked`` says that the caller
+    knows it to be a product page."""
+    titles = _titles(page, meta)
+    regions = Regions(page, titles)
+    heading = regions.heading
+    if heading is not None:
+        titles = (page.text(heading), *titles)
+    described = choose_product(products_in(things), list(titles), url)
+    found = Candidates()
+    for place, thing in enumerate(described):
+        add_product(found, thing, locale, url) if place == 0 else _add_second(
+            found, thing, locale, url
+        )
+    add_meta(found, meta, locale, url)
+    add_visible(found, regions, url)
+    add_labelled(found, regions)
+    price, before = best_prices(regions, locale)
+    _add_seen(found, price, before, locale)
+    _doubt_hidden_prices(found, page, price)
+    _add_breadcrumb(found, things, regions)
+    if not (asked or described or meta.says_product or _looks_like_product(regions, price)):
+        return None
+    return _choose(found, locale, titles)
+
+
+def _titles(page: Page, meta: MetaTags) -> tuple[str, ...]:
+    title = page.first("title")
+    written = [meta.first("og:title"), None if title is None else page.text(title)]
+    return tuple(one for one in written if one)
+
+
+def _add_second(found: Candidates, thing: Thing, locale: Locale, url: str) -> None:
+    """The same product described a second time: what the first description lacks."""
+    more = Candidates()
+    add_product(more, thing, locale, url)
+    for field in more.fields():
+        if not any(one.source == thing.source for one in found.all(field)):
+            for one in more.all(field):
+                found.add(field, one.value, one.source, one.confidence)
+
+
+def _add_seen(
+    found: Candidates, price: SeenPrice | None, before: SeenPrice | None, locale: Locale
+) -> None:
+    if price is None:
+        return
+    sure = min(0.85, max(0.3, price.score))
+    found.add("price", price.amount.amount, "page", sure)
+    found.add("currency", price.amount.currency or locale.currency, "page", sure * 0.8)
+    if before is not None:
+        found.add("listPrice", before.amount.amount, "page", 0.7)
+    elif price.amount.upper is not None:
+        found.add("listPrice", None, "page", 0.0)
+
+
+def _doubt_hidden_prices(found: Candidates, page: Page, price: SeenPrice | None) -> None:
+    """A price in markup that no visitor sees is often net of tax or of another variant; while
+    another price stands in its place, it counts half."""
+    if price is None or price.score < 0.6:
+        return
+    digits = visible_digits(page)
+    candidates = found.all("price")
+    for place, one in enumerate(candidates):
+        if one.source != "page" and not is_visible(one.value, digits):
+            candidates[place] = one._replace(confidence=one.confidence * 0.5)
+
+
+def _add_breadcrumb(found: Candidates, things: list[Thing], regions: Regions) -> None:
+    crumbs = breadcrumb_of_things(things)
+    if crumbs:
+        found.add("breadcrumb", crumbs, "json-ld", 0.9)
+    else:
+        found.add("breadcrumb", breadcrumb_of_page(regions), "page", 0.7)
+
+
+def _looks_like_product(regions: Regions, price: SeenPrice | None) -> bool:
+    """A heading, a price near it and a button to buy."""
+    return (
+        regions.heading is not None
+        and price is not None
+        and price.score >= 0.5
+        and bool(regions.buttons)
+    )
+
+
+def _choose(found: Candidates, locale: Locale, titles: tuple[str, ...]) -> ReadProduct:
+    read = ReadProduct()
+    for field in PRODUCT_FIELDS:
+        best = found.best(field, _SAME.get(field))
+        if field == "name":
+            best = _name(found, titles)
+        elif field == "images":
+            best = _longest(found, field)
+        if best is not None and best.value not in (None, "", [], {}):
+            read.chosen[field] = best
+    _agree(read, found, locale)
+    return read
+
+
+_SAME: dict[str, Callable[[str], str]] = {
+    "price": str, "currency": str, "availability": str, "gtin": lambda gtin: gtin.lstrip("0"),
+    "sku": str.lower, "mpn": str.lower, "brand": str.lower,
+}  # fmt: skip
+
+
+def _name(found: Candidates, titles: tuple[str, ...]) -> Candidate | None:
+    return found.best("name", lambda name: " ".join(name.lower().split()))
+
+
+def _longest(found: Candidates, field: str) -> Candidate | None:
+    """Pictures of the best source; a gallery with more of them wins over one `og:image`."""
+    return max(
+        found.all(field),
+        key=lambda one: one.confidence + min(len(one.value), 10) * 0.03,
+        default=None,
+    )
+
+
+def _agree(read: ReadProduct, found: Candidates, locale: Locale) -> None:
+    """Fields that must fit each other: a list price above the price, a currency for a price."""
+    price, before = read.chosen.get("price"), read.chosen.get("listPrice")
+    if before is not None and (price is None or float(before.value) <= float(price.value)):
+        del read.chosen["listPrice"]
+    if price is not None and "currency" not in read.chosen and locale.currency is not None:
+        read.chosen["currency"] = Candidate(locale.currency, "language", 0.3)
+    if price is not None and "availability" not in read.chosen:
+        # Pages say when a product is not available, and mostly do not say that it is.
+        read.chosen["availability"] = Candidate("InStock", "default", 0.3)
+    sku, mpn, gtin = (read.chosen.get(name) for name in ("sku", "mpn", "gtin"))
+    if sku is None and (other := mpn or gtin) is not None:
+        read.chosen["sku"] = other._replace(confidence=other.confidence * 0.4)
