@@ -17,7 +17,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from penstock import __version__
 from penstock.model.backpressure import Levels
+from penstock.model.crawl.pages import CrawlSettings
 from penstock.model.network.addresses import AllowedHost, parse_exempt
 from penstock.model.network.call_limits import CallBounds
 from penstock.model.network.circuits import CircuitRules
@@ -45,6 +47,7 @@ FETCH_LISTS = {
     FetchPurpose.FILE: "fetch_allow",
     FetchPurpose.WEBHOOK: "webhook_allow",
     FetchPurpose.PROVIDER: "provider_allow",
+    FetchPurpose.PAGE: "crawl_allow",
 }
 
 
@@ -265,6 +268,20 @@ class Settings(BaseSettings):
         description="The same for shops and the pictures of their products; `127.0.0.1` permits the"
         " shops of `penstock sandbox` on this machine.",
     )
+    crawl_allow: str = Field("", description="The same for sites that are crawled.")
+    crawl_user_agent: str = Field(
+        f"Penstock/{__version__}",
+        pattern=r"^[\x21-\x7e][\x20-\x7e]{0,199}$",
+        description="How the crawler names itself to sites. Add a way to reach you, such as"
+        " `Penstock/1.0 (+https://example.com/crawler)`. The part before `/` is the name that"
+        " robots.txt addresses.",
+    )
+    crawl_max_page_bytes: int = Field(
+        10 * MEBIBYTE, ge=1024, le=100 * MEBIBYTE, description="Largest page, decompressed."
+    )
+    crawl_versions_kept: int = Field(
+        20, ge=2, le=1000, description="Versions of each page that are kept."
+    )
 
     sandbox_url: str = Field(
         "http://127.0.0.1:8700",
@@ -484,6 +501,12 @@ class Settings(BaseSettings):
             {name: Rate.parse(rate) for name, rate in rates.items()},
             Rate.parse(self.limit_default),
             CircuitRules(self.circuit_failures, self.circuit_open_ms, self.item_timeout_ms),
+        )
+
+    @property
+    def crawl_settings(self) -> CrawlSettings:
+        return CrawlSettings(
+            self.crawl_user_agent, self.crawl_max_page_bytes, self.crawl_versions_kept
         )
 
     def fetch_exempt(self, purpose: FetchPurpose) -> tuple[AllowedHost, ...]:

@@ -38,6 +38,7 @@ from penstock.guards.sealing import Sealer, key_in_file
 from penstock.guards.shared_limits import SharedGate
 from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.logs import get_logger
+from penstock.model.crawl.pages import CrawlSettings, PageIndex
 from penstock.model.lookup import CatalogSearch, Searches
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.provider_limits import LimitKey
@@ -64,6 +65,7 @@ from penstock.settings import MEBIBYTE, Settings
 from penstock.store.catalog.pictures import StoredPictures
 from penstock.store.catalog.ports import StoredJobRows, StoredProducts, StoredProfiles
 from penstock.store.catalog.search import StoredCatalogSearch
+from penstock.store.crawl.pages import StoredPages
 from penstock.store.database import Database
 from penstock.store.effects import WRITERS
 from penstock.store.lookup.searches import StoredSearches
@@ -174,7 +176,7 @@ async def open_runtime(
             pipelines=known,
             effects=effect_registry(known.values()),
             providers={one.key: one for one in PROVIDERS},
-            ports=_ports(db, sealer),
+            ports=_ports(settings, db, sealer),
             blobs=LocalBlobs(settings.blob_dir),
             children=pools.work,
             preview_children=pools.previews,
@@ -246,7 +248,7 @@ def _failpoints(settings: Settings) -> Failpoints:
     return Failpoints(spec)
 
 
-def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
+def _ports(settings: Settings, db: Database, sealer: Sealer) -> dict[type, Any]:
     """What stages may read, by the kind of port."""
     return {
         Products: StoredProducts(db),
@@ -258,6 +260,8 @@ def _ports(db: Database, sealer: Sealer) -> dict[type, Any]:
         CatalogSearch: StoredCatalogSearch(db),
         Searches: StoredSearches(db),
         Sources: StoredSources(db, sealer),
+        PageIndex: StoredPages(db),
+        CrawlSettings: settings.crawl_settings,
     }
 
 

@@ -50,6 +50,7 @@ SEEN_BY = {
     "upload_id": {"viewer", "admin"},
     "connection_id": {"viewer", "colleague", "admin"},
     "source_id": {"viewer", "colleague", "admin"},
+    "run_id": {"viewer", "admin"},
     # Providers are known to all; each resets the circuits of their own org.
     "key": {"viewer", "colleague", "stranger", "admin"},
     # Only admins get as far as that.
@@ -97,6 +98,7 @@ _SHOP = {
 _SOURCE = {
     "name": "source-{n}", "url": "http://127.0.0.1:9/search", "mapping": {"title": "name"},
 }  # fmt: skip
+_RUN = {"companies": [{"company": "acme", "urls": ["http://127.0.0.1:9/p"]}]}
 SENT: dict[str, dict[str, Any]] = {
     "POST /api/files": {"files": file_of()},
     "POST /api/uploads": {"headers": _TUS | _NAMED},
@@ -119,6 +121,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/pending/retry": {"json": {"all": True}},
     "POST /api/products/import/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
     "POST /api/products/import": {"json": {"connectionId": "{shop}", "all": True}},
+    "POST /api/runs": {"json": _RUN},
     "POST /api/users": {"json": {"email": "new-{n}@acme"}},
     "PATCH /api/users/{user_id}": {"json": {"role": "viewer"}},
     "POST /api/users/me/password": {"json": {"current": "x", "new": "quite another one"}},
@@ -360,6 +363,12 @@ async def _failed_job(world: World) -> str:
     return job
 
 
+async def _run(world: World) -> str:
+    made = await world.clients["owner"].post("/api/runs", json=_RUN)
+    assert made.status_code == 202, made.text
+    return str(made.json()["runId"])
+
+
 async def _provider(world: World) -> str:
     return "shopify"
 
@@ -476,6 +485,7 @@ async def _lane(world: World) -> str:
 
 MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "job_id": _job,
+    "run_id": _run,
     "done_job": _done_job,
     "ambiguous_job": _ambiguous_job,
     "paused_job": _paused_job,

@@ -35,6 +35,7 @@ from penstock.model.text.json_text import JsonText
 from penstock.pipelines.registry import PIPELINES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"
+PAGES = Path(__file__).parents[1] / "crawl" / "pages.json"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ SAMPLES = {
     "lookup": Sample(
         {"rows": [{"ean": f"{n:013}", "name": f"Bolt no {n}"} for n in range(150)]}, 150
     ),
+    "crawl": Sample({"rate": 2}, 40, PAGES),
     "noop": Sample({"items": 150, "stages": 3, "payloadBytes": 20, "groups": 4}, 150),
 }
 

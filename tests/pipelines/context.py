@@ -18,6 +18,8 @@ from penstock.catalog.products.matching import identifiers_of
 from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
+from penstock.model.crawl.pages import Baseline, CrawlSettings, KnownPage, PageIndex
+from penstock.model.crawl.robots import RobotsRules
 from penstock.model.lookup import CatalogCandidate, SearchQuery
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.token_bucket import Rate
@@ -170,6 +172,30 @@ class TrialReceivers:
         return {}
 
 
+class TrialPages:
+    """No page has been crawled before."""
+
+    async def page(self, org_id: int, company: str, url: str) -> KnownPage | None:
+        return None
+
+    async def baselines(
+        self, org_id: int, job_id: UUID, pages: Sequence[tuple[UUID, int]]
+    ) -> Mapping[UUID, Baseline]:
+        return {}
+
+    async def robots(self, org_id: int, origin: str, user_agent: str) -> RobotsRules | None:
+        return RobotsRules()
+
+    async def failures(self, job_id: UUID, company: str, most: int) -> int:
+        return 0
+
+    async def new_keys(self, job_id: UUID, keys: Sequence[str]) -> Sequence[str]:
+        return keys
+
+    async def found(self, job_id: UUID, company: str) -> int:
+        return 0
+
+
 @dataclass
 class TrialContext:
     blobs: Blobs
@@ -185,10 +211,15 @@ class TrialContext:
         default_factory=lambda: {purpose: Fetcher() for purpose in FetchPurpose}
     )
     receivers: TrialReceivers = field(default_factory=TrialReceivers)
+    pages: TrialPages = field(default_factory=TrialPages)
 
     def port(self, kind: type[P]) -> P:
-        found: Any = self.receivers if kind is Receivers else self.catalog
-        return cast(P, found)
+        others: dict[type, Any] = {
+            Receivers: self.receivers,
+            PageIndex: self.pages,
+            CrawlSettings: CrawlSettings("Penstock/1.0", 1024 * 1024, 20),
+        }
+        return cast(P, others.get(kind, self.catalog))
 
     def time_is_up(self) -> bool:
         return False

@@ -118,6 +118,20 @@ INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, even
 SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,
        'delivered', now() - n * interval '1 minute'
 FROM webhook_endpoints w, generate_series(1, 400) n;
+INSERT INTO pages (id, org_id, company, url_hash, url, version, job_id)
+SELECT gen_random_uuid(), 1 + n % 50, 'company' || n % 200, 'h' || n, 'https://x.example/' || n, 2,
+       gen_random_uuid()
+FROM generate_series(1, 10000) n;
+INSERT INTO page_versions (page_id, version, org_id, job_id, row_no, final_url, blob_key, sha256,
+                           size, digest)
+SELECT p.id, n, p.org_id, p.job_id, 1, p.url, 'blob', 'sha', 1, 'd' FROM pages p,
+       generate_series(1, 2) n;
+INSERT INTO postings (id, org_id, page_id, company, url, title, words, data, lineage, job_id,
+                      row_no)
+SELECT gen_random_uuid(), org_id, id, company, url, 'Fitter', 'fitter', '{}', '{}', job_id, 1
+FROM pages;
+INSERT INTO robots_rules (org_id, origin, user_agent, rules)
+SELECT 1 + n % 50, 'https://x' || n, 'Penstock', '{}' FROM generate_series(1, 2000) n;
 INSERT INTO audit (org_id, user_id, action, target)
 SELECT 1 + n % 50, 1 + n % 50, 'job.' || n % 40, 'job:' || n FROM generate_series(1, 20000) n;
 INSERT INTO sign_in_tries (account, network)

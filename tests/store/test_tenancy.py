@@ -62,6 +62,7 @@ TENANT_TABLES = {
     *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "event_cursors"),
     *("connections", "search_events"),
     "sources",
+    *("pages", "page_versions", "robots_rules", "postings"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from penstock.model.effects import Effect, EffectWriter, JobEffectWriter
+from penstock.model.effects import Effect, EffectWriter, JobEffectWriter, SetPace
 from penstock.store.effects import WRITERS
 
 
@@ -25,6 +25,9 @@ class EffectRegistry:
 
     def check(self, effect: Any) -> Any:
         """The effect as it will be stored, or an error that fails the item."""
+        if isinstance(effect, SetPace):
+            # The settle applies it itself.
+            return effect
         return self.writer(effect).check(effect)
 
     def writer(self, effect: Any) -> EffectWriter:

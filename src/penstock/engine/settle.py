@@ -16,7 +16,7 @@ from penstock.engine.run import YIELD_EVERY, Worked
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.engine.worker.figures import Tally
 from penstock.model.decide import Transition, decide
-from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder
+from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder, SetPace
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.outcomes import AddedCells, Outcome, Retry, document_json
 from penstock.model.pipeline import Stage
@@ -216,6 +216,7 @@ class _Writing:
         self._released: list[tuple[Any, ...]] = []
         self._crashed: list[list[ClaimedItem]] = []
         self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
+        self._paces: dict[str, int] = {}
 
     async def decide(self, worked: Worked) -> _Writing:
         """Decide every item's transition, yielding to the event loop now and then."""
@@ -321,6 +322,9 @@ class _Writing:
             move.failed(to.error.code)
         self.measured += to.measured
         for effect in to.effects:
+            if isinstance(effect, SetPace):
+                self._paces[row.group_key or ""] = effect.pace_ms
+                continue
             of_jobs = self._effects.setdefault(self._runtime.effects.writer(effect), {})
             asked = Asked(row.row_no, effect, to.error, to.attempts)
             of_jobs.setdefault(row.job_id, []).append(asked)
@@ -347,7 +351,8 @@ class _Writing:
         work, held = self._claim.work, self._held
         groups = {lease.group for lease in self._claim.leases if lease.id in held and lease.group}
         if work.pace_ms and groups:
-            await claims.pace_groups(conn, self._claim.turn.org_id, work, groups)
+            paces = {group: self._paces.get(group, work.pace_ms) for group in groups}
+            await claims.pace_groups(conn, self._claim.turn.org_id, work, paces)
 
     async def effects(self, conn: Connection, worker: str, *orders: LockOrder) -> None:
         """Write the effects of these lock orders, each type job by job."""

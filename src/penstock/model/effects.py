@@ -261,3 +261,12 @@ class SaveCursor(Effect):
 
     connection_id: UUID
     next_since: datetime | None = None
+
+
+@transferable
+@dataclass(frozen=True, slots=True)
+class SetPace(Effect):
+    """Least time until the next item of the item's group, instead of its stage's pace: none where
+    nothing was requested, more where a server asks for it. Only in a stage with a pace."""
+
+    pace_ms: int

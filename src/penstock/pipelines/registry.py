@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from penstock.model.pipeline import Pipeline
+from penstock.pipelines.crawl.pipeline import Crawl
 from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.lookup.pipeline import Lookup
 from penstock.pipelines.noop import Noop
@@ -19,5 +20,6 @@ PIPELINES: tuple[Pipeline, ...] = (
     Noop(),
     ShopImport(),
     Webhooks(),
+    Crawl(),
     *(found.load()() for found in entry_points(group=ENTRY_POINTS)),
 )

@@ -294,6 +294,9 @@ CREATE INDEX items_problem ON job_items (job_id, status, row_no)
 CREATE INDEX items_problem_age ON job_items (job_id, status, updated_at, row_no)
     WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED');
 CREATE UNIQUE INDEX items_key ON job_items (job_id, key) WHERE key IS NOT NULL;
+-- Failures of a group, in order: a pipeline may stop a group after some.
+CREATE INDEX items_failed_in_group ON job_items (job_id, group_key, row_no)
+    WHERE status = 'ERROR' AND group_key IS NOT NULL;
 
 -- Rows that were read but are not items yet, some thousand together. The first stage runs over a whole
 -- range, and its rows become items in the state in which it leaves them. A job counts them as pending.
@@ -1393,3 +1396,99 @@ ALTER TABLE search_events ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_org ON search_events TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY all_orgs ON search_events TO penstock_admin USING (true);
 GRANT SELECT ON search_events TO penstock_api, penstock_admin;
+
+-- Pages of companies' sites, by URL. Raw pages are blobs, referenced in blob_refs by their version.
+CREATE TABLE pages (
+    id            uuid PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    company       text NOT NULL,
+    -- SHA-256 of the URL, which may be long.
+    url_hash      text NOT NULL,
+    url           text NOT NULL,
+    state         text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'expired')),
+    -- The newest version that is kept.
+    version       integer NOT NULL,
+    -- What the server said of the newest content, for conditional requests.
+    etag          text,
+    last_modified text,
+    job_id        uuid NOT NULL,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    checked_at    timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (org_id, company, url_hash)
+);
+
+CREATE INDEX pages_listed ON pages (org_id, id);
+
+CREATE TABLE page_versions (
+    page_id      uuid NOT NULL REFERENCES pages ON DELETE CASCADE,
+    version      integer NOT NULL,
+    org_id       bigint NOT NULL,
+    job_id       uuid NOT NULL,
+    row_no       integer NOT NULL,
+    final_url    text NOT NULL,
+    content_type text,
+    blob_key     text NOT NULL,
+    -- Of the page itself; the blob is compressed.
+    sha256       text NOT NULL,
+    size         bigint NOT NULL,
+    simhash      bigint,
+    -- What was extracted, by which version of the extractor.
+    kind         text CHECK (kind IN ('product', 'job')),
+    fields       json,
+    lineage      json,
+    digest       text,
+    extractor    text,
+    fetched_at   timestamptz NOT NULL DEFAULT now(),
+    extracted_at timestamptz,
+    PRIMARY KEY (page_id, version)
+);
+
+-- The rules of robots.txt that apply to our user agent, by origin.
+CREATE TABLE robots_rules (
+    org_id     bigint NOT NULL REFERENCES orgs,
+    origin     text NOT NULL,
+    user_agent text NOT NULL,
+    rules      json NOT NULL,
+    fetched_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, origin)
+);
+
+CREATE INDEX robots_rules_age ON robots_rules (fetched_at);
+
+-- Job postings that were extracted from pages.
+CREATE TABLE postings (
+    id           uuid PRIMARY KEY,
+    org_id       bigint NOT NULL REFERENCES orgs,
+    page_id      uuid NOT NULL REFERENCES pages ON DELETE CASCADE,
+    company      text NOT NULL,
+    url          text NOT NULL,
+    title        text NOT NULL,
+    -- What a search looks at: title, employer and locations, in lower case.
+    words        text NOT NULL,
+    data         json NOT NULL,
+    lineage      json NOT NULL,
+    state        text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'expired')),
+    date_posted  date,
+    valid_through date,
+    job_id       uuid NOT NULL,
+    row_no       integer NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    updated_at   timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (org_id, page_id)
+);
+
+CREATE INDEX postings_listed ON postings (org_id, id);
+
+ALTER TABLE pages ENABLE ROW LEVEL SECURITY;
+ALTER TABLE page_versions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE robots_rules ENABLE ROW LEVEL SECURITY;
+ALTER TABLE postings ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON pages TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON page_versions TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON robots_rules TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON postings TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON pages TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON page_versions TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON robots_rules TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON postings TO penstock_admin USING (true);
+GRANT SELECT ON pages, page_versions, robots_rules, postings TO penstock_api, penstock_admin;

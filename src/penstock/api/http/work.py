@@ -74,11 +74,12 @@ ROUTES: Mapping[str, str] = {
             GET /api/connections/{connection_id}/products
             POST /api/connections/{connection_id}/test · POST /api/connections/demo
             POST /api/connections/install/complete · POST /api/sources/{source_id}/test
+            GET /api/runs · GET /api/runs/{run_id} · POST /api/runs/{run_id}/abort
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters
         """,
         UPLOAD: """
-            POST /api/products/import
+            POST /api/products/import · POST /api/runs
             POST /api/jobs · POST /api/jobs/batch · POST /api/extraction/jobs · POST /api/files
             POST /api/uploads · PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
         """,

@@ -21,6 +21,7 @@ class FetchPurpose(StrEnum):
     FILE = "file"  # files of jobs, pictures of products
     WEBHOOK = "webhook"
     PROVIDER = "provider"  # APIs of shops, and pictures of their products
+    PAGE = "page"  # pages of companies' sites
 
 
 @dataclass(frozen=True, slots=True)

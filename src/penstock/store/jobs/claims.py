@@ -240,10 +240,11 @@ async def pick_ungrouped(conn: Connection, work: Work, size: int) -> list[Candid
     return [Candidate._make(row) for row in rows]
 
 
-async def pace_groups(conn: Connection, org_id: int, work: Work, groups: Collection[str]) -> None:
-    """Nothing of these groups starts before their stage's pace allows it."""
+async def pace_groups(conn: Connection, org_id: int, work: Work, paces: Mapping[str, int]) -> None:
+    """Nothing of these groups starts before their pace, in milliseconds, allows it."""
+    groups = sorted(paces)
     await conn.execute(
-        _sql.pace_groups, org_id, work.pipeline, work.stage, sorted(groups), work.pace_ms
+        _sql.pace_groups, org_id, work.pipeline, work.stage, groups, [paces[one] for one in groups]
     )
 
 

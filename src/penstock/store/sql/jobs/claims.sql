@@ -203,8 +203,8 @@ ORDER BY i.group_key, i.row_no LIMIT $3
 -- name: pace_groups
 -- Nothing of these groups starts before their pace allows it.
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
-SELECT $1, $2, $3, g.group_key, now() + $5 * interval '1 millisecond'
-FROM unnest($4::text[]) AS g (group_key) ORDER BY g.group_key
+SELECT $1, $2, $3, g.group_key, now() + g.pace_ms * interval '1 millisecond'
+FROM unnest($4::text[], $5::integer[]) AS g (group_key, pace_ms) ORDER BY g.group_key
 ON CONFLICT (org_id, pipeline, stage, group_key) DO UPDATE SET free_at = excluded.free_at
 
 -- name: forget_paces

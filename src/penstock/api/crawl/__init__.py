@@ -1,0 +1,1 @@
+"""Crawl runs, pages and job postings over HTTP."""

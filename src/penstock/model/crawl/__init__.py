@@ -1,0 +1,1 @@
+"""Crawled pages as stages and the store see them, and the rules of robots.txt."""

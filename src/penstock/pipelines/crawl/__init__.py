@@ -1,0 +1,1 @@
+"""Crawl pages of companies, and extract products and job postings."""

@@ -1,0 +1,1 @@
+"""Crawled pages, rules of robots.txt, and job postings."""
