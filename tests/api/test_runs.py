@@ -46,8 +46,8 @@ async def test_a_run_from_the_request_to_its_end(caller: Caller, bench: Bench) -
 async def test_the_same_key_starts_one_run(caller: Caller) -> None:
     client = await caller()
     order = {"companies": [{"company": "acme", "urls": ["https://shop.example/p"]}]}
-    sent = {"headers": {"Idempotency-Key": "run-1"}, "json": order}
-    first, second = [await client.post("/api/runs", **sent) for _ in range(2)]
+    headers = {"Idempotency-Key": "run-1"}
+    first, second = [await client.post("/api/runs", headers=headers, json=order) for _ in range(2)]
     assert first.json() == second.json()
     assert second.headers["Idempotency-Replayed"] == "true"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.crawl.site import Reply, Site, plan_of, posting_page, product_page, sites
+from tests.crawl.site import Reply, Site, plan_of, product_page, sites
 from tests.crawl.support import Crawler
 
 from penstock.app.job_control import change_job
@@ -20,16 +20,15 @@ def _shop(site: Site, pages: int = 3) -> None:
         site.pages[f"/p/{number}"] = Reply(body)
 
 
-async def test_pages_become_products_and_postings(crawler: Crawler) -> None:
+async def test_pages_become_products(crawler: Crawler) -> None:
     async with sites() as [site]:
         _shop(site)
-        site.pages["/jobs/1"] = Reply(posting_page("Fitter"))
         run = await crawler.run(plan_of(site))
         assert run.status == "finished"
         assert run.counts == {
-            "pending": 0, "crawled": 0, "ready": 4, "skipped": 0, "expired": 0, "error": 0,
+            "pending": 0, "crawled": 0, "ready": 3, "skipped": 0, "expired": 0, "error": 0,
         }  # fmt: skip
-        assert site.paths() == ["/p/1", "/p/2", "/p/3", "/jobs/1"]
+        assert site.paths() == ["/p/1", "/p/2", "/p/3"]
         products = await crawler.rows("SELECT * FROM products ORDER BY source_id")
         assert [row["source"] for row in products] == ["crawl:acme"] * 3
         assert [row["sku"] for row in products] == ["acme-1", "acme-2", "acme-3"]
@@ -37,8 +36,6 @@ async def test_pages_become_products_and_postings(crawler: Crawler) -> None:
         assert (data["title"], data["price"]["amount"]) == ("Product 1", "9.90")
         assert data["price"]["currency"] == "EUR"
         assert data["metadata"]["url"] == site.url("/p/1")
-        [posting] = await crawler.rows("SELECT * FROM postings")
-        assert (posting["title"], str(posting["date_posted"])) == ("Fitter", "2026-01-15")
         pages = await crawler.rows("SELECT * FROM pages JOIN page_versions v ON v.page_id = id")
         assert {row["version"] for row in pages} == {1}
         assert all(row["simhash"] is not None and row["digest"] for row in pages)
@@ -91,16 +88,14 @@ async def test_conditional_requests(crawler: Crawler) -> None:
 @pytest.mark.parametrize("status", [404, 410])
 async def test_a_page_that_is_gone_is_expired(crawler: Crawler, status: int) -> None:
     async with sites() as [site]:
-        site.pages["/jobs/1"] = Reply(posting_page("Fitter"))
+        _shop(site, 1)
         await crawler.run(plan_of(site))
-        site.pages["/jobs/1"] = Reply(b"gone", status)
+        site.pages["/p/1"] = Reply(b"gone", status)
         run = await crawler.run(plan_of(site))
         assert run.counts["expired"] == 1
-        assert site.paths() == ["/jobs/1", "/jobs/1"]
+        assert site.paths() == ["/p/1", "/p/1"]
         [page] = await crawler.rows("SELECT state, version FROM pages")
         assert (page["state"], page["version"]) == ("expired", 1)
-        [posting] = await crawler.rows("SELECT state FROM postings")
-        assert posting["state"] == "expired"
 
 
 async def test_five_failures_stop_one_company_only(crawler: Crawler) -> None:

@@ -19,7 +19,7 @@ from penstock.model.crawl.pages import (
     PageIndex,
 )
 from penstock.model.effects import Effect
-from penstock.model.errors import ChildCrashed, ItemError, PermanentError
+from penstock.model.errors import ChildCrashed, ItemError, PermanentError, TransientError
 from penstock.model.outcomes import Done, Fail, Outcome, Skip
 from penstock.model.pipeline import Item, retry_of
 from penstock.model.ports import Context, InputFile, Products, Profiles
@@ -106,9 +106,12 @@ async def _extracted(
             return Fail(ItemError("PAGE_UNREADABLE", why), _cells(item))
         except PermanentError as error:
             return Fail(ItemError.of(error), _cells(item))
-        except Exception as error:  # affects this item only
-            ctx.log.warning("page could not be extracted", row=item.row_no, error=repr(error))
+        except (TransientError, OSError) as error:
             return retry_of(error)
+        except Exception as error:
+            # Extraction is pure, so it would fail again.
+            ctx.log.warning("page could not be extracted", row=item.row_no, error=repr(error))
+            return Fail(ItemError("PAGE_UNREADABLE", f"The extractor failed: {error!r}"[:500]))
     return Extracted(page, told["kind"], told["fields"], told["lineage"], told["digest"])
 
 
