@@ -8,6 +8,7 @@ import pytest
 from tests.api.conftest import Caller, file_of, refused, submit_noop
 from tests.fixtures import Bench
 
+from penstock.pipelines.registry import PIPELINES
 from penstock.settings import Settings
 from penstock.store.catalog import catalog
 from penstock.store.jobs import export, items
@@ -150,4 +151,6 @@ class TestWithoutTestPipelines:
         for config in ({}, {"standing": True}):
             answer = await client.post("/api/jobs", json={"pipeline": "noop", "config": config})
             problem = refused(answer, 422, "INVALID_PARAMETERS")
-            assert problem.detail.endswith("Known: extraction, gate, shop_import.")
+            offered = {one.name for one in PIPELINES if not (one.internal or one.test_only)}
+            assert problem.detail.endswith(f"Known: {', '.join(sorted({*offered, 'gate'}))}.")
+            assert "noop" not in offered

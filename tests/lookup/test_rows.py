@@ -150,5 +150,5 @@ async def test_a_lookup_of_one_source(catalog: Catalog) -> None:
 
 
 async def test_rows_or_a_file_but_not_both(catalog: Catalog) -> None:
-    with pytest.raises(BadInput, match="either a file"):
+    with pytest.raises(BadInput, match="needs either files"):
         await catalog.bench.submit("lookup", {})

@@ -20,7 +20,7 @@ from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.model.crawl.pages import Baseline, CrawlSettings, KnownPage, PageIndex
 from penstock.model.crawl.robots import RobotsRules
-from penstock.model.lookup import CatalogCandidate, SearchQuery
+from penstock.model.lookup import CatalogCandidate, ImageQuery, SearchQuery
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.token_bucket import Rate
 from penstock.model.network.webhooks import Receiver
@@ -132,6 +132,11 @@ class TrialCatalog:
 
     async def by_words(
         self, org_id: int, queries: Sequence[SearchQuery], source: str | None
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:
+        return {}
+
+    async def by_image(
+        self, org_id: int, queries: Sequence[ImageQuery], source: str | None
     ) -> Mapping[int, Sequence[CatalogCandidate]]:
         return {}
 

@@ -69,7 +69,8 @@ SELECT org_id, signature, user_id, count(*), now(), now(), min(id::text)::uuid
 FROM dead_letters GROUP BY org_id, signature, user_id;
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no, updated_at)
 SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::text, 14, '0'),
-       jsonb_build_object('title', 'Bolt no ' || n || ' of ' || n % 97),
+       jsonb_build_object('title', 'Bolt no ' || n || ' of ' || n % 97,
+                          'images', jsonb_build_array(jsonb_build_object('url', 'u' || n))),
        gen_random_uuid(), n, now() - n * interval '1 second'
 FROM generate_series(1, 20000) n;
 INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
@@ -81,8 +82,10 @@ SELECT j.id, 1, j.org_id, f.id FROM jobs j
 CROSS JOIN LATERAL (SELECT id FROM files f WHERE f.org_id = j.org_id LIMIT 1) AS f;
 INSERT INTO blob_refs (blob_key, org_id, kind, owner)
 SELECT 'ref' || n, id, 'picture', 'p' || n FROM orgs, generate_series(1, 20) n;
-INSERT INTO pictures (org_id, url_hash, url, blob_key, sha256, size, job_id)
-SELECT 1 + n % 50, 'h' || n, 'u' || n, 'b' || n, 's' || n % 5000, 1, gen_random_uuid()
+INSERT INTO pictures (org_id, url_hash, url, blob_key, sha256, size, job_id, phash, dhash, bands)
+SELECT 1 + n % 50, 'h' || n, 'u' || n, 'b' || n, 's' || n % 5000, 1, gen_random_uuid(),
+       left(md5(n::text), 16), right(md5(n::text), 16),
+       hash_bands(left(md5(n::text), 16), right(md5(n::text), 16))
 FROM generate_series(1, 20000) n;
 INSERT INTO provider_states (org_id, provider, company, domain, tokens)
 SELECT id, 'shopify', '', 'shop' || n, 1 FROM orgs, generate_series(1, 200) n;

@@ -104,6 +104,7 @@ HOT += [
     ("search.by_maker", {"products_maker"}),
     ("search.by_words", {"products_title"}),
     ("search.products_by_id", {"products_pkey"}),
+    ("pictures.near_pictures", {"pictures_bands", "products_images"}),
     ("searches.add_searches", {"job_items_pkey"}),
     ("searches.searches_of_rows", {"job_items_pkey", "search_events_item"}),
     ("searches.searches_of_item", {"search_events_item"}),
@@ -213,7 +214,7 @@ WHOLE = {
     "uploads.expired_uploads": {"uploads"},
 }
 # Statements by an index that only bitmap scans can use; they are run with these switched on.
-BY_BITMAP = {"search.by_words"}
+BY_BITMAP = {"search.by_words", "pictures.near_pictures"}
 # What a tenant's row-level security makes of a statement.
 TENANTS = [
     ("dead_letters.list_letters", {"dead_letters_listed"}),

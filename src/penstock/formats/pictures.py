@@ -8,9 +8,11 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from penstock.formats.picture_hash import PictureHashes, flat, hashes_of
 from penstock.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
 MAX_PIXELS = 40_000_000
 # Cameras and programs write about ten; each scan of a progressive JPEG decodes all of its pixels.
 MAX_SCANS = 100
+# A file with more bytes is not read.
+PICTURE_BYTES = 20 * 1024 * 1024
 _QUALITY = 82
 # How hard the encoder tries, from 0 to 6: 4 takes twice as long as 2, for files a tenth smaller.
 _EFFORT, _EFFORT_FOR_MANY = 4, 2
@@ -31,8 +35,11 @@ _SCAN, _END, _STANDALONE = 0xDA, 0xD9, {0x01, *range(0xD0, 0xD9)}
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
-def shrink_file(path: str, boxes: Sequence[int]) -> tuple[int, int, list[bytes]]:
-    """Width and height of the picture in a file, and thumbnails as `shrink` makes them."""
+def shrink_file(
+    path: str, boxes: Sequence[int]
+) -> tuple[int, int, list[bytes], PictureHashes | None]:
+    """Width and height of the picture in a file, thumbnails as `shrink` makes them, and the hashes
+    by which a photo of the same thing is found."""
     with open(path, "rb") as file:
         return shrunk(file.read(), boxes, _EFFORT_FOR_MANY)
 
@@ -45,31 +52,64 @@ def shrink(content: bytes, boxes: Sequence[int]) -> list[bytes]:
 
 def shrunk(
     content: bytes, boxes: Sequence[int], effort: int = _EFFORT
-) -> tuple[int, int, list[bytes]]:
+) -> tuple[int, int, list[bytes], PictureHashes | None]:
+    side = 2 * max(boxes)
+    try:
+        with opened_picture(io.BytesIO(content), content, side) as (upright, width, height):
+            plain = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
+            return width, height, _all_fitting(plain, boxes, effort), hashes_of(flat(plain))
+    except BadInput as error:
+        raise BadInput(
+            "PICTURE_UNREADABLE", f"The file at the picture's URL {error.message}."
+        ) from error
+
+
+@contextmanager
+def opened_picture(
+    file: io.BytesIO, content: bytes, side: int
+) -> Iterator[tuple[Picture, int, int]]:
+    """The picture, upright, with its whole width and height. A JPEG that is much larger than
+    ``side`` is decoded smaller. Refuses what is no picture (`PICTURE_UNREADABLE`) or decodes to too
+    much (`PICTURE_TOO_LARGE`); messages continue a sentence that names the file."""
     # Imported here, so that the parent process does not load a decoder.
     from PIL import Image, ImageOps
 
     if count_scans(content) > MAX_SCANS:
-        raise _unreadable(f"has more than {MAX_SCANS} scans")
+        raise BadInput("PICTURE_TOO_LARGE", f"has more than {MAX_SCANS} scans")
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
-            with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
-                if image.width * image.height > MAX_PIXELS:
-                    raise _unreadable(f"has more than {MAX_PIXELS:,} pixels")
+            with Image.open(file, formats=_FORMATS) as image:
                 size = image.size
-                image.draft("RGB", (2 * max(boxes), 2 * max(boxes)))
+                if size[0] * size[1] > MAX_PIXELS:
+                    raise _too_many_pixels(size)
+                image.draft("RGB", (side, side))
                 upright = ImageOps.exif_transpose(image)
-                plain = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
-                width, height = size if upright.size == image.size else size[::-1]
-                return width, height, _all_fitting(plain, boxes, effort)
+                yield upright, *(size if upright.size == image.size else size[::-1])
         except (BadInput, MemoryError):
             raise
+        except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+            raise _too_many_pixels(None) from error
         except Exception as error:
             # Decoders raise many kinds of exceptions for broken files.
-            raise _unreadable(
-                "is not a picture: not a JPEG, PNG, WebP, GIF or AVIF, or a broken one"
+            raise BadInput(
+                "PICTURE_UNREADABLE",
+                "is not a picture: not a JPEG, PNG, WebP, GIF or AVIF, or a broken one",
             ) from error
+
+
+def _too_many_pixels(size: tuple[int, int] | None) -> BadInput:
+    shown = "" if size is None else f": {size[0]:,} × {size[1]:,}"
+    return BadInput("PICTURE_TOO_LARGE", f"has more than {MAX_PIXELS:,} pixels{shown}")
+
+
+def is_picture(head: bytes) -> bool:
+    """Whether the first 16 bytes of a file are those of a picture that can be read."""
+    return (
+        head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8"))
+        or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
+        or head[4:12] in (b"ftypavif", b"ftypavis")
+    )
 
 
 def count_scans(content: bytes) -> int:
@@ -101,7 +141,3 @@ def _all_fitting(image: Picture, boxes: Sequence[int], effort: int) -> list[byte
         image.save(out, "WEBP", quality=_QUALITY, method=effort)
         made[box] = out.getvalue()
     return [made[box] for box in boxes]
-
-
-def _unreadable(why: str) -> BadInput:
-    return BadInput("PICTURE_UNREADABLE", f"The file at the picture's URL {why}.")

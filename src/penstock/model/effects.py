@@ -197,6 +197,8 @@ class StorePicture(Effect):
     width: int | None = None
     height: int | None = None
     thumbnails: Mapping[int, str] = field(default_factory=dict)
+    # Perceptual hashes (two, of 16 hexadecimal digits), by which lookups find it.
+    hashes: tuple[str, str] | None = None
 
 
 @transferable

@@ -31,6 +31,15 @@ class SearchQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageQuery:
+    """Perceptual hashes of a picture, each with 16 hexadecimal digits."""
+
+    place: int
+    phash: str
+    dhash: str
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogCandidate:
     """A product of the catalog that a search returned, without its document."""
 
@@ -85,6 +94,11 @@ class CatalogSearch(Protocol):
         self, org_id: int, queries: Sequence[SearchQuery], source: str | None
     ) -> Mapping[int, Sequence[CatalogCandidate]]:
         """Products whose titles contain all of the words; a place may have several queries."""
+
+    async def by_image(
+        self, org_id: int, queries: Sequence[ImageQuery], source: str | None
+    ) -> Mapping[int, Sequence[CatalogCandidate]]:
+        """Products with a picture that looks alike, the most alike first."""
 
     async def whole_products(
         self, org_id: int, ids: Sequence[UUID]

@@ -57,3 +57,4 @@ class KnownPicture:
     width: int | None
     height: int | None
     thumbnails: Mapping[int, str]
+    hashes: tuple[str, str] | None = None

@@ -714,6 +714,9 @@ END $words$;
 
 -- Lookups find products by words of their titles.
 CREATE INDEX products_title ON products USING gin (title_words(data->>'title'));
+-- … and by the addresses of their pictures.
+CREATE INDEX products_images ON products USING gin ((data->'images') jsonb_path_ops)
+    WHERE data->'images' IS NOT NULL;
 
 -- Before-images: what a job found before it changed a product, once per job and product.
 CREATE TABLE product_changes (
@@ -1354,12 +1357,24 @@ CREATE TABLE pictures (
     height     integer,
     -- Blob keys by the size of the box that the thumbnail fits into.
     thumbnails jsonb NOT NULL DEFAULT '{}',
+    -- Perceptual hashes of 64 bits each, in hexadecimal digits, and their bands (`hash_bands`).
+    phash      text CHECK (length(phash) = 16),
+    dhash      text CHECK (length(dhash) = 16),
+    bands      integer[],
     job_id     uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (org_id, url_hash)
 );
 
 CREATE INDEX pictures_content ON pictures (org_id, sha256);
+
+-- Both hashes in bands of 16 bits, each with its number in front: pictures that look alike share one.
+CREATE FUNCTION hash_bands(phash text, dhash text) RETURNS integer[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ARRAY(SELECT (n - 1) * 65536 + ('x' || substr(phash || dhash, 4 * n - 3, 4))::bit(16)::integer
+             FROM generate_series(1, 8) AS n);
+
+CREATE INDEX pictures_bands ON pictures USING gin (bands) WHERE bands IS NOT NULL;
 
 ALTER TABLE pictures ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_org ON pictures TO penstock_api USING (org_id = (SELECT current_org()));

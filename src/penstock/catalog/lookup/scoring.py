@@ -23,6 +23,13 @@ _FOREIGN, _ALIKE, _BY_TITLE = 0.35, 0.6, 0.2
 _OTHER_BRAND = 0.6
 
 
+# Both hashes of a picture together: this many bits that differ make the score 0.
+_ALL_BITS = 60
+_BY_IMAGE = 0.97
+# A file is named after a product on purpose, but less surely than a code is printed on it.
+_BY_FILE_NAME = {"gtin": 0.95, "sku": 0.84, "title": 0.75}
+
+
 class Thresholds(NamedTuple):
     """From ``accept`` up a candidate is the match, if the next product is ``margin`` below it; from
     ``candidate`` up it is shown to a person."""
@@ -68,6 +75,17 @@ def score(wanted: WantedProduct, one: CatalogCandidate, variant: str) -> float:
             return 0.0
     base = _BY_VARIANT[variant] * (_OTHER_BRAND if brand_differs else 1.0)
     return round(base * (alike or 0.0), 3)
+
+
+def image_score(distance: int) -> float:
+    """By how many bits of the two hashes differ."""
+    return round(min(_BY_IMAGE, max(0.0, 1 - distance / _ALL_BITS)), 3)
+
+
+def file_name_score(kind: str, file_title: str, one: CatalogCandidate) -> float:
+    """By what the file's name was compared with; titles are never certain enough alone."""
+    alike = similarity(file_title, one.title or "") if kind == "title" else 1.0
+    return round(_BY_FILE_NAME[kind] * alike, 3)
 
 
 def _sku_score(alike: float | None, brand_differs: bool | None) -> float:

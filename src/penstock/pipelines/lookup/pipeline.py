@@ -1,4 +1,4 @@
-"""The pipeline `lookup`: find the product of each row of a list."""
+"""The pipeline `lookup`: find the product of each row of a list, or of each picture."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar
 
+from penstock.formats.pictures import is_picture
 from penstock.formats.read_table import check_head
 from penstock.model.errors import BadInput
 from penstock.model.lookup import AMBIGUOUS
-from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.outcomes import Outcome
+from penstock.model.pipeline import Config, Item, Job, Pipeline, RowBatch, Stage, Traits
 from penstock.model.ports import Context, JobRows
 from penstock.model.states import ItemStatus
 from penstock.pipelines.lookup.config import LookupConfig
-from penstock.pipelines.lookup.rows import read, row_batches, row_context
+from penstock.pipelines.lookup.pictures import COLUMNS, has_pictures, picture_batches, read_pictures
+from penstock.pipelines.lookup.rows import read_rows, row_batches, row_context
 from penstock.pipelines.lookup.search import search
+
+
+async def read(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """The stage `read`: what each row or picture asks for."""
+    # The rows of a job are arrays of cells, its pictures are named by their files.
+    pictured = [isinstance(item.input, Mapping) for item in batch]
+    outcomes: dict[int, Outcome | None] = {}
+    for kind, work in ((False, read_rows), (True, read_pictures)):
+        places = [place for place, one in enumerate(pictured) if one is kind]
+        found = await work([batch[place] for place in places], ctx)
+        outcomes |= dict(zip(places, found, strict=True))
+    return [outcomes[place] for place in range(len(batch))]
+
 
 _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
 
@@ -23,12 +39,13 @@ class Lookup(Pipeline):
     name: ClassVar[str] = "lookup"
     Config: ClassVar[type[Config]] = LookupConfig
     takes_file: ClassVar[bool] = True
+    max_files: ClassVar[int] = 1000
 
     def traits(self, config: LookupConfig) -> Traits:
         return Traits(summarizes=True, needs_full_input=True, profile=config.profile)
 
     def stages(self, config: LookupConfig) -> tuple[Stage, ...]:
-        return (Stage("read", cpu=read), Stage("search", run=search, share=2))
+        return (Stage("read", run=read), Stage("search", run=search))
 
     def shown(self, status: ItemStatus, stage: str | None, code: str | None) -> str | None:
         return "Ambiguous" if status is ItemStatus.SKIPPED and code == AMBIGUOUS else None
@@ -37,11 +54,12 @@ class Lookup(Pipeline):
         if (config.rows is None) != bool(files):
             raise BadInput(
                 "INVALID_PARAMETERS",
-                "A lookup needs either a file with the list, or `rows` in its config.",
+                "A lookup needs either files (a list, or pictures), or `rows` in its config.",
             )
 
     def check(self, head: bytes, size: int, name: str) -> None:
-        check_head(head, size, name)
+        if not is_picture(head[:16]):
+            check_head(head, size, name)
 
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
         return context.get("columns")
@@ -54,13 +72,17 @@ class Lookup(Pipeline):
     async def rows(
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
     ) -> AsyncGenerator[RowBatch, None]:
-        async with aclosing(row_batches(job, ctx, cursor)) as batches:
+        pictured = "pictures" in cursor if cursor else await has_pictures(job, ctx)
+        found = picture_batches(job, ctx, cursor) if pictured else row_batches(job, ctx, cursor)
+        async with aclosing(found) as batches:
             async for batch in batches:
                 yield batch
 
     async def after_ingest(
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
+        if "pictures" in cursor:
+            return {"columns": list(COLUMNS)}
         return await row_context(job, cursor, ctx)
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:

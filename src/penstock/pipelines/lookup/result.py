@@ -86,16 +86,16 @@ def _products(count: int) -> str:
 
 
 def not_found_outcome(
-    tried: Iterable[tuple[str, str]], effects: Sequence[RecordSearch], *, final: bool
-) -> Outcome:
+    tried: Iterable[tuple[str, str]], effects: Sequence[RecordSearch], *, final: bool,
+    reason: str | None = None,
+) -> Outcome:  # fmt: skip
     """``tried`` are providers and variants, in order."""
     by_provider: dict[str, list[str]] = {}
     for provider, variant in dict.fromkeys(tried):
         by_provider.setdefault(provider, []).append(variant)
     text = "; ".join(f"{name}: {', '.join(some)}" for name, some in by_provider.items())
-    error = ItemError(
-        "NOT_FOUND", f"No product was found. Searched in {text}", details={"tried": by_provider}
-    )
+    why = reason or "No product was found."
+    error = ItemError("NOT_FOUND", f"{why} Searched in {text}", details={"tried": by_provider})
     cells = AddedCells({MATCH: "notFound", "tried": text})
     return NotFound(error, cells, final, effects=effects)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from penstock.catalog.lookup.queries import WantedProduct, queries_of, wanted_of
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.products.normalise import normalise
-from penstock.model.errors import ItemError
+from penstock.model.errors import ChildCrashed, ItemError
 from penstock.model.outcomes import Advance, Fail, Outcome
 from penstock.model.pipeline import Item, Job, Row, RowBatch
 from penstock.model.ports import Context, Profiles
@@ -31,6 +31,7 @@ NOTHING_TO_SEARCH = ItemError(
     "The row has no readable GTIN, part number, SKU or title to look a product up by",
 )
 _MAX_PROBLEMS = 20
+_IN_CHILD = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,31 @@ def given_columns(header: Sequence[str]) -> list[str]:
     return [f"{name} (given)" if name in RESULT_COLUMNS else name for name in header]
 
 
-def read(batch: Sequence[Item]) -> Sequence[Outcome]:
-    """The stage `read`: what each row asks for. Runs in a child process."""
+async def read_rows(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
+    """Read the rows in a child process, in pieces, so that a lost lease is noticed."""
+    outcomes: list[Outcome | None] = []
+    for start in range(0, len(batch), _IN_CHILD):
+        piece = batch[start : start + _IN_CHILD]
+        if ctx.time_is_up():
+            outcomes += [None] * len(piece)
+            continue
+        try:
+            outcomes += await ctx.children.call(parse_rows, list(piece))
+        except ChildCrashed:
+            outcomes += [await _read_alone(item, ctx) for item in piece]
+    return outcomes
+
+
+async def _read_alone(item: Item, ctx: Context) -> Outcome:
+    try:
+        [outcome] = await ctx.children.call(parse_rows, [item])
+    except ChildCrashed:
+        return Fail(ItemError("ROW_UNREADABLE", "The process that read this row died"))
+    return cast(Outcome, outcome)
+
+
+def parse_rows(batch: Sequence[Item]) -> Sequence[Outcome]:
+    """What each row asks for."""
     jobs = {item.job.id: item.job for item in batch}
     plans = {job_id: plan_of(_planned(job))[0] for job_id, job in jobs.items()}
     return [_read_row(item, plans[item.job.id]) for item in batch]

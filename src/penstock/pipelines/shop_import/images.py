@@ -131,6 +131,7 @@ def _uploaded(item: Item, same: KnownPicture | None) -> Outcome:
     picture = StorePicture(
         url, told["blob"], told["sha256"], told["size"],
         None if same is None else same.width, None if same is None else same.height, made,
+        None if same is None else same.hashes,
     )  # fmt: skip
     checkpoint = {**told, "thumbnails": {str(box): key for box, key in made.items()}}
     kept = [KeepBlob(told["blob"], "picture", _owner(url)), *_keep(made, url)]
@@ -149,12 +150,17 @@ async def _make_thumbnails(item: Item, ctx: Context) -> Outcome:
         return Done(_cells(item, "reused", thumbnails=len(have)))
     try:
         async with ctx.blobs.local(told["blob"]) as path:
-            width, height, pictures = await ctx.children.call(shrink_file, InputFile(path), lacking)
+            width, height, pictures, hashes = await ctx.children.call(
+                shrink_file, InputFile(path), lacking
+            )
     except (ChildCrashed, PermanentError) as error:
         return Fail(_unreadable(error), _cells(item, "unreadable"))
     blobs = await asyncio.gather(*(ctx.blobs.put(_one(one), _MAX_BYTES) for one in pictures))
     made = {box: blob.key for box, blob in zip(lacking, blobs, strict=True)}
-    picture = StorePicture(url, told["blob"], told["sha256"], told["size"], width, height, made)
+    picture = StorePicture(
+        url, told["blob"], told["sha256"], told["size"], width, height, made,
+        None if hashes is None else (hashes.phash, hashes.dhash),
+    )  # fmt: skip
     cells = _cells(item, "stored", thumbnails=len(made) + len(have))
     return Done(cells, {**told, "thumbnails": {}}, effects=[*_keep(made, url), picture])
 

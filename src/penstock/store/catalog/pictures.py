@@ -42,6 +42,8 @@ async def store(
         [one.sha256 for one in found], [one.size for one in found],
         [one.width for one in found], [one.height for one in found],
         [to_json(thumbnails[one.url]) for one in found],
+        [one.hashes and one.hashes[0] for one in found],
+        [one.hashes and one.hashes[1] for one in found],
     )  # fmt: skip
 
 
@@ -50,6 +52,7 @@ def _picture(row: Any) -> KnownPicture:
     return KnownPicture(
         row["url"], row["blob_key"], row["sha256"], row["size"], row["width"], row["height"],
         {int(box): key for box, key in boxes.items()},
+        None if row["phash"] is None else (row["phash"], row["dhash"]),
     )  # fmt: skip
 
 
