@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.catalog.pages.candidates import Candidate, Candidates
+from penstock.catalog.pages.embedded_data import add_embedded
 from penstock.catalog.pages.html_tree import Page
 from penstock.catalog.pages.labelled import add_labelled
 from penstock.catalog.pages.locale import Locale
@@ -56,6 +57,7 @@ def read_product(
             found, thing, locale, url
         )
     add_meta(found, meta, locale, url)
+    add_embedded(found, page, list(titles), locale, url)
     add_visible(found, regions, url)
     add_labelled(found, regions)
     price, before = best_prices(regions, locale)
@@ -122,8 +124,7 @@ def _looks_like_product(regions: Regions, price: SeenPrice | None) -> bool:
     return (
         regions.heading is not None
         and price is not None
-        and price.score >= 0.5
-        and bool(regions.buttons)
+        and price.score >= (0.5 if regions.buttons else 0.75)
     )
 
 

@@ -110,7 +110,7 @@ def read_identifier_text(text: str) -> str | None:
 
 def read_gtin_text(text: str) -> str | None:
     """A GTIN whose check digit is right; None for all else."""
-    digits = re.sub(r"[\s\-‐]", "", text.strip().rsplit(":", 1)[-1])
+    digits = re.sub(r"[\s\-‐]", "", text.strip(" .,;").rsplit(":", 1)[-1])
     if not digits.isascii() or not digits.isdigit() or len(digits) not in (8, 12, 13, 14):
         return None
     return digits if is_valid(digits) and digits.strip("0") else None

@@ -15,12 +15,17 @@ from penstock.catalog.pages.values import (
     read_line_text,
     read_status,
 )
-from penstock.catalog.pages.words import DESCRIPTION_NAMES, STOCK_NAMES, name_words
+from penstock.catalog.pages.words import (
+    DESCRIPTION_NAMES,
+    OUT_OF_STOCK,
+    STOCK_NAMES,
+    name_words,
+)
 from penstock.catalog.word_lists import words
 
 _SOURCE = "page"
 MAX_IMAGES = 30
-_MAX_STOCK_TEXT = 80
+_MAX_STOCK_TEXT = 100
 _ID_ATTRIBUTES = (
     "data-product-sku", "data-sku", "data-item-sku", "data-product-code", "data-pid", "pid",
     "data-product-id", "data-productid", "data-item-id", "data-article-number", "data-product",
@@ -71,8 +76,13 @@ def _add_stock(found: Candidates, regions: Regions) -> None:
         if regions.is_elsewhere(element) or _is_hidden(element):
             continue
         text = page.text(element)
-        if 2 < len(text) <= _MAX_STOCK_TEXT and (status := read_status(text)):
-            sure = 0.68 if regions.distance(element) < 400 else 0.4
+        status = _stock_in(text) if 2 < len(text) <= _MAX_STOCK_TEXT else None
+        if status is not None:
+            sure = 0.8 if status == "OutOfStock" else 0.68
+            sure = sure if regions.distance(element) < 400 else 0.4
+            if any(one.tag == "tr" for one in element.ancestors()):
+                # One of several sellers or stores.
+                sure *= 0.5
             found.add("availability", status, "stock text", sure)
             break
     if regions.buttons:
@@ -80,7 +90,14 @@ def _add_stock(found: Candidates, regions: Regions) -> None:
         if usable:
             found.add("availability", "InStock", "buy button", 0.5)
         else:
-            found.add("availability", "OutOfStock", "buy button", 0.6)
+            found.add("availability", "OutOfStock", "buy button", 0.55)
+
+
+def _stock_in(text: str) -> str | None:
+    low = text.lower()
+    if any(phrase in low for phrase in OUT_OF_STOCK):
+        return "OutOfStock"
+    return read_status(text)
 
 
 def _is_hidden(element: Element) -> bool:

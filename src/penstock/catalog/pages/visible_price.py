@@ -34,6 +34,7 @@ _FROM_TEXT = re.compile(
     r"^(?:from|ab|desde|à partir de|dès|od|da|vanaf|från|fra|alkaen|a partire da)\s", re.I
 )
 _STRUCK = frozenset(("del", "s", "strike"))
+_NEW_NAMES = frozenset(("sale", "special", "new", "current", "final", "now"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +48,31 @@ class SeenPrice:
 def visible_digits(page: Page) -> frozenset[str]:
     """The digits of all numbers of the text, without marks: 119,01 is 11901."""
     found: set[str] = set()
+    before = ""
     for _, text in page.texts:
-        if len(text) <= 2_000:
-            for number in _NUMBER.findall(text):
-                digits = _NOT_DIGITS.sub("", number)
-                if len(digits) <= 12:
-                    found.add(digits)
+        if len(text) > 2_000:
+            continue
+        last = ""
+        for number in _NUMBER.findall(text):
+            last = _NOT_DIGITS.sub("", number)
+            if len(last) <= 12:
+                found.add(last)
+        if last and before and len(last) == 2:
+            # Cents in an element of their own.
+            found.add(before + last)
+        if last or text.strip(" \n\t.,"):
+            before = last
     return frozenset(found)
 
 
 def is_visible(amount: str, digits: frozenset[str]) -> bool:
-    """Whether the text of the page has the amount in any way of writing; cents may stand in an
-    element of their own."""
+    """Whether the text of the page has the amount in any way of writing."""
     head, _, decimals = amount.partition(".")
     whole = head.lstrip("0") or "0"
-    if decimals.strip("0"):
-        cents = f"{decimals:<02}".replace(" ", "0")
-        forms = {whole + cents, whole + decimals, head + cents}
-        return not forms.isdisjoint(digits) or (whole in digits and cents in digits)
-    return whole in digits or whole + "00" in digits
+    if not decimals.strip("0"):
+        return whole in digits or whole + "00" in digits
+    cents = f"{decimals:<02}".replace(" ", "0")
+    return not {whole + cents, whole + decimals, head + cents}.isdisjoint(digits)
 
 
 def seen_prices(regions: Regions, locale: Locale) -> list[SeenPrice]:
@@ -142,58 +149,55 @@ def _split_cents(page: Page, holder: Element) -> str | None:
 
 
 def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
-    names = set(name_words(holder.names))
-    old = holder.tag in _STRUCK
-    above = holder
-    for above in list(holder.ancestors())[:3]:
-        if above.end - above.index > 40:
-            break
-        names |= name_words(above.names)
-        old = old or above.tag in _STRUCK
-    inner = regions.page.inside(holder)
-    old = old or (
-        bool(inner) and all(one.tag in _STRUCK for one in inner if one.text_end > one.text_from)
-    )
-    score = 0.25
-    has_currency = TOKEN.search(text) is not None
-    named = not names.isdisjoint(PRICE_NAMES) or "price" in holder.get("itemprop").lower()
-    if not has_currency and not named:
-        return 0.0, old
-    score += 0.2 * has_currency + 0.25 * named
+    """How probable it is that this is the price of the product, and whether it is struck out or
+    named as an old one."""
     own = name_words(holder.names)
-    if (
-        not old
-        and not own.isdisjoint(OLD_PRICE_NAMES)
-        and own.isdisjoint({"sale", "special", "new", "current", "final", "now"})
-    ):
-        old = True
+    names = set(own)
+    above = [one for one in list(holder.ancestors())[:3] if one.end - one.index <= 40]
+    for one in above:
+        names |= name_words(one.names)
+    inner = [one for one in regions.page.inside(holder) if one.text_end > one.text_from]
+    struck = any(one.tag in _STRUCK for one in (holder, *above)) or (
+        bool(inner) and all(one.tag in _STRUCK for one in inner)
+    )
+    called_old = not own.isdisjoint(OLD_PRICE_NAMES) and own.isdisjoint(_NEW_NAMES)
+    has_currency = TOKEN.search(text) is not None
+    is_named = not own.isdisjoint(PRICE_NAMES) or "price" in holder.get("itemprop").lower()
+    is_inside_named = not names.isdisjoint(PRICE_NAMES)
+    if not has_currency and not is_inside_named and not is_named:
+        return 0.0, struck
+    score = 0.2 + 0.2 * has_currency
+    score += 0.3 if is_named else 0.2 if is_inside_named else 0.0
     if not names.isdisjoint(OTHER_AMOUNT_NAMES):
         score -= 0.25
+    if _is_in_sentence(regions.page, holder, text):
+        score -= 0.15
     if regions.is_elsewhere(holder):
         score -= 0.4
     if any(one.tag == "a" for one in (holder, *list(holder.ancestors())[:6])):
         score -= 0.2
-    far = regions.distance(holder)
-    score += 0.3 / (1.0 + far / 60.0)
-    return max(score, 0.0), old
+    score += 0.3 / (1.0 + regions.distance(holder) / 60.0)
+    return max(score, 0.0), struck or called_old
+
+
+def _is_in_sentence(page: Page, holder: Element, text: str) -> bool:
+    """More than a short label stands before the amount in its block."""
+    block = holder.parent
+    if block is None or block.text_end - block.text_from > 12:
+        return False
+    return 14 <= sum(char.isalpha() for char in page.text(block).replace(text, "")) <= 400
 
 
 def best_prices(regions: Regions, locale: Locale) -> tuple[SeenPrice | None, SeenPrice | None]:
-    """The price, and the old price that stands struck out beside it."""
+    """The price, and the old price that stands beside it."""
     seen = seen_prices(regions, locale)
     price = next((one for one in seen if not one.old), None)
-    if price is None:
-        # A class name that says "old" may be the only price there is.
-        return (seen[0], None) if seen else (None, None)
-    before = [
-        one
-        for one in seen
-        if one.old
-        and abs(one.element.index - price.element.index) <= 60
-        and Decimal(one.amount.amount) > Decimal(price.amount.amount)
-    ]
-    struck = any(one.element.tag in _STRUCK for one in before)
-    near = min(before, key=lambda one: abs(one.element.index - price.element.index), default=None)
-    if near is None and struck is False:
-        return price, None
-    return price, near
+    old = next((one for one in seen if one.old), None)
+    if old is None or price is None:
+        return price or old, None
+    is_beside = abs(old.element.index - price.element.index) <= 60
+    is_lower = Decimal(price.amount.amount) < Decimal(old.amount.amount)
+    if is_beside and is_lower and old.score < price.score + 0.2:
+        return price, old
+    # A class name that says "old" may be the only price of the product.
+    return (old, None) if old.score > price.score + 0.1 else (price, None)

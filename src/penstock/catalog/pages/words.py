@@ -14,6 +14,7 @@ _EDGES = re.compile(r"^[\s:#*.\-–•]+|[\s:#*.\-–]+$")
 
 ADD_TO_CART = frozenset(phrases(_LISTS["add to cart"]))
 SOLD_OUT_BUTTON = frozenset(phrases(_LISTS["sold out button"]))
+OUT_OF_STOCK = phrases(_LISTS["parts of sentences on missing stock"])
 PRICE_NAMES = words(_LISTS["names of prices"])
 OLD_PRICE_NAMES = words(_LISTS["names of old prices"])
 OTHER_AMOUNT_NAMES = words(_LISTS["names of other amounts"])
