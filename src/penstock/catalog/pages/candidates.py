@@ -13,6 +13,10 @@ class Candidate(NamedTuple):
     confidence: float
 
 
+# The value chosen for each field.
+Chosen = dict[str, Candidate]
+
+
 class Candidates:
     """Candidates by field."""
 

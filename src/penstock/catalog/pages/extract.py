@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from penstock.catalog.pages.candidates import Chosen
 from penstock.catalog.pages.decode import decode_page
 from penstock.catalog.pages.html_tree import parse
+from penstock.catalog.pages.job_page import JOB_FIELDS, read_job
 from penstock.catalog.pages.locale import locale_of
 from penstock.catalog.pages.meta_tags import MetaTags
 from penstock.catalog.pages.product_page import PRODUCT_FIELDS, read_product
@@ -41,9 +43,25 @@ def extract_page(
     page = parse(decode_page(text, content_type) if isinstance(text, bytes) else text)
     locale = locale_of(page, url)
     things = read_things(page, url)
-    found = None
-    if kind in ("product", "auto"):
-        found = read_product(page, things, MetaTags(page), locale, url, asked=kind == "product")
-    if found is None:
+    meta = MetaTags(page)
+    chosen: Chosen | None = None
+    found: PageKind | None = None
+    if kind in ("job", "auto"):
+        chosen, found = read_job(page, things, meta, locale, asked=kind == "job"), "job"
+    if chosen is None and kind in ("product", "auto"):
+        chosen = read_product(page, things, meta, locale, url, asked=kind == "product")
+        found = "product"
+    if chosen is None:
         return PageData(url, None, locale.language)
-    return PageData(url, "product", locale.language, *found.as_fields(PRODUCT_FIELDS))
+    order = PRODUCT_FIELDS if found == "product" else JOB_FIELDS
+    kept = [(name, chosen[name]) for name in order if name in chosen]
+    return PageData(
+        url,
+        found,
+        locale.language,
+        {name: one.value for name, one in kept},
+        {
+            name: {"source": one.source, "confidence": round(one.confidence, 2)}
+            for name, one in kept
+        },
+    )

@@ -72,20 +72,22 @@ class Element:
         return f"{self.get('class')} {self.get('id')}"[:300]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Page:
     elements: list[Element]
     # Text nodes, each with the element that it stands in.
     texts: list[tuple[Element, str]]
     # The text of script elements by their index.
     scripts: dict[int, str]
+    # While parsing: a block began or ended since the last text.
+    at_break: bool = False
 
     def inside(self, element: Element) -> list[Element]:
         """All elements inside, in order."""
         return self.elements[element.index + 1 : element.end]
 
     def text(self, element: Element) -> str:
-        """The text in one line."""
+        """The text in one line, with a space between blocks."""
         pieces = [text for _, text in self.texts[element.text_from : element.text_end]]
         return _SPACES.sub(" ", "".join(pieces)).strip()
 
@@ -178,6 +180,8 @@ def _next(
 
 def _close(page: Page, element: Element) -> None:
     element.end, element.text_end = len(page.elements), len(page.texts)
+    if element.tag in _BLOCKS:
+        page.at_break = True
 
 
 def _read_node(page: Page, node: LexborNode, above: Element | None, depth: int) -> Element | None:
@@ -188,7 +192,8 @@ def _read_node(page: Page, node: LexborNode, above: Element | None, depth: int) 
             if above.tag == "script":
                 page.scripts[above.index] = text
             else:
-                page.texts.append((above, text[:MAX_TEXT]))
+                page.texts.append((above, (" " if page.at_break else "") + text[:MAX_TEXT]))
+                page.at_break = False
         return None
     if tag[:1] in ("-", "!", "") or depth > MAX_DEPTH or len(page.elements) >= MAX_ELEMENTS:
         return None
@@ -199,6 +204,8 @@ def _read_node(page: Page, node: LexborNode, above: Element | None, depth: int) 
         len(page.elements), tag, {name: value or "" for name, value in attributes.items()}, above,
         depth, len(page.texts),
     )  # fmt: skip
+    if tag in _BLOCKS:
+        page.at_break = True
     if above is not None:
         element.place = len(above.children)
         above.children.append(element)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from penstock.catalog.pages.candidates import Candidates
@@ -42,7 +42,7 @@ def add_labelled(found: Candidates, regions: Regions) -> None:
     """Identifiers, brand and availability by their labels, and the table of specifications."""
     known = labels()
     attributes: dict[str, str] = {}
-    for pair in pairs(regions):
+    for pair in pairs(regions, known):
         key = label_key(pair.label)
         meant = known.get(key)
         if meant is not None:
@@ -65,11 +65,12 @@ def _trust(field: str, pair: Pair, regions: Regions) -> float:
     return trust - min(0.15, regions.distance(pair.element) / 8_000.0)
 
 
-def pairs(regions: Regions) -> Iterator[Pair]:
+def pairs(regions: Regions, known: Container[str]) -> Iterator[Pair]:
+    """Labels with their values: all in tables and definition lists, elsewhere those in ``known``."""
     page = regions.page
     count = 0
     for element in page.elements:
-        found = _pair_of(page, element)
+        found = _pair_of(page, element, known)
         if found is None or not found.value or regions.is_elsewhere(element):
             continue
         yield found
@@ -78,7 +79,7 @@ def pairs(regions: Regions) -> Iterator[Pair]:
             return
 
 
-def _pair_of(page: Page, element: Element) -> Pair | None:
+def _pair_of(page: Page, element: Element, known: Container[str]) -> Pair | None:
     tag = element.tag
     if tag == "tr":
         cells = [one for one in element.children if one.tag in ("td", "th")]
@@ -94,10 +95,10 @@ def _pair_of(page: Page, element: Element) -> Pair | None:
         return None
     if element.text_end - element.text_from > 12 or element.text_end == element.text_from:
         return None
-    return _in_text(page, element) or _beside(page, element)
+    return _in_text(page, element, known) or _beside(page, element, known)
 
 
-def _in_text(page: Page, element: Element) -> Pair | None:
+def _in_text(page: Page, element: Element, known: Container[str]) -> Pair | None:
     """`EAN: 4006381333931` as the text of one element, its parts in whatever elements."""
     text = page.spaced_text(element)
     if len(text) > MAX_LABEL + 80:
@@ -105,16 +106,16 @@ def _in_text(page: Page, element: Element) -> Pair | None:
     parts = _COLON.split(text, maxsplit=1)
     if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1]:
         return None
-    is_known = label_key(parts[0]) in labels()
+    is_known = label_key(parts[0]) in known
     return Pair(parts[0], parts[1], element, False) if is_known else None
 
 
-def _beside(page: Page, element: Element) -> Pair | None:
+def _beside(page: Page, element: Element, known: Container[str]) -> Pair | None:
     """A label alone in an element, its value in the next one."""
     if element.children and len(element.children) > 1:
         return None
     text = page.text(element)
-    if not 2 <= len(text) <= 40 or label_key(text) not in labels():
+    if not 2 <= len(text) <= 40 or label_key(text) not in known:
         return None
     value = _next_element(element)
     if value is None:

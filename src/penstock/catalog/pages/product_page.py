@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from penstock.catalog.pages.candidates import Candidate, Candidates
+from penstock.catalog.pages.candidates import Candidate, Candidates, Chosen
 from penstock.catalog.pages.embedded_data import add_embedded
 from penstock.catalog.pages.html_tree import Page
 from penstock.catalog.pages.labelled import add_labelled
@@ -23,26 +22,9 @@ PRODUCT_FIELDS = (
 )  # fmt: skip
 
 
-class ReadProduct:
-    """The chosen value of each field."""
-
-    def __init__(self) -> None:
-        self.chosen: dict[str, Candidate] = {}
-
-    def as_fields(self, order: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        kept = [(name, self.chosen[name]) for name in order if name in self.chosen]
-        return (
-            {name: one.value for name, one in kept},
-            {
-                name: {"source": one.source, "confidence": round(one.confidence, 2)}
-                for name, one in kept
-            },
-        )
-
-
 def read_product(
     page: Page, things: list[Thing], meta: MetaTags, locale: Locale, url: str, *, asked: bool
-) -> ReadProduct | None:
+) -> Chosen | None:
     """The product of the page; None if the page describes none. ``asked`` says that the caller
     knows it to be a product page."""
     titles = _titles(page, meta)
@@ -128,8 +110,8 @@ def _looks_like_product(regions: Regions, price: SeenPrice | None) -> bool:
     )
 
 
-def _choose(found: Candidates, locale: Locale, titles: tuple[str, ...]) -> ReadProduct:
-    read = ReadProduct()
+def _choose(found: Candidates, locale: Locale, titles: tuple[str, ...]) -> Chosen:
+    read: Chosen = {}
     for field in PRODUCT_FIELDS:
         best = found.best(field, _SAME.get(field))
         if field == "name":
@@ -137,7 +119,7 @@ def _choose(found: Candidates, locale: Locale, titles: tuple[str, ...]) -> ReadP
         elif field == "images":
             best = _longest(found, field)
         if best is not None and best.value not in (None, "", [], {}):
-            read.chosen[field] = best
+            read[field] = best
     _agree(read, found, locale)
     return read
 
@@ -161,16 +143,16 @@ def _longest(found: Candidates, field: str) -> Candidate | None:
     )
 
 
-def _agree(read: ReadProduct, found: Candidates, locale: Locale) -> None:
+def _agree(read: Chosen, found: Candidates, locale: Locale) -> None:
     """Fields that must fit each other: a list price above the price, a currency for a price."""
-    price, before = read.chosen.get("price"), read.chosen.get("listPrice")
+    price, before = read.get("price"), read.get("listPrice")
     if before is not None and (price is None or float(before.value) <= float(price.value)):
-        del read.chosen["listPrice"]
-    if price is not None and "currency" not in read.chosen and locale.currency is not None:
-        read.chosen["currency"] = Candidate(locale.currency, "language", 0.3)
-    if price is not None and "availability" not in read.chosen:
+        del read["listPrice"]
+    if price is not None and "currency" not in read and locale.currency is not None:
+        read["currency"] = Candidate(locale.currency, "language", 0.3)
+    if price is not None and "availability" not in read:
         # Pages say when a product is not available, and mostly do not say that it is.
-        read.chosen["availability"] = Candidate("InStock", "default", 0.3)
-    sku, mpn, gtin = (read.chosen.get(name) for name in ("sku", "mpn", "gtin"))
+        read["availability"] = Candidate("InStock", "default", 0.3)
+    sku, mpn, gtin = (read.get(name) for name in ("sku", "mpn", "gtin"))
     if sku is None and (other := mpn or gtin) is not None:
-        read.chosen["sku"] = other._replace(confidence=other.confidence * 0.4)
+        read["sku"] = other._replace(confidence=other.confidence * 0.4)
