@@ -10,7 +10,7 @@ import typer
 from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
 from penstock.cli.catalog import connections, products, profiles, rates, shops, sources
-from penstock.cli.files import extract, preview, read
+from penstock.cli.files import extract, fetch, preview, read
 from penstock.cli.jobs import (
     bulk,
     clone,
@@ -54,6 +54,7 @@ app.command("pending")(pending.pending)
 app.command("extract")(extract.extract)
 app.command("preview")(preview.preview)
 app.command("read")(read.read)
+app.command("fetch")(fetch.fetch)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("sandbox")(sandbox.sandbox)

@@ -79,7 +79,7 @@ def read_job(
     _add_seen(found, regions, meta, locale)
     if not found.has("title"):
         return None
-    return {field: best for field in JOB_FIELDS if (best := found.best(field)) is not None}
+    return {field: one for field in JOB_FIELDS if (one := found.best(field)) is not None}
 
 
 def _title(page: Page) -> str | None:
@@ -104,7 +104,10 @@ def _add_posting(found: Candidates, posting: Thing, locale: Locale) -> None:
     add("title", _line(posting, "title", "name"))
     add("company", _line(posting, "hiringOrganization"))
     places = [place for one in posting.all("jobLocation") if (place := _place(one))]
-    add("locations", list(dict.fromkeys(places))[:50])
+    homes = [
+        place for one in posting.all("applicantLocationRequirements") if (place := _place(one))
+    ]
+    add("locations", list(dict.fromkeys(places or homes))[:50])
     kinds = [text for one in posting.all("employmentType") if (text := text_of(one))]
     add("employmentType", employment_types(kinds))
     add("remote", _says_remote(posting, places) or None)
@@ -131,8 +134,17 @@ def _line(posting: Thing, *names: str) -> str | None:
 
 
 def _long(posting: Thing, *names: str) -> str | None:
-    texts = [text for one in posting.all(*names) if (text := text_of(one))]
+    texts = [
+        text
+        for one in posting.all(*names)
+        if (text := one.text("name", "credentialCategory") if isinstance(one, Thing) else one)
+    ]
     return read_long_text("\n".join(texts)) if texts else None
+
+
+def _places(posting: Thing, name: str) -> list[str]:
+    found = [place for one in posting.all(name) if (place := _place(one))]
+    return list(dict.fromkeys(found))[:50]
 
 
 def _place(value: Any) -> str | None:
@@ -153,8 +165,10 @@ def _place(value: Any) -> str | None:
 
 def _says_remote(posting: Thing, places: list[str]) -> bool:
     kind = (posting.text("jobLocationType") or "").upper()
-    title = posting.text("title") or ""
-    return "TELECOMMUTE" in kind or is_remote([title, *places])
+    title = posting.text("title", "name") or ""
+    # Where applicants may live matters only for work from anywhere.
+    anywhere = bool(posting.all("applicantLocationRequirements")) and not places
+    return "TELECOMMUTE" in kind or anywhere or is_remote([title, *places])
 
 
 def _salary(posting: Thing, locale: Locale) -> dict[str, str] | None:

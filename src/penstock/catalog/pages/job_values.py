@@ -13,19 +13,9 @@ from penstock.catalog.pages.words import label_key
 from penstock.catalog.values.currencies import TOKEN, currency_of
 from penstock.catalog.values.dates import DateOrder, read_date
 from penstock.catalog.values.numbers import read_number
+from penstock.catalog.word_lists import words
 
-_CODES = frozenset(
-    (
-        "FULL_TIME",
-        "PART_TIME",
-        "CONTRACTOR",
-        "TEMPORARY",
-        "INTERN",
-        "VOLUNTEER",
-        "PER_DIEM",
-        "OTHER",
-    )
-)
+_CODES = words("FULL_TIME PART_TIME CONTRACTOR TEMPORARY INTERN VOLUNTEER PER_DIEM OTHER")
 _SEPARATOR = re.compile(r"[,;/|•·]|\s(?:or|and|oder|und|ou|et|o|y|e|i|nebo|alebo)\s|\n")
 _DAY = re.compile(r"(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]*[0-9]|[0-9]")
@@ -55,9 +45,8 @@ def day_of(text: str, locale: Locale) -> str | None:
     found = _DAY.search(text)
     if found is not None:
         return found[0]
-    order: DateOrder = (
-        "mdy" if locale.language == "en" and locale.currency in ("USD", "CAD", None) else "dmy"
-    )
+    is_american = locale.language == "en" and locale.currency in ("USD", "CAD", None)
+    order: DateOrder = "mdy" if is_american else "dmy"
     read = read_date(text.strip()[:60], order).value
     return read if isinstance(read, str) and _DAY.fullmatch(read) else None
 

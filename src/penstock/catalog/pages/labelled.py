@@ -66,7 +66,7 @@ def _trust(field: str, pair: Pair, regions: Regions) -> float:
 
 
 def pairs(regions: Regions, known: Container[str]) -> Iterator[Pair]:
-    """Labels with their values: all in tables and definition lists, elsewhere those in ``known``."""
+    """Labels with their values: all of tables and definition lists, elsewhere the known ones."""
     page = regions.page
     count = 0
     for element in page.elements:
