@@ -41,6 +41,7 @@ from penstock.model.ports import (
 )
 from penstock.model.products import FoundProducts, KnownPicture, KnownProduct, LinkCandidate
 from penstock.model.shops.provider import ShopConnection
+from penstock.model.sources.search import OpenedSource
 
 LIMITS = {
     "rows": 1_000_000,
@@ -124,6 +125,9 @@ class TrialCatalog:
 
     async def with_content(self, org_id: int, hashes: Sequence[str]) -> Mapping[str, KnownPicture]:
         return {}
+
+    async def enabled(self, org_id: int) -> Sequence[OpenedSource]:
+        return ()
 
     async def by_key(
         self, org_id: int, variant: str, queries: Sequence[SearchQuery], source: str | None

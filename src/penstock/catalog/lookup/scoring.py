@@ -67,7 +67,7 @@ def score(wanted: WantedProduct, one: CatalogCandidate, variant: str) -> float:
             base = _IN_STORE if one.gtin and is_in_store(one.gtin) else _BY_VARIANT[variant]
             return round(base * (0.92 if alike is not None and alike < 0.15 else 1.0), 3)
         case "mpnBrand":
-            return _BY_VARIANT[variant]
+            return 0.0 if _gtins_contradict(wanted.gtin, one.gtin) else _BY_VARIANT[variant]
         case "sku":
             return round(_sku_score(alike, brand_differs), 3)
         case "brandTitle" if brand_differs is not False:
@@ -75,6 +75,17 @@ def score(wanted: WantedProduct, one: CatalogCandidate, variant: str) -> float:
             return 0.0
     base = _BY_VARIANT[variant] * (_OTHER_BRAND if brand_differs else 1.0)
     return round(base * (alike or 0.0), 3)
+
+
+def offer_score(wanted: WantedProduct, one: CatalogCandidate) -> float:
+    """The score of a product that a source returned, whatever it was asked for: by what the two
+    have in common."""
+    if wanted.gtin is not None and wanted.gtin == one.gtin:
+        return score(wanted, one, "gtin")
+    if wanted.maker is not None and wanted.maker == maker_key(one.brand, one.mpn):
+        return score(wanted, one, "mpnBrand")
+    found = [score(wanted, one, "sku")] if wanted.sku and wanted.sku == one.sku else []
+    return max(*found, score(wanted, one, "brandTitle"), score(wanted, one, "title"))
 
 
 def image_score(distance: int) -> float:

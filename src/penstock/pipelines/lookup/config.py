@@ -11,6 +11,7 @@ from penstock.pipelines.extraction.file_rows import ReadingConfig
 
 MAX_ROWS = 1000
 Cell = Annotated[str, Field(max_length=2000)] | int | float | None
+SourceName = Annotated[str, Field(min_length=1, max_length=63)]
 ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -30,6 +31,12 @@ class LookupConfig(ReadingConfig):
     )
     catalog_source: str | None = Field(
         None, max_length=100, description="Search only products of this source of the catalog."
+    )
+    sources: tuple[SourceName, ...] | None = Field(
+        None,
+        max_length=50,
+        description="Sources to ask where the catalog has no match, by name; without it all that"
+        " are enabled, with an empty list none.",
     )
     accept: float = Field(
         Thresholds().accept, ge=0, le=1, description="From this confidence up, it is the match."

@@ -14,7 +14,6 @@ from penstock.model.lookup import (
     CATALOG,
     NONE_OF_THEM,
     CatalogProduct,
-    PastSearch,
 )
 from penstock.model.outcomes import AddedCells, Done, NotFound, Outcome, Skip
 
@@ -30,6 +29,7 @@ RESULT_COLUMNS = (
 )
 MATCHED = "match"
 CANDIDATES = "candidates"
+OFFERS = "offers"
 # Of a product that a person chose.
 BY_PERSON = "person"
 MAX_CANDIDATES = 10
@@ -68,9 +68,10 @@ def found_outcome(
 
 
 def ambiguous_outcome(
-    checkpoint: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]], *, weak: bool,
-    effects: Sequence[RecordSearch],
+    checkpoint: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]],
+    offers: Mapping[str, Mapping[str, Any]], *, weak: bool, effects: Sequence[RecordSearch],
 ) -> Outcome:  # fmt: skip
+    """``offers`` are the products of candidates that are not in the catalog, by key."""
     count = len(candidates)
     if weak:
         why = f"{_products(count)} may be meant, but none is certain enough"
@@ -78,6 +79,8 @@ def ambiguous_outcome(
         why = f"{_products(count)} fit about equally well"
     cells = {MATCH: "ambiguous", CANDIDATES: count, "confidence": candidates[0]["confidence"]}
     kept = {**checkpoint, CANDIDATES: list(candidates)}
+    if offers:
+        kept[OFFERS] = {key: dict(product) for key, product in offers.items()}
     return Skip(f"{why}. Choose one.", AddedCells(cells), AMBIGUOUS, kept, effects=effects)
 
 
@@ -87,15 +90,19 @@ def _products(count: int) -> str:
 
 def not_found_outcome(
     tried: Iterable[tuple[str, str]], effects: Sequence[RecordSearch], *, final: bool,
-    reason: str | None = None,
+    reason: str | None = None, failed: Sequence[str] = (),
 ) -> Outcome:  # fmt: skip
-    """``tried`` are providers and variants, in order."""
+    """``tried`` are providers and variants, in order; ``failed`` are sources without an answer."""
     by_provider: dict[str, list[str]] = {}
     for provider, variant in dict.fromkeys(tried):
         by_provider.setdefault(provider, []).append(variant)
     text = "; ".join(f"{name}: {', '.join(some)}" for name, some in by_provider.items())
     why = reason or "No product was found."
-    error = ItemError("NOT_FOUND", f"{why} Searched in {text}", details={"tried": by_provider})
+    details: dict[str, Any] = {"tried": by_provider}
+    if failed:
+        details["failed"] = list(failed)
+        text += f"; without an answer: {', '.join(failed)}"
+    error = ItemError("NOT_FOUND", f"{why} Searched in {text}", details=details)
     cells = AddedCells({MATCH: "notFound", "tried": text})
     return NotFound(error, cells, final, effects=effects)
 
@@ -105,7 +112,3 @@ def refused_outcome() -> Outcome:
     error = ItemError("NOT_FOUND", "None of the candidates is meant, a person decided")
     cells = AddedCells({MATCH: "notFound", "tried": NONE_OF_THEM})
     return NotFound(error, cells, final=True)
-
-
-def tried_before(past: Sequence[PastSearch]) -> list[tuple[str, str]]:
-    return [(one.provider, one.variant) for one in past]

@@ -1,17 +1,14 @@
-"""The stage `search`: find the product of each item, first in the catalog."""
+"""The stage `search`: find the product of each item in the catalog, then in the org's sources."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from penstock.catalog.lookup.scoring import Thresholds
 from penstock.model.lookup import (
     CATALOG,
     CHOSEN,
-    NONE_OF_THEM,
     PICTURE_VARIANTS,
     VARIANTS,
     CatalogProduct,
@@ -20,22 +17,28 @@ from penstock.model.lookup import (
     Searches,
 )
 from penstock.model.outcomes import Outcome
-from penstock.model.pipeline import Item
+from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context
+from penstock.pipelines.lookup.choice import chosen_outcome, chosen_product
 from penstock.pipelines.lookup.result import (
-    BY_PERSON,
-    CANDIDATES,
     MAX_CANDIDATES,
     ambiguous_outcome,
     candidate_json,
     found_outcome,
     not_found_outcome,
-    refused_outcome,
-    tried_before,
 )
 from penstock.pipelines.lookup.searches import ItemSearch, begin, search_by
+from penstock.pipelines.lookup.source_search import (
+    SourceState,
+    ask_next,
+    catalog_was_searched,
+    source_candidates,
+    sources_of,
+    take_past_answers,
+)
 
 _ALL_VARIANTS = (*VARIANTS, *PICTURE_VARIANTS)
+_NOT_ASKED = SourceState()
 
 
 async def search(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
@@ -43,24 +46,46 @@ async def search(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None
     if not batch:
         return ()
     job, catalog = batch[0].job, ctx.port(CatalogSearch)
-    past = await _past_searches(batch, ctx)
+    sources = await sources_of(job, ctx)
+    past = await _past_searches(batch, ctx) if sources else {}
     searches: dict[int, ItemSearch] = {}
     for place, item in enumerate(batch):
         if CHOSEN not in (item.normalized or {}):
             searches[place] = begin(item, past.get((item.job.id, item.row_no), ()))
     for variant in _ALL_VARIANTS:
         await _search_catalog(variant, searches, job, catalog)
-    ids = [
-        one.candidate.id
-        for each in searches.values()
-        for one in each.verdict.ranked[:MAX_CANDIDATES]
-    ]
-    chosen = [key for item in batch if (key := _chosen_product(item)) is not None]
-    products = await catalog.whole_products(job.org_id, [*ids, *chosen])
+    states: dict[int, SourceState] = {}
+    outcomes: dict[int, Outcome | None] = {}
+    for place, one in searches.items():
+        if catalog_was_searched(one):
+            one.events.clear()
+        if sources and one.verdict.outcome in ("notFound", "weak"):
+            states[place] = take_past_answers(one, sources, job)
+    asked = {
+        place: (searches[place], state)
+        for place, state in states.items()
+        if state.left and searches[place].verdict.outcome in ("notFound", "weak")
+    }
+    if asked:
+        outcomes |= await ask_next(asked, sources, ctx)
+    ended = {place: one for place, one in searches.items() if place not in outcomes}
+    products = await _products(ended.values(), batch, job, catalog)
+    for place, one in ended.items():
+        outcomes[place] = _outcome(one, states.get(place, _NOT_ASKED), products)
     return [
-        _outcome(searches[place], products) if place in searches else _chosen(item, products)
+        outcomes[place] if place in outcomes else chosen_outcome(item, products)
         for place, item in enumerate(batch)
     ]
+
+
+async def _products(
+    searches: Iterable[ItemSearch], batch: Sequence[Item], job: Job,
+    catalog: CatalogSearch,
+) -> Mapping[UUID, CatalogProduct]:  # fmt: skip
+    """The products of the catalog that are shown: candidates, and what persons chose."""
+    ids = [one.candidate.id for each in searches for one in each.verdict.ranked[:MAX_CANDIDATES]]
+    chosen = [key for item in batch if (key := chosen_product(item)) is not None]
+    return await catalog.whole_products(job.org_id, [*ids, *chosen])
 
 
 async def _past_searches(
@@ -68,8 +93,7 @@ async def _past_searches(
 ) -> dict[tuple[UUID, int], Sequence[PastSearch]]:
     rows: dict[UUID, list[int]] = {}
     for item in batch:
-        if item.attempts:
-            rows.setdefault(item.job.id, []).append(item.row_no)
+        rows.setdefault(item.job.id, []).append(item.row_no)
     found: dict[tuple[UUID, int], Sequence[PastSearch]] = {}
     for job_id, numbers in rows.items():
         for row, some in (await ctx.port(Searches).of_rows(job_id, numbers)).items():
@@ -78,10 +102,9 @@ async def _past_searches(
 
 
 async def _search_catalog(
-    variant: str, searches: Mapping[int, ItemSearch], job: Any, catalog: CatalogSearch
+    variant: str, searches: Mapping[int, ItemSearch], job: Job, catalog: CatalogSearch
 ) -> None:
     """One variant for all items that have it and are not found yet."""
-    limits: Thresholds = job.config.thresholds
     asked = {
         place: one
         for place, one in searches.items()
@@ -93,43 +116,29 @@ async def _search_catalog(
     found = await search_by(variant, asked, job.org_id, job.config.catalog_source, catalog)
     ms = (time.perf_counter() - started) * 1000 / len(asked)
     for place, one in asked.items():
-        one.add(variant, found.get(place, ()), limits, ms)
+        one.add(variant, found.get(place, ()), job.config.thresholds, ms)
 
 
-def _outcome(one: ItemSearch, products: Mapping[UUID, CatalogProduct]) -> Outcome:
-    ranked = [each for each in one.verdict.ranked if each.candidate.id in products]
-    shown = [candidate_json(each, products[each.candidate.id]) for each in ranked[:MAX_CANDIDATES]]
-    best = ranked[0] if ranked else None
-    if best is not None and one.verdict.outcome == "found":
-        product = products[best.candidate.id].data
-        return found_outcome(one.checkpoint, shown[0], product, shown, one.events)
+def _outcome(
+    one: ItemSearch, state: SourceState, products: Mapping[UUID, CatalogProduct]
+) -> Outcome:
+    """What the searches of this try come to."""
+    shown = [
+        (candidate_json(each, products[each.candidate.id]), products[each.candidate.id].data)
+        for each in one.verdict.ranked[:MAX_CANDIDATES]
+        if each.candidate.id in products
+    ]
+    shown += source_candidates(one, state)
+    shown.sort(key=lambda pair: -pair[0]["confidence"])
+    candidates = [told for told, _ in shown]
+    if shown and one.verdict.outcome == "found":
+        return found_outcome(one.checkpoint, candidates[0], shown[0][1], candidates, one.events)
     if shown:
+        kept = {told["key"]: product for told, product in shown if told["provider"] != CATALOG}
         weak = one.verdict.outcome == "weak"
-        return ambiguous_outcome(one.checkpoint, shown, weak=weak, effects=one.events)
-    tried = [*tried_before(one.past), *((CATALOG, event.variant) for event in one.events)]
-    return not_found_outcome(tried, one.events, final=True, reason=one.reason())
-
-
-def _chosen_product(item: Item) -> UUID | None:
-    chosen = (item.normalized or {}).get(CHOSEN)
-    candidate = _candidate(item, chosen)
-    return UUID(candidate["productId"]) if candidate and "productId" in candidate else None
-
-
-def _candidate(item: Item, key: str | None) -> Mapping[str, Any] | None:
-    known: Sequence[Mapping[str, Any]] = (item.normalized or {}).get(CANDIDATES, ())
-    return next((one for one in known if one["key"] == key), None)
-
-
-def _chosen(item: Item, products: Mapping[UUID, CatalogProduct]) -> Outcome:
-    """What a person chose among the candidates. A product that is gone by now is not found."""
-    checkpoint = item.normalized or {}
-    chosen = checkpoint[CHOSEN]
-    candidate = _candidate(item, chosen)
-    if chosen == NONE_OF_THEM or candidate is None:
-        return refused_outcome()
-    product = products.get(UUID(candidate["productId"]))
-    if product is None:
-        return not_found_outcome([(CATALOG, "productId")], (), final=True)
-    match = {**candidate, "confidence": 1.0, "matchedBy": BY_PERSON}
-    return found_outcome(checkpoint, match, product.data, checkpoint[CANDIDATES], ())
+        return ambiguous_outcome(one.checkpoint, candidates, kept, weak=weak, effects=one.events)
+    tried = [(past.provider, past.variant) for past in one.past if past.outcome != "failed"]
+    tried += [(event.provider, event.variant) for event in one.events]
+    return not_found_outcome(
+        tried, one.events, final=state.is_last, reason=one.reason(), failed=one.failed_sources()
+    )

@@ -74,6 +74,21 @@ class ItemSearch:
             )
         )  # fmt: skip
 
+    def wanted_by_name(self) -> WantedProduct:
+        """What offers of sources are compared with; of a picture, its first code."""
+        names = self.names
+        if not self.is_picture or not (names.gtins or names.skus):
+            return self.wanted
+        return WantedProduct(
+            gtin=names.gtins[0] if names.gtins else None,
+            sku=names.skus[0] if names.skus else None,
+        )
+
+    def failed_sources(self) -> list[str]:
+        """Sources whose last search of this try failed."""
+        now = [one for one in self.past if one.attempt == self.item.attempts]
+        return sorted({one.provider for one in now if one.outcome == "failed"})
+
     def reason(self) -> str | None:
         """Why a picture was not found."""
         if not self.is_picture:

@@ -39,9 +39,12 @@ class Offer:
 
 
 def offers(shop: Shop, text: str) -> list[Offer]:
-    """What the source has for these words, in a fixed order."""
+    """What the source has for these words, or for this number, in a fixed order."""
     found = []
-    for product in shop.matching(text, None):
+    named = [
+        one for one in shop.products() if text in (one.variants[0].sku, one.variants[0].barcode)
+    ]
+    for product in named or shop.matching(text, None):
         digest = hashlib.sha256(
             f"{shop.catalog.seed}:{shop.name}:{product.number}".encode()
         ).digest()
