@@ -7,7 +7,8 @@ thing in its path, a body without which it does nothing, or a rule of its own.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+import gzip
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
@@ -21,8 +22,10 @@ from tests.api.test_products import TOOLS, applied
 from tests.fixtures import Bench
 
 from penstock.api.http import access
+from penstock.model.crawl.pages import KeepPage, KeepPosting
 from penstock.model.ids import new_id
 from penstock.store.accounts import accounts
+from penstock.store.crawl import pages, postings
 from penstock.store.database import Database
 from penstock.store.shops import connections
 
@@ -51,6 +54,9 @@ SEEN_BY = {
     "connection_id": {"viewer", "colleague", "admin"},
     "source_id": {"viewer", "colleague", "admin"},
     "run_id": {"viewer", "admin"},
+    "page_id": {"viewer", "colleague", "admin"},
+    "version": {"viewer", "colleague", "admin"},
+    "posting_id": {"viewer", "colleague", "admin"},
     # Providers are known to all; each resets the circuits of their own org.
     "key": {"viewer", "colleague", "stranger", "admin"},
     # Only admins get as far as that.
@@ -122,6 +128,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/products/import/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
     "POST /api/products/import": {"json": {"connectionId": "{shop}", "all": True}},
     "POST /api/runs": {"json": _RUN},
+    "POST /api/runs/preview": {"json": {"url": "https://shop.example/p", "html": "<p>Lamp</p>"}},
     "POST /api/users": {"json": {"email": "new-{n}@acme"}},
     "PATCH /api/users/{user_id}": {"json": {"role": "viewer"}},
     "POST /api/users/me/password": {"json": {"current": "x", "new": "quite another one"}},
@@ -151,6 +158,8 @@ WEBSOCKETS = {"/ws"}
 CHANGES_NOTHING = {
     "POST /api/jobs/{job_id}/export": "it only reads",
     "POST /api/products/export": "it only reads",
+    "POST /api/postings/export": "it only reads",
+    "POST /api/runs/preview": "it only reads",
     "POST /api/uploads": "it is a file once the last byte is there",
     "DELETE /api/uploads/{upload_id}": "what was no file yet is none",
     "DELETE /api/session": "a key has no session to end",
@@ -295,7 +304,9 @@ class World:
         """With new things of the owner's."""
         path = route.path
         for thing in route.things:
-            kind = thing if thing in ("item", "place") else KIND_FOR.get(route.name, thing)
+            kind = (
+                thing if thing in ("item", "place", "version") else KIND_FOR.get(route.name, thing)
+            )
             path = path.replace(f"{{{thing}}}", await MAKE[kind](self))
         return path
 
@@ -303,7 +314,7 @@ class World:
         path = route.path
         for thing in route.things:
             unknown = {"user_id": "987654321", "key_id": "987654321", "item": "1", "name": "none"}
-            unknown["place"] = "0"
+            unknown |= {"place": "0", "version": "1"}
             path = path.replace(f"{{{thing}}}", unknown.get(thing, UNKNOWN))
         return path
 
@@ -367,6 +378,35 @@ async def _run(world: World) -> str:
     made = await world.clients["owner"].post("/api/runs", json=_RUN)
     assert made.status_code == 202, made.text
     return str(made.json()["runId"])
+
+
+async def _crawled_page(world: World) -> str:
+    who, page_id, runtime = world.bench.who, new_id(), world.bench.runtime
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield gzip.compress(b"<p>Lamp</p>")
+
+    blob = await runtime.blobs.put(pieces(), 1000)
+    effect = KeepPage(
+        page_id, "acme", f"https://shop.example/{page_id}", 1, True, "https://shop.example/p",
+        "text/html", None, None, blob.key, "sha", 11, 0,
+    )  # fmt: skip
+    async with world.db.transaction() as conn:
+        await pages.save_page(conn, who.org_id, new_id(), 1, effect)
+    return str(page_id)
+
+
+async def _version(world: World) -> str:
+    return "1"
+
+
+async def _posting(world: World) -> str:
+    page_id, who = UUID(await _crawled_page(world)), world.bench.who
+    posting = KeepPosting(page_id, "acme", "https://shop.example/j", {"title": "Fitter"})
+    async with world.db.transaction() as conn:
+        await postings.save(conn, who.org_id, new_id(), 1, posting)
+        found = await conn.fetchval("SELECT id FROM postings WHERE page_id = $1", page_id)
+    return str(found)
 
 
 async def _provider(world: World) -> str:
@@ -486,6 +526,9 @@ async def _lane(world: World) -> str:
 MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "job_id": _job,
     "run_id": _run,
+    "page_id": _crawled_page,
+    "version": _version,
+    "posting_id": _posting,
     "done_job": _done_job,
     "ambiguous_job": _ambiguous_job,
     "paused_job": _paused_job,

@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from penstock import __version__
 from penstock.api.accounts import audit, keys, orgs, session, sessions, users
 from penstock.api.catalog import pictures, products, profiles
-from penstock.api.crawl import runs
+from penstock.api.crawl import pages, postings, runs
 from penstock.api.files import files, resumable_uploads
 from penstock.api.http.access import Api, principal
 from penstock.api.http.cors import cross_origin
@@ -89,7 +89,7 @@ _RESOURCES = (
     webhooks,
     *(install, connections),
     sources,
-    runs,
+    *(runs, pages, postings),
 )
 
 

@@ -10,6 +10,7 @@ import typer
 from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
 from penstock.cli.catalog import connections, products, profiles, rates, shops, sources
+from penstock.cli.crawl import runs
 from penstock.cli.files import extract, fetch, preview, read
 from penstock.cli.jobs import (
     bulk,
@@ -77,6 +78,7 @@ app.add_typer(providers.app, name="providers")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(connections.app, name="connections")
 app.add_typer(sources.app, name="sources")
+app.add_typer(runs.app, name="crawl")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(orgs.orgs, name="orgs")
 app.add_typer(users.app, name="users")

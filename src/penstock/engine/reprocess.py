@@ -187,6 +187,8 @@ async def _renew(
 def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -> _Reopened:
     judged, policies = _Reopened(left_out=window.missing), _Policies(runtime, job)
     for item in window.items:
+        if meant.stage is not None and policies.name_at(item["stage"]) != meant.stage:
+            continue
         match meant.decide(item, policies.at):
             case ReprocessDecision.LEFT_OUT:
                 judged.left_out += 1
@@ -220,6 +222,9 @@ class _Policies:
         except PenstockError:
             self._stages, self.needs_full_input = (), False
         self.at = cache(self._at)
+
+    def name_at(self, stage: int) -> str | None:
+        return self._stages[stage].name if stage < len(self._stages) else None
 
     def _at(self, stage: int) -> RetryPolicy:
         known = stage < len(self._stages)

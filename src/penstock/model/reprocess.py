@@ -29,7 +29,7 @@ class Selection:
 
     ``reset_attempts`` gives each item all attempts again; without it, items without attempts left
     are excluded. ``skipped_by_end`` excludes items that a stage skipped. ``accept`` selects rows
-    that were held back, and accepts them.
+    that were held back, and accepts them. ``stage`` excludes items that ended in another stage.
     """
 
     whole_job: bool = True
@@ -40,6 +40,7 @@ class Selection:
     from_start: bool = False
     skipped_by_end: bool = False
     accept: bool = False
+    stage: str | None = None
 
     def in_state(self, state: str) -> Selection:
         """The selection with default statuses for a job in ``state``, if none were given."""
@@ -97,6 +98,8 @@ class Selection:
             said["skippedByEnd"] = True
         if self.accept:
             said["accept"] = True
+        if self.stage is not None:
+            said["stage"] = self.stage
         return said
 
     @staticmethod
@@ -110,6 +113,7 @@ class Selection:
             from_start=said.get("fromStart", False),
             skipped_by_end=said.get("skippedByEnd", False),
             accept=said.get("accept", False),
+            stage=said.get("stage"),
         )
 
 

@@ -75,6 +75,9 @@ ROUTES: Mapping[str, str] = {
             POST /api/connections/{connection_id}/test · POST /api/connections/demo
             POST /api/connections/install/complete · POST /api/sources/{source_id}/test
             GET /api/runs · GET /api/runs/{run_id} · POST /api/runs/{run_id}/abort
+            POST /api/runs/preview · GET /api/pages · GET /api/pages/{page_id}
+            GET /api/pages/{page_id}/versions/{version}/raw
+            GET /api/postings · GET /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters
         """,
@@ -91,7 +94,10 @@ ROUTES: Mapping[str, str] = {
             POST /api/bulk · POST /api/products/import/retry-failed
         """,
         PICTURE: "GET /api/products/{product_id}/images/{place}",
-        EXPORT: "POST /api/jobs/{job_id}/export · POST /api/products/export",
+        EXPORT: """
+            POST /api/jobs/{job_id}/export · POST /api/products/export
+            POST /api/postings/export
+        """,
         STREAM: "WS /ws",
         KICKOFF: "POST /api/jobs/{job_id}/kickoff",
     }.items()

@@ -53,6 +53,12 @@ class ReprocessOrder(Shape):
     from_start: bool = Field(
         False, description="From the first stage, not the one in which the item ended."
     )
+    stage: str | None = Field(
+        None,
+        pattern=r"^[a-z_]{1,50}$",
+        description="Only items that ended in this stage, such as `extract` of a crawl: stored"
+        " pages are extracted again, and none is fetched.",
+    )
     accept: bool = Field(
         False,
         description="Write rows that were held back (`PRICE_CHANGE_HELD`, `GTIN_CHANGE_HELD`): of"
@@ -68,10 +74,12 @@ class ReprocessOrder(Shape):
             return self
         if self.scope == "items" and not (self.item_ids or self.statuses or self.codes):
             raise ValueError("the scope `items` needs itemIds, statuses or codes")
+        if self.stage is not None and self.from_start:
+            raise ValueError("an item runs from the start or from a stage")
         return self
 
     def _accepts_only_held(self) -> None:
-        if self.from_start or self.statuses:
+        if self.from_start or self.statuses or self.stage:
             raise ValueError("accept goes with itemIds and codes alone")
         if not set(self.codes) <= set(HELD_CODES):
             raise ValueError(f"accept takes rows held back by {' or '.join(HELD_CODES)}")

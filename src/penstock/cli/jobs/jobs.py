@@ -190,6 +190,9 @@ def reprocess(
     ] = None,
     from_start: FromStart = False,
     reset_attempts: ResetAttempts = False,
+    stage: Annotated[
+        str | None, typer.Option(help="Only items that ended in this stage, such as extract.")
+    ] = None,
     json: printing.Json = False,
 ) -> None:
     """Run a job's failed items again; of one that failed or was cancelled, all that is undone."""
@@ -202,7 +205,7 @@ def reprocess(
         "codes": code or [],
         "resetAttempts": reset_attempts,
         "fromStart": from_start,
-    }
+    } | ({"stage": stage} if stage else {})
     made = asyncio.run(reprocessed(job_id, selection))
     if json:
         printing.as_json(made)

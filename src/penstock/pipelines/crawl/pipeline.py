@@ -18,6 +18,7 @@ from penstock.model.states import ItemStatus
 from penstock.pipelines.crawl.config import CRAWL_POLICY, CrawlConfig
 from penstock.pipelines.crawl.crawl import crawl
 from penstock.pipelines.crawl.extract import extract
+from penstock.pipelines.crawl.preview import preview_page
 from penstock.pipelines.crawl.products import SHOWN
 
 MAX_PLAN_BYTES = 32 * 1024 * 1024
@@ -75,6 +76,11 @@ class Crawl(Pipeline):
             stop = min(start + ctx.batch_rows, len(rows))
             yield RowBatch(rows[start:stop], {"next": stop}, stop, len(rows))
             start = stop
+
+    async def preview(self, job: Job, ctx: Context) -> Mapping[str, Any]:
+        if "url" not in job.context:
+            raise BadInput("INVALID_PARAMETERS", "Use POST /api/runs/preview for a page.")
+        return await preview_page(job, ctx)
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         tally = await ctx.port(JobRows).tally(job.id)

@@ -104,8 +104,12 @@ def _joined(base: str, href: str) -> str | None:
 def extract_stored(
     path: str, content_type: str | None, most_bytes: int, url: str, kind: Any
 ) -> dict[str, Any]:
-    """What the page says, and the digest of it."""
-    page = extract_page(unpacked(path, most_bytes), url, content_type=content_type, kind=kind)
+    """What a stored page says, and the digest of it."""
+    return extracted(unpacked(path, most_bytes), content_type, url, kind)
+
+
+def extracted(content: bytes, content_type: str | None, url: str, kind: Any) -> dict[str, Any]:
+    page = extract_page(content, url, content_type=content_type, kind=kind)
     meaning = to_json({"kind": page.kind, "fields": _sorted(page.fields)})
     return {
         "kind": page.kind,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from penstock.model.crawl.pages import (
@@ -89,25 +90,66 @@ async def save_robots(conn: Connection, org_id: int, found: KeepRobots) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page; ``kind`` and ``fields`` (JSON) are those of its newest version."""
+
+    id: UUID
+    company: str
+    url: str
+    state: str
+    version: int
+    org: str
+    kind: str | None
+    fields: str | None
+    job_id: UUID
+    created_at: datetime
+    checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version of a page; ``fields`` and ``lineage`` are JSON."""
+
+    version: int
+    job_id: UUID
+    row_no: int
+    final_url: str
+    content_type: str | None
+    blob_key: str
+    sha256: str
+    size: int
+    simhash: int | None
+    kind: str | None
+    fields: str | None
+    lineage: str | None
+    extractor: str | None
+    fetched_at: datetime
+    extracted_at: datetime | None
+
+
 async def list_pages(
     conn: Connection, after: UUID | None, company: str | None, url: str | None, limit: int
-) -> list[Any]:
-    """Oldest first, with what was extracted from the newest version."""
-    return await conn.fetch(_sql.list_pages, after, company, url, limit)
+) -> list[PageRow]:
+    """Oldest first."""
+    rows = await conn.fetch(_sql.list_pages, after, company, url, limit)
+    return [PageRow(**row) for row in rows]
 
 
-async def get_page(conn: Connection, page_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_page, page_id)
+async def get_page(conn: Connection, page_id: UUID) -> PageRow | None:
+    row = await conn.fetchrow(_sql.get_page, page_id)
+    return None if row is None else PageRow(**row)
 
 
-async def versions_of_page(conn: Connection, page_id: UUID) -> list[Any]:
+async def versions_of_page(conn: Connection, page_id: UUID) -> list[VersionRow]:
     """Newest first."""
-    return await conn.fetch(_sql.versions_of_page, page_id)
+    return [VersionRow(**row) for row in await conn.fetch(_sql.versions_of_page, page_id)]
 
 
-async def raw_of_version(conn: Connection, page_id: UUID, version: int) -> Any:
-    """Blob key and content type, or None."""
-    return await conn.fetchrow(_sql.version_of_page, page_id, version)
+async def blob_of_version(conn: Connection, page_id: UUID, version: int) -> str | None:
+    """The key of the blob that holds the raw page."""
+    key: str | None = await conn.fetchval(_sql.blob_of_version, page_id, version)
+    return key
 
 
 class StoredPages:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,24 @@ from penstock.store.queries import load
 
 _sql = load("postings")
 _MAX_WORDS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class PostingRow:
+    """A job posting; ``data`` and ``lineage`` are JSON."""
+
+    id: UUID
+    page_id: UUID
+    company: str
+    url: str
+    title: str
+    data: str
+    lineage: str
+    state: str
+    job_id: UUID
+    row_no: int
+    created_at: datetime
+    updated_at: datetime
 
 
 async def save(
@@ -46,15 +65,17 @@ async def expire(conn: Connection, org_id: int, page_ids: Sequence[UUID]) -> Non
 async def list_postings(
     conn: Connection, after: UUID | None, limit: int, *, company: str | None = None,
     state: str | None = None, text: str = "", job_id: UUID | None = None,
-) -> list[Any]:  # fmt: skip
+) -> list[PostingRow]:  # fmt: skip
     """Oldest first; ``text``: every word of it is found in title, employer or locations."""
     words = [f"%{_escaped(word)}%" for word in text.lower().split()]
-    return await conn.fetch(_sql.list_postings, after, company, state, words, job_id, limit)
+    rows = await conn.fetch(_sql.list_postings, after, company, state, words, job_id, limit)
+    return [PostingRow(**row) for row in rows]
 
 
 def _escaped(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
 
 
-async def get_posting(conn: Connection, posting_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_posting, posting_id)
+async def get_posting(conn: Connection, posting_id: UUID) -> PostingRow | None:
+    row = await conn.fetchrow(_sql.get_posting, posting_id)
+    return None if row is None else PostingRow(**row)

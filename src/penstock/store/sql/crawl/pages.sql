@@ -93,8 +93,8 @@ SELECT value FROM group_counters WHERE job_id = $1 AND group_key = $2 AND counte
 
 -- name: list_pages
 -- Pages, oldest first; of one company where asked.
-SELECT p.id, p.company, p.url, p.state, p.version, p.created_at, p.checked_at, p.job_id, o.name AS org,
-       v.kind, v.fields, v.simhash, v.size, v.fetched_at, v.extracted_at
+SELECT p.id, p.company, p.url, p.state, p.version, o.name AS org, v.kind, v.fields, p.job_id,
+       p.created_at, p.checked_at
 FROM pages p JOIN page_versions v ON v.page_id = p.id AND v.version = p.version
 JOIN orgs o ON o.id = p.org_id
 WHERE p.id > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid)
@@ -103,16 +103,17 @@ ORDER BY p.id LIMIT $4
 
 -- name: get_page
 -- One page.
-SELECT p.id, p.org_id, p.company, p.url, p.state, p.version, p.etag, p.last_modified, p.job_id,
-       p.created_at, p.checked_at, o.name AS org
-FROM pages p JOIN orgs o ON o.id = p.org_id WHERE p.id = $1
+SELECT p.id, p.company, p.url, p.state, p.version, o.name AS org, v.kind, v.fields, p.job_id,
+       p.created_at, p.checked_at
+FROM pages p JOIN page_versions v ON v.page_id = p.id AND v.version = p.version
+JOIN orgs o ON o.id = p.org_id WHERE p.id = $1
 
 -- name: versions_of_page
 -- The versions of a page, newest first.
 SELECT version, job_id, row_no, final_url, content_type, blob_key, sha256, size, simhash, kind,
-       fields, lineage, digest, extractor, fetched_at, extracted_at
+       fields, lineage, extractor, fetched_at, extracted_at
 FROM page_versions WHERE page_id = $1 ORDER BY version DESC
 
--- name: version_of_page
+-- name: blob_of_version
 -- Where the raw content of a version is.
-SELECT blob_key, content_type FROM page_versions WHERE page_id = $1 AND version = $2
+SELECT blob_key FROM page_versions WHERE page_id = $1 AND version = $2

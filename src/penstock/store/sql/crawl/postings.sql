@@ -16,8 +16,8 @@ WHERE org_id = $1 AND page_id = ANY ($2::uuid[])
 
 -- name: list_postings
 -- Job postings, oldest first, with all of these words.
-SELECT p.id, p.page_id, p.company, p.url, p.title, p.data, p.lineage, p.state, p.date_posted,
-       p.valid_through, p.job_id, p.row_no, p.created_at, p.updated_at
+SELECT p.id, p.page_id, p.company, p.url, p.title, p.data, p.lineage, p.state,
+       p.job_id, p.row_no, p.created_at, p.updated_at
 FROM postings p
 WHERE p.id > coalesce($1, '00000000-0000-0000-0000-000000000000'::uuid)
   AND ($2::text IS NULL OR p.company = $2) AND ($3::text IS NULL OR p.state = $3)
@@ -26,6 +26,6 @@ ORDER BY p.id LIMIT $6
 
 -- name: get_posting
 -- One job posting.
-SELECT p.id, p.page_id, p.company, p.url, p.title, p.data, p.lineage, p.state, p.date_posted,
-       p.valid_through, p.job_id, p.row_no, p.created_at, p.updated_at
+SELECT p.id, p.page_id, p.company, p.url, p.title, p.data, p.lineage, p.state,
+       p.job_id, p.row_no, p.created_at, p.updated_at
 FROM postings p WHERE p.id = $1
