@@ -11,7 +11,7 @@ from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
 from penstock.cli.catalog import connections, products, profiles, rates, shops, sources
 from penstock.cli.crawl import runs
-from penstock.cli.files import extract, fetch, preview, read
+from penstock.cli.files import extract, fetch, lookup, preview, read
 from penstock.cli.jobs import (
     bulk,
     clone,
@@ -21,6 +21,7 @@ from penstock.cli.jobs import (
     items,
     jobs,
     lanes,
+    lookup_items,
     pending,
     submit,
     undo,
@@ -53,6 +54,7 @@ app.command("worker")(serve.worker)
 app.command("top")(top.top)
 app.command("pending")(pending.pending)
 app.command("extract")(extract.extract)
+app.command("lookup")(lookup.lookup)
 app.command("preview")(preview.preview)
 app.command("read")(read.read)
 app.command("fetch")(fetch.fetch)
@@ -66,6 +68,8 @@ jobs.app.command("undo")(undo.undo)
 jobs.app.command("export")(export.export)
 app.add_typer(jobs.app, name="jobs")
 items.app.command("fix")(fix.fix)
+items.app.command("searches")(lookup_items.searches)
+items.app.command("choose")(lookup_items.choose)
 app.add_typer(items.app, name="items")
 app.add_typer(products.app, name="products")
 app.add_typer(bulk.app, name="bulk")

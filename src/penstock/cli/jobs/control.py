@@ -35,7 +35,7 @@ async def list_jobs(
     async with connected() as penstock:
         found = await penstock.first("/api/jobs", limit, state=state, pipeline=pipeline)
         notes = [] if found else [f"No such jobs in {penstock.place}."]
-        if await _stands_still(penstock):
+        if await stands_still(penstock):
             notes.append("No worker is running, so nothing moves: start one with `penstock up`.")
     return found, notes
 
@@ -49,7 +49,7 @@ async def watched(job_id: UUID) -> dict[str, Any]:
     """Show progress until the job ends; answers what became of it."""
     async with connected() as penstock:
         job = await _job(penstock, job_id)
-        if job["state"] not in ENDED and await _stands_still(penstock):
+        if job["state"] not in ENDED and await stands_still(penstock):
             note("No worker runs: `penstock up` or `penstock worker` starts some.")
         with ProgressBar(job["name"]) as bar:
             while job["state"] not in ENDED:
@@ -126,7 +126,7 @@ async def _job(penstock: Penstock, job_id: UUID) -> dict[str, Any]:
     return job
 
 
-async def _stands_still(penstock: Penstock) -> bool:
+async def stands_still(penstock: Penstock) -> bool:
     """Whether items wait and no worker runs. Under load `/health` answers without figures: then
     nothing is said."""
     health = await penstock.get("/health")
