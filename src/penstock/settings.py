@@ -26,7 +26,7 @@ from penstock.model.network.circuits import CircuitRules
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.provider_limits import ProviderLimits
 from penstock.model.network.token_bucket import Rate
-from penstock.model.quota import Quota
+from penstock.model.quota import Quota, ResearchQuota
 from penstock.model.shops.provider import OAuthApp
 from penstock.settings_sources import PREFIX, Sources
 
@@ -242,6 +242,18 @@ class Settings(BaseSettings):
     quota_rows: int = Field(100_000_000, ge=0, description="Rows of one org's jobs; 0: any number.")
     quota_row_bytes: int = Field(
         200 * 1024 * MEBIBYTE, ge=0, description="… in bytes, as they were read; 0: any amount."
+    )
+    research_user_day: int = Field(
+        500, ge=0, description="Research requests of one user per day; 0: any number."
+    )
+    research_user_month: int = Field(5000, ge=0, description="… per month; 0: any number.")
+    research_org_day: int = Field(
+        2000, ge=0, description="Research requests of one org per day; 0: any number."
+    )
+    research_org_month: int = Field(20_000, ge=0, description="… per month; 0: any number.")
+    research_rate: str = Field(
+        "10/s burst 10",
+        description="How many research jobs begin in this installation; others begin later.",
     )
     disk_reserve_bytes: int = Field(
         512 * MEBIBYTE,
@@ -477,7 +489,7 @@ class Settings(BaseSettings):
             raise ValueError("sizes are from 16 to 4000 pixels")
         return value
 
-    @field_validator("lane_limit")
+    @field_validator("lane_limit", "research_rate")
     @classmethod
     def _is_rate_or_none(cls, value: str | None) -> str | None:
         if value is not None:
@@ -525,6 +537,13 @@ class Settings(BaseSettings):
         return Quota(
             self.quota_file_bytes or None, self.quota_rows or None, self.quota_row_bytes or None
         )
+
+    @property
+    def research_quota(self) -> ResearchQuota:
+        return ResearchQuota(
+            self.research_user_day or None, self.research_user_month or None,
+            self.research_org_day or None, self.research_org_month or None,
+        )  # fmt: skip
 
     @property
     def depth_levels(self) -> Levels:

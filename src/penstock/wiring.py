@@ -56,7 +56,7 @@ from penstock.model.ports import (
 )
 from penstock.model.shops.provider import ShopConnection
 from penstock.model.sources.search import PROVIDER as SOURCE_PROVIDER
-from penstock.model.sources.search import OpenedSource, Sources
+from penstock.model.sources.search import OpenedSource, ResearchRequests, Sources
 from penstock.model.text.redaction import register_secret
 from penstock.pipelines.registry import PIPELINES
 from penstock.providers.configured.service import SourceTests
@@ -72,6 +72,7 @@ from penstock.store.lookup.searches import StoredSearches
 from penstock.store.migrate import migrate
 from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.providers.states import StoredLimits
+from penstock.store.research.requests import StoredRequests
 from penstock.store.shops.connections import StoredConnections
 from penstock.store.slow_statements import SlowLog
 from penstock.store.sources.sources import StoredSources
@@ -262,6 +263,7 @@ def _ports(settings: Settings, db: Database, sealer: Sealer) -> dict[type, Any]:
         Sources: StoredSources(db, sealer),
         PageIndex: StoredPages(db),
         CrawlSettings: settings.crawl_settings,
+        ResearchRequests: StoredRequests(db),
     }
 
 

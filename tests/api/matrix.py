@@ -146,6 +146,8 @@ SENT: dict[str, dict[str, Any]] = {
     },
     "POST /api/connections/install/complete": {"json": {"parameters": {"state": "x"}}},
     "POST /api/sources": {"json": _SOURCE},
+    "POST /api/research": {"json": {"query": "bolt"}},
+    "PUT /api/research/quota": {"json": {"orgDay": 1000}},
     "PUT /api/sources/{source_id}": {"json": _SOURCE},
     "POST /api/sources/{source_id}/test": {"json": {"query": "bolt"}},
     "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
@@ -274,6 +276,9 @@ class World:
             )
         self.clients["none"] = client_of(self.app, None)
         self.shop = await self._connected_shop()
+        order = _SOURCE | {"name": "first"}
+        made = await self.clients["owner"].post("/api/sources", json=order)
+        assert made.status_code == 201, made.text
         return self
 
     async def _connected_shop(self) -> str:

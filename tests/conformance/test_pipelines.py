@@ -56,6 +56,12 @@ SAMPLES = {
         {"rows": [{"ean": f"{n:013}", "name": f"Bolt no {n}"} for n in range(150)]}, 150
     ),
     "crawl": Sample({"rate": 2}, 40, PAGES),
+    "research": Sample({"query": "M8 bolt", "priceRange": {"max": "0.2"}, "sources": ["one"]}, 1),
+    "research-process": Sample({"requestId": "r-1", "query": "M8 bolt"}, 1),
+    "research-retry": Sample({"originalRequestId": "r-1"}, 1),
+    "webhook-dispatch": Sample(
+        {"webhookId": "w-1", "url": "https://10.0.0.1/hook", "event": "job.completed"}, 1
+    ),
     "noop": Sample({"items": 150, "stages": 3, "payloadBytes": 20, "groups": 4}, 150),
 }
 

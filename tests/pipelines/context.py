@@ -162,6 +162,17 @@ class TrialCatalog:
     async def unnamed_rows(self, job_id: UUID) -> int:
         return 0
 
+    async def failures(self, job_id: UUID, most: int) -> Sequence[Any]:
+        return ()
+
+    async def names(self, org_id: int) -> Mapping[str, UUID]:
+        """Sources of the org."""
+        return {"one": UUID(int=1)}
+
+    async def attempts(self, org_id: int, request_id: str) -> Sequence[UUID]:
+        """Jobs of a research request."""
+        return ()
+
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         return {row: self.rows[row] for row in rows if row in self.rows}
 
@@ -179,6 +190,9 @@ class TrialReceivers:
 
     async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]:
         return {}
+
+    async def of_org(self, org_id: int, url: str) -> Receiver:
+        return Receiver(url, [b"secret"])
 
 
 class TrialPages:

@@ -116,6 +116,12 @@ FROM orgs, generate_series(1, 20) n;
 INSERT INTO sources (id, org_id, user_id, name, config, rate, credentials)
 SELECT gen_random_uuid(), id, id, 'source-' || n, '{}', '60/min', ''
 FROM orgs, generate_series(1, 20) n;
+INSERT INTO research_requests (org_id, request_id, job_id) SELECT org_id, id::text, id FROM jobs;
+INSERT INTO research_usage (org_id, user_id, period)
+SELECT id, n, 'day ' || n FROM orgs, generate_series(0, 100) n;
+INSERT INTO research_quotas (org_id) SELECT id FROM orgs;
+INSERT INTO org_secrets (org_id, secret) SELECT id, '' FROM orgs;
+INSERT INTO job_pace (meter, next_at) SELECT 'meter-' || n, now() FROM generate_series(1, 2000) n;
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,
                                 row_no, state, settled_at)
 SELECT gen_random_uuid(), w.org_id, w.user_id, w.id, n, 'job.completed', gen_random_uuid(), n,

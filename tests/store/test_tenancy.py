@@ -61,8 +61,9 @@ TENANT_TABLES = {
     *("bulk_operations", "passwords", "sessions", "sign_in_tries", "sign_in_networks"),
     *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "event_cursors"),
     *("connections", "search_events"),
-    "sources",
     *("pages", "page_versions", "robots_rules", "postings"),
+    *("sources", "research_requests", "research_usage", "research_quotas", "job_pace"),
+    "org_secrets",
 }
 
 

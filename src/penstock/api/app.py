@@ -46,6 +46,7 @@ from penstock.api.monitor import extraction_monitor, health, metrics, monitor, q
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
+from penstock.api.research import research
 from penstock.api.shops import connections, incoming, install
 from penstock.api.sources import sources
 from penstock.api.webhooks import webhooks
@@ -88,8 +89,8 @@ _RESOURCES = (
     *(users, keys, sessions, orgs, audit),
     webhooks,
     *(install, connections),
-    sources,
     *(runs, pages, postings),
+    *(sources, research),
 )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from penstock.app.result_rows import first_result
 from penstock.engine.runtime import Runtime
 from penstock.model.cpu.meter import charge, timed
 from penstock.model.export import (
@@ -56,7 +57,9 @@ async def export_pieces(
     others should wait."""
     writer: RowWriter | None = None
     columns: Sequence[str] = ()
-    rows = result_pages(opened, job["id"], job["total"], wanted, marks=kind.marks)
+    async with opened() as conn:
+        first = await first_result(runtime, conn, job["id"], job)
+    rows = result_pages(opened, job["id"], job["total"], wanted, marks=kind.marks, first=first)
     async with aclosing(_one_ahead(rows)) as pages:
         async for page in pages:
             if writer is None:
@@ -110,10 +113,11 @@ def _page(
 
 async def result_pages(
     opened: OpenConnection, job_id: UUID, total: int, wanted: ExportFilter | None = None, *,
-    marks: bool = True,
+    marks: bool = True, first: int = 1,
 ) -> AsyncGenerator[list[Any], None]:  # fmt: skip
     """The rows up to the last one there is now, at least one page; without ``marks`` their cells
-    alone, where that is all of them. Short transactions: one that stays open for a whole export
+    alone, where that is all of them. Without a filter, rows before the ``first`` result are left
+    out. Short transactions: one that stays open for a whole export
     slows every claim down."""
     asked = wanted or ExportFilter()
     if asked.which == "missing":
@@ -125,7 +129,7 @@ async def result_pages(
         statuses = tuple(ItemStatus)
     rows = store.Rows(job_id, statuses, asked.code, asked.q, bare=not marks)
     widest = _WIDEST_WITH_WORDS if asked.q else _WIDEST
-    after, width, found = 0, PAGE_ROWS, False
+    after, width, found = (0 if statuses else first - 1), PAGE_ROWS, False
     while after < total:
         last = min(after + width, total)
         async with opened() as conn:

@@ -6,11 +6,12 @@ from penstock.model.ports import Sealer
 from penstock.store import webhooks
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Transaction
+from penstock.store.research import secrets as org_secrets
 from penstock.store.shops import connections
 from penstock.store.sources import sources
 
 # Every table with sealed values.
-_RESEALERS = (webhooks.reseal, connections.reseal, sources.reseal)
+_RESEALERS = (webhooks.reseal, connections.reseal, sources.reseal, org_secrets.reseal)
 
 
 async def reseal(transaction: Transaction, sealer: Sealer, caller: Caller) -> int:

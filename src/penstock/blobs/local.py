@@ -36,6 +36,7 @@ class LocalBlobs:
         self._temporary = folder / "tmp"
         self.partials = LocalPartialUploads(folder / "partial", folder)
         self.pictures = LocalPictures(folder / "pictures")
+        self.answers = LocalPictures(folder / "answers")
 
     async def put(self, chunks: AsyncIterator[bytes], limit: int) -> LocalBlob:
         """Store the bytes durably. The temporary file is removed on any error."""

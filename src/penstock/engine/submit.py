@@ -19,6 +19,7 @@ from penstock.model.backpressure import Admission, admission, retry_after_ms
 from penstock.model.errors import BadInput, NotThere, Unavailable
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
 from penstock.model.ids import new_id
+from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import MAX_INLINE_ROWS, Pipeline, Row, Traits
 from penstock.model.progress import shares_before
 from penstock.store.accounts.accounts import Principal
@@ -27,6 +28,7 @@ from penstock.store.database import Connection
 from penstock.store.jobs import jobs
 from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewKey, NewStage
 from penstock.store.jobs.ranges import RANGES
+from penstock.store.research import requests
 
 MAX_CONFIG_BYTES = 64 * 1024
 
@@ -112,6 +114,7 @@ async def prepare(
     else:
         pipeline = submitted_pipeline(runtime, order.pipeline)
     config = valid_config(pipeline, order)
+    order = _with_priority(pipeline, config, order)
     pipeline.check_order(config, 0 if order.file_id is None else 1 + len(order.more_files))
     traits = pipeline.traits(config)
     if traits.standing and not order.internal and not runtime.settings.test_pipelines:
@@ -132,16 +135,43 @@ async def prepare(
     if order.due_at is not None:
         wait = max(wait, round((order.due_at - datetime.now(UTC)) / timedelta(milliseconds=1)))
     file = await file_of_order(runtime, conn, who, pipeline, order)
+    # Last, since a request that is refused must not count.
+    order = await _metered(runtime, conn, who, pipeline, order)
     job = _new_job(who, order, pipeline, config, file, _inline(pipeline, config, traits), delay)
-    answer: dict[str, Any] = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
-    if job.due_at is not None:
-        answer["delayedUntil"] = job.due_at
-    body = orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
+    body = _body(job, position, wait)
     key = None
     if order.idempotency_key is not None:
         accepted = Answer(202, body)
         key = new_key(key_of, order.idempotency_key, digest, accepted, job.id)
     return Prepared(Receipt(job.id, body, job.lane), job, key)
+
+
+def _body(job: NewJob, position: int, wait: int) -> str:
+    answer: dict[str, Any] = {"jobId": str(job.id), "position": position, "estimatedWaitMs": wait}
+    if job.due_at is not None:
+        answer["delayedUntil"] = job.due_at
+    return orjson.dumps(answer, option=orjson.OPT_UTC_Z).decode()
+
+
+def _with_priority(pipeline: Pipeline, config: Any, order: Order) -> Order:
+    wanted = pipeline.priority_of(config)
+    return order if wanted is None else replace(order, priority=wanted)
+
+
+async def _metered(
+    runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
+) -> Order:
+    """Count the job towards the quotas of its user and org, and begin it at the pace of its kind.
+    Raises `QUOTA_EXCEEDED`."""
+    meter, settings = pipeline.meter, runtime.settings
+    if meter is None or order.internal:
+        return order
+    quota = await requests.quota_of(conn, who.org_id, settings.research_quota)
+    await requests.count(conn, who.org_id, who.user_id, quota, datetime.now(UTC))
+    begin = await requests.begin_at(conn, meter, Rate.parse(settings.research_rate))
+    if begin is None:
+        return order
+    return replace(order, due_at=max(begin, order.due_at) if order.due_at else begin)
 
 
 def _in_lane(runtime: Runtime, who: Principal, order: Order) -> Order:

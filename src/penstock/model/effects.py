@@ -247,6 +247,15 @@ class NoteDelivery(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordRequest(Effect):
+    """The job is an attempt of a research request. With a ``webhook_url`` the end of the job is
+    posted there."""
+
+    request_id: str
+    webhook_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FindMissing(Effect):
     """An effect of a job as a whole, once all its rows have ended: products of this source that no
     row named (`seen:id:…`, `seen:sku:…`, `seen:gtin:…`) are listed with the job, and taken off the

@@ -206,6 +206,11 @@ class Pipeline:
     ranges: ClassVar[RangeWork | None] = None
     # What a person calls the work of each stage, where jobs show a phase.
     phases: ClassVar[Mapping[str, str]] = {}
+    # Jobs count towards the quota of this name, and begin at its pace.
+    meter: ClassVar[str | None] = None
+    # Items before the one with this key are steps on the way to the results: lists and exports of
+    # all rows leave them out.
+    first_result_key: ClassVar[str | None] = None
     # Columns of grid and export, in order; None: the columns of the file.
     columns: ClassVar[tuple[str, ...] | None] = None
 
@@ -214,6 +219,10 @@ class Pipeline:
 
     def traits(self, config: Any) -> Traits:
         return Traits()
+
+    def priority_of(self, config: Any) -> int | None:
+        """The priority that the config asks for; None: that of the order."""
+        return None
 
     def inline(self, config: Any) -> Sequence[Row] | None:
         """The rows inside the config, if they are few: submit writes them itself."""

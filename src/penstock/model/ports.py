@@ -60,10 +60,13 @@ class Blobs(Protocol):
     def partials(self) -> PartialUploads: ...
     @property
     def pictures(self) -> Pictures: ...
+    @property
+    def answers(self) -> Pictures:
+        """A cache of answers of sources, for calls whose result was not committed."""
 
 
 class Pictures(Protocol):
-    """A cache of thumbnails by name."""
+    """A cache of thumbnails, or of other content that can be fetched again, by name."""
 
     async def get(self, name: str) -> bytes | None: ...
     async def put(self, name: str, content: bytes) -> None: ...
@@ -149,6 +152,16 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedRow:
+    """A row that failed, with the code and the message of its error."""
+
+    key: str | None
+    code: str
+    message: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
 class MissingProducts:
     """Products that a job's file does not contain, how many were unpublished, and the first few."""
 
@@ -206,6 +219,9 @@ class JobRows(Protocol):
 
     async def unnamed_rows(self, job_id: UUID) -> int:
         """The number of rows without an identifier."""
+
+    async def failures(self, job_id: UUID, most: int) -> Sequence[FailedRow]:
+        """The first rows that failed."""
 
 
 class Profiles(Protocol):
@@ -283,6 +299,8 @@ class Receivers(Protocol):
     """Current receivers of webhook deliveries."""
 
     async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]: ...
+    async def of_org(self, org_id: int, url: str) -> Receiver:
+        """A URL that is no endpoint, with the secret of the org."""
 
 
 class Connections(Protocol):

@@ -21,3 +21,13 @@ class Quota:
     file_bytes: int | None = None
     rows: int | None = None
     row_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchQuota:
+    """Research requests per day and month, of each user and of the org; None: unlimited."""
+
+    user_day: int | None = None
+    user_month: int | None = None
+    org_day: int | None = None
+    org_month: int | None = None

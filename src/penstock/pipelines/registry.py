@@ -9,7 +9,9 @@ from penstock.pipelines.crawl.pipeline import Crawl
 from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.lookup.pipeline import Lookup
 from penstock.pipelines.noop import Noop
+from penstock.pipelines.research.pipeline import Research, ResearchProcess, ResearchRetry
 from penstock.pipelines.shop_import.pipeline import ShopImport
+from penstock.pipelines.webhook_dispatch import WebhookDispatch
 from penstock.pipelines.webhooks import Webhooks
 
 ENTRY_POINTS = "penstock.pipelines"
@@ -18,7 +20,11 @@ PIPELINES: tuple[Pipeline, ...] = (
     Extraction(),
     Lookup(),
     Noop(),
+    Research(),
+    ResearchProcess(),
+    ResearchRetry(),
     ShopImport(),
+    WebhookDispatch(),
     Webhooks(),
     Crawl(),
     *(found.load()() for found in entry_points(group=ENTRY_POINTS)),

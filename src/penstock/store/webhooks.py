@@ -15,6 +15,7 @@ from penstock.model.ports import Sealer
 from penstock.store.database import Connection, Database, to_json
 from penstock.store.jobs import dead_letters
 from penstock.store.queries import load
+from penstock.store.research.secrets import secret_of
 
 _sql = load("webhooks")
 _MOST_TRIES_KEPT = 50
@@ -167,15 +168,28 @@ class StoredReceivers:
     async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]:
         async with self._db.acquire() as conn:
             rows = await conn.fetch(_sql.receivers, list(endpoint_ids))
-        return {row["id"]: self._receiver(row) for row in rows}
+        found = {}
+        for row in rows:
+            found[row["id"]] = await self._receiver(row)
+        return found
 
-    def _receiver(self, row: Any) -> Receiver:
+    async def of_org(self, org_id: int, url: str) -> Receiver:
+        try:
+            async with self._db.acquire() as conn:
+                return Receiver(url, [await secret_of(conn, self._sealer, org_id)])
+        except PenstockError as error:
+            return Receiver(url, locked=error)
+
+    async def _receiver(self, row: Any) -> Receiver:
         if row["deleted"]:
             return Receiver(row["url"], objection="The endpoint was deleted", deleted=True)
         if not row["enabled"]:
             reason = row["disabled_reason"]
             why = "The endpoint is disabled" + (f": {reason}" if reason else "")
             return Receiver(row["url"], objection=why)
+        if not row["secret"]:
+            # Of a research request: the org's secret signs.
+            return await self.of_org(row["org_id"], row["url"])
         owner = owner_of_secret(row["id"])
         sealed = [one for one in (row["secret"], row["old_secret"]) if one is not None]
         try:

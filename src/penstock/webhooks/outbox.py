@@ -131,6 +131,9 @@ def _of_event(row: Any, delivery_id: UUID) -> NewDelivery:
         "seq": row["seq"],
         "data": from_json(row["data"]),
     }
+    request_id = row.get("request_id")
+    if request_id is not None:
+        payload["requestId"] = request_id
     return NewDelivery(
         delivery_id, row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload,
         row["event_id"], row["job_id"],

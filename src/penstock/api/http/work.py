@@ -54,6 +54,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/sources · POST /api/sources · GET /api/sources/{source_id}
             PUT /api/sources/{source_id} · DELETE /api/sources/{source_id}
             GET /api/sources/{source_id}/health
+            GET /api/research/quota · PUT /api/research/quota · POST /api/webhooks/request-secret
             GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker
             POST /api/users/me/password · POST /api/users · GET /api/users
@@ -82,7 +83,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/dead-letters
         """,
         UPLOAD: """
-            POST /api/products/import · POST /api/runs
+            POST /api/products/import · POST /api/runs · POST /api/research
             POST /api/jobs · POST /api/jobs/batch · POST /api/extraction/jobs · POST /api/files
             POST /api/uploads · PATCH /api/uploads/{upload_id} · POST /api/jobs/preview
         """,

@@ -16,10 +16,11 @@ from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.schemas import ItemPage, ItemsQuery
 from penstock.api.jobs.shapes import item_context, item_shape
 from penstock.app.job_control import no_such_job
+from penstock.app.result_rows import first_result
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
 from penstock.store.jobs import items, jobs
-from penstock.store.jobs.items import OPEN, PROBLEMS, ItemFilter, Key
+from penstock.store.jobs.items import OPEN, PROBLEMS, ItemFilter, Key, Page
 
 router = APIRouter(tags=["items"])
 _MOST_HITS = 100
@@ -43,11 +44,33 @@ async def list_items(
             job = await jobs.table_of(conn, job_id)
             if job is None:
                 raise no_such_job()
+            if not _wants_steps(query):
+                first = await first_result(api.runtime, conn, job_id, job)
+                after = _not_before(after, wanted, first)
             page = await items.page(conn, job_id, job["total"], wanted, after, size)
+            if not _wants_steps(query) and wanted.down:
+                page = _without_steps(page, first)
     context = item_context(api.runtime, job)
     following = None if page.next is None else to_cursor(this_list, *page.next)
     shown = await shaped(page.rows, lambda row: item_shape(row, context))
     return answer({"items": shown, "next": following})
+
+
+def _wants_steps(query: ItemsQuery) -> bool:
+    return query.steps or bool(query.statuses or query.code) or query.from_row is not None
+
+
+def _not_before(after: Key, wanted: ItemFilter, first: int) -> Key:
+    """Where the list begins, without the rows before the first result."""
+    if wanted.down or after.row_no >= first - 1:
+        return after
+    return Key(after.updated_at, first - 1)
+
+
+def _without_steps(page: Page, first: int) -> Page:
+    """The end of a list from the last row to the first one."""
+    rows = items.rows_from(page.rows, first)
+    return page if len(rows) == len(page.rows) else Page(rows, None)
 
 
 def list_of(job_id: UUID, wanted: ItemFilter) -> str:

@@ -246,6 +246,11 @@ class ItemsQuery(Shape):
         "what waits and runs. `-` turns the order round.",
     )
     from_row: int | None = Field(None, ge=1, le=2**31 - 2, description="First row to show.")
+    steps: bool = Field(
+        False,
+        description="Also rows that are steps on the way to the results, such as the sources of a"
+        " research request. With `statuses`, `code` or `fromRow` they are always there.",
+    )
     page_size: int = Field(100, ge=1, le=1000, description="With `q` at most 100.")
     after: str = Field("", description="`next` of the page before.")
 

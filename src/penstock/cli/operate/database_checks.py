@@ -14,6 +14,7 @@ from penstock.store.accounts import accounts
 from penstock.store.database import Connection, Scope
 from penstock.store.jobs import jobs
 from penstock.store.migrate import check_server, migrate
+from penstock.store.research import secrets as org_secrets
 from penstock.store.shops import connections
 from penstock.store.sources import sources
 from penstock.store.workers import leaders
@@ -112,6 +113,7 @@ async def _secrets(conn: Connection, settings: Settings) -> Check:
         opened = await webhooks.newest_opens(conn, sealer)
         opened |= await connections.newest_opens(conn, sealer)
         opened |= await sources.newest_opens(conn, sealer)
+        opened |= await org_secrets.newest_opens(conn, sealer)
     except PenstockError as error:
         return fail("Secrets", error.message)
     return ok("Secrets", "open with this machine's key." if opened else "none are stored.")

@@ -142,10 +142,16 @@ class Cost(Config):
 class SourceConfig(Config):
     """A source without its credentials."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$", description="Unique in the org.")
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$", description="Unique in the org.", examples=["acme"]
+    )
     title: str = Field("", max_length=200)
     enabled: bool = Field(True, description="Whether research and lookups ask it.")
-    url: str = Field(max_length=2000, description="A template, such as `https://…/search`.")
+    url: str = Field(
+        max_length=2000,
+        description="A template; its host is fixed.",
+        examples=["https://api.example.com/search?q={query}"],
+    )
     method: Literal["GET", "POST"] = "GET"
     parameters: dict[str, str] = Field(default_factory=dict, max_length=50)
     headers: dict[str, str] = Field(default_factory=dict, max_length=30)
@@ -155,7 +161,10 @@ class SourceConfig(Config):
     limits: Limits = Field(default_factory=Limits)
     response: Response = Field(default_factory=Response)
     mapping: dict[str, str] = Field(
-        min_length=1, max_length=MAX_FIELDS, description="Fields and their expressions."
+        min_length=1,
+        max_length=MAX_FIELDS,
+        description="Fields and their expressions.",
+        examples=[{"sourceId": "sku", "title": "name", "price.amount": "price"}],
     )
     defaults: dict[str, str] = Field(default_factory=dict, max_length=MAX_FIELDS)
     lookups: dict[str, dict[str, str]] = Field(default_factory=dict, max_length=30)

@@ -119,6 +119,16 @@ class Sources(Protocol):
     async def enabled(self, org_id: int) -> Sequence[OpenedSource]:
         """All sources of the org that are asked by default, by name."""
 
+    async def names(self, org_id: int) -> Mapping[str, UUID]:
+        """The ids of these sources by name, without their credentials."""
+
+
+class ResearchRequests(Protocol):
+    """Research requests of an org and their attempts."""
+
+    async def attempts(self, org_id: int, request_id: str) -> Sequence[UUID]:
+        """The jobs of a request, oldest first."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceTrial:

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from penstock.model.ports import MissingProducts, Tally, Winner
+from penstock.model.ports import FailedRow, MissingProducts, Tally, Winner
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.store.catalog import missing, profiles
 from penstock.store.catalog.products import find_links
@@ -17,6 +17,7 @@ from penstock.store.queries import load
 
 _sql = load("products")
 _groups = load("group_counters")
+_items = load("items")
 _AT_ONCE = 2500
 _TALLIED_AT_ONCE = 20_000
 _SAMPLED = 200
@@ -141,6 +142,16 @@ class StoredJobRows:
         async with self._db.acquire() as conn:
             total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
             return await missing.unnamed_rows(conn, job_id, total)
+
+    async def failures(self, job_id: UUID, most: int) -> Sequence[FailedRow]:
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_items.failed_rows, job_id, most)
+        found = []
+        for row in rows:
+            error = from_json(row["error"]) or {}
+            code, message = error.get("code", "INTERNAL_ERROR"), error.get("message", "")
+            found.append(FailedRow(row["key"], code, message, row["attempts"]))
+        return found
 
 
 class StoredProfiles:

@@ -15,6 +15,7 @@ from penstock.store.effects.new_products import NewProducts
 from penstock.store.effects.pages import ExpiredPages, Extractions, Pages, Postings, Robots
 from penstock.store.effects.pictures import Pictures
 from penstock.store.effects.products import Products
+from penstock.store.effects.requests import Requests
 from penstock.store.effects.row_names import ManyRowNames, RowNames
 from penstock.store.effects.searches import SearchEvents
 
@@ -27,6 +28,7 @@ WRITERS = (
     BlobReferences(),
     GroupCounters(),
     SearchEvents(),
+    Requests(),
     Events(),
     Deliveries(),
     MissingProducts(),

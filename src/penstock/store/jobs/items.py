@@ -111,6 +111,17 @@ async def page(
         place = step.place
 
 
+def rows_from(rows: Sequence[Any], first: int) -> list[Any]:
+    """The rows from number ``first`` on."""
+    return [row for row in rows if row["row_no"] >= first]
+
+
+async def row_of_key(conn: Connection, job_id: UUID, key: str) -> int | None:
+    """The row with a key; None if there is none."""
+    found: int | None = await conn.fetchval(_sql.row_of_key, job_id, key)
+    return found
+
+
 async def _walk(
     conn: Connection, job_id: UUID, rows: int, wanted: ItemFilter, place: Key, ask: int
 ) -> _Step:

@@ -1071,6 +1071,9 @@ CREATE TABLE webhook_endpoints (
     description     text NOT NULL DEFAULT '' CHECK (length(description) <= 500),
     events          text[] NOT NULL CHECK (cardinality(events) BETWEEN 1 AND 50),
     enabled         boolean NOT NULL DEFAULT true,
+    -- The `webhookUrl` of research requests: it gets the ends of their jobs, signed with the org's
+    -- secret.
+    for_requests    boolean NOT NULL DEFAULT false,
     -- Why it was disabled, if nobody did it on purpose.
     disabled_reason text,
     -- Sealed: who reads the table reads no secret.
@@ -1088,6 +1091,8 @@ CREATE TABLE webhook_endpoints (
 
 CREATE INDEX webhook_endpoints_listed ON webhook_endpoints (org_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX webhook_endpoints_told ON webhook_endpoints (org_id) WHERE enabled;
+CREATE UNIQUE INDEX webhook_endpoints_of_requests ON webhook_endpoints (org_id, user_id, md5(url))
+    WHERE for_requests AND deleted_at IS NULL;
 
 -- One event for one endpoint, and what became of it.
 CREATE TABLE webhook_deliveries (
@@ -1250,6 +1255,72 @@ CREATE POLICY own_rows ON sources FOR UPDATE TO penstock_api
 CREATE POLICY all_orgs ON sources TO penstock_admin USING (true);
 
 GRANT SELECT, INSERT, UPDATE ON sources TO penstock_api, penstock_admin;
+
+-- Attempts of research requests: a retry is another job of the same request.
+CREATE TABLE research_requests (
+    org_id      bigint NOT NULL REFERENCES orgs,
+    request_id  text NOT NULL CHECK (length(request_id) BETWEEN 1 AND 100),
+    job_id      uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    -- Where the end of the job is posted to.
+    endpoint_id uuid REFERENCES webhook_endpoints,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (job_id)
+);
+
+CREATE INDEX research_requests_attempts ON research_requests (org_id, request_id, created_at);
+
+-- Research requests of users and orgs (user 0) in each day and month.
+CREATE TABLE research_usage (
+    org_id   bigint NOT NULL REFERENCES orgs,
+    user_id  bigint NOT NULL,
+    period   text NOT NULL,
+    requests integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (org_id, user_id, period)
+);
+
+-- Limits of research requests that differ from the settings; NULL: as it is set.
+CREATE TABLE research_quotas (
+    org_id     bigint PRIMARY KEY REFERENCES orgs,
+    user_day   integer CHECK (user_day >= 0),
+    user_month integer CHECK (user_month >= 0),
+    org_day    integer CHECK (org_day >= 0),
+    org_month  integer CHECK (org_month >= 0)
+);
+
+-- When the next job of a kind may begin in this installation.
+CREATE TABLE job_pace (
+    meter   text PRIMARY KEY,
+    next_at timestamptz NOT NULL
+);
+
+-- The secret that signs webhooks of requests, sealed.
+CREATE TABLE org_secrets (
+    org_id bigint PRIMARY KEY REFERENCES orgs,
+    secret bytea NOT NULL
+);
+
+ALTER TABLE research_requests ENABLE ROW LEVEL SECURITY;
+ALTER TABLE research_usage ENABLE ROW LEVEL SECURITY;
+ALTER TABLE research_quotas ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_pace ENABLE ROW LEVEL SECURITY;
+ALTER TABLE org_secrets ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_org ON research_requests FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON research_requests TO penstock_admin USING (true);
+CREATE POLICY own_org ON research_usage TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON research_usage TO penstock_admin USING (true);
+CREATE POLICY own_org ON research_quotas FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON research_quotas TO penstock_admin USING (true);
+CREATE POLICY all_meters ON job_pace TO penstock_api, penstock_admin USING (true);
+CREATE POLICY own_org ON org_secrets TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON org_secrets TO penstock_admin USING (true);
+
+GRANT SELECT ON research_requests TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT, UPDATE ON research_usage, job_pace, org_secrets TO penstock_api, penstock_admin;
+GRANT SELECT ON research_quotas TO penstock_api;
+GRANT SELECT, INSERT, UPDATE ON research_quotas TO penstock_admin;
 
 -- Files that come in several requests. The upload's id becomes the file's; how far it is, is on disk.
 CREATE TABLE uploads (

@@ -139,6 +139,11 @@ class StoredSources:
             rows = await conn.fetch(_sql.sealed_sources_of, org_id)
         return [_opened(self._sealer, row) for row in rows]
 
+    async def names(self, org_id: int) -> Mapping[str, UUID]:
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_sql.enabled_sources, org_id)
+        return {row["name"]: row["id"] for row in rows}
+
 
 async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[int, UUID | None]:
     """Seal the next credentials with the newest key. Return how many changed, and the last id."""

@@ -125,3 +125,13 @@ FROM (
 ) AS page
 WHERE before IS NULL OR before < $9
 ORDER BY place LIMIT $8
+
+-- name: row_of_key
+-- The row of a job with a key.
+SELECT row_no FROM job_items WHERE job_id = $1 AND key = $2
+
+-- name: failed_rows
+-- The first rows of a job that failed. Their index is found by its condition.
+SELECT key, error, attempts FROM job_items
+WHERE job_id = $1 AND status = 'ERROR' AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+ORDER BY row_no LIMIT $2

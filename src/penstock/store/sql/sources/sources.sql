@@ -60,3 +60,7 @@ SELECT id, credentials FROM sources WHERE deleted_at IS NULL ORDER BY id DESC LI
 -- name: reseal_source
 -- The same credentials, sealed with the newest key.
 UPDATE sources SET credentials = $2 WHERE id = $1
+
+-- name: enabled_sources
+-- Names and ids of the sources of an org that are asked by default.
+SELECT name, id FROM sources WHERE org_id = $1 AND enabled AND deleted_at IS NULL ORDER BY name

@@ -12,9 +12,9 @@ WITH page AS MATERIALIZED (
     ORDER BY xid, id LIMIT $5
 ), wanted AS MATERIALIZED (
     SELECT e.*, w.id AS endpoint_id, w.user_id,
-           u.role = 'admin' OR o.shared_jobs AS sees_all
+           u.role = 'admin' OR o.shared_jobs AS sees_all, NULL AS request_id
     FROM page e
-    JOIN webhook_endpoints w ON w.org_id = e.org_id AND w.enabled
+    JOIN webhook_endpoints w ON w.org_id = e.org_id AND w.enabled AND NOT w.for_requests
         AND (w.since <= e.xid OR w.created_at <= e.created_at)
         AND (e.event = ANY (w.events)
              OR e.event <> $6 AND ('*' = ANY (w.events)
@@ -22,9 +22,16 @@ WITH page AS MATERIALIZED (
     JOIN users u ON u.id = w.user_id AND u.disabled_at IS NULL
     JOIN orgs o ON o.id = w.org_id
     WHERE e.job_id IS NOT NULL
+    UNION ALL
+    -- The `webhookUrl` of a request gets the events of its own job.
+    SELECT e.*, w.id, w.user_id, false, r.request_id
+    FROM page e
+    JOIN research_requests r ON r.job_id = e.job_id
+    JOIN webhook_endpoints w ON w.id = r.endpoint_id AND w.enabled AND e.event = ANY (w.events)
+    JOIN users u ON u.id = w.user_id AND u.disabled_at IS NULL
 )
 SELECT e.id AS event_id, e.org_id, e.job_id, e.seq, e.event, e.worker, e.data, e.created_at,
-       e.endpoint_id, e.user_id
+       e.endpoint_id, e.user_id, e.request_id
 FROM wanted e
 CROSS JOIN LATERAL (SELECT j.pipeline, j.user_id FROM jobs j WHERE j.id = e.job_id LIMIT 1) AS j
 WHERE j.pipeline <> $7 AND (e.sees_all OR j.user_id = e.user_id)

@@ -6,7 +6,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 -- name: count_endpoints
 -- How many an org has, counting no further than a bound.
 SELECT count(*) FROM (
-    SELECT 1 FROM webhook_endpoints WHERE org_id = $1 AND deleted_at IS NULL LIMIT $2) AS few
+    SELECT 1 FROM webhook_endpoints
+    WHERE org_id = $1 AND deleted_at IS NULL AND NOT for_requests LIMIT $2) AS few
 
 -- name: list_endpoints
 -- An org's endpoints, or all orgs' for who may see them, oldest first.
@@ -49,18 +50,20 @@ WHERE id = $1 AND deleted_at IS NULL RETURNING id
 
 -- name: receivers
 -- Where deliveries go and what signs them, as it is set now.
-SELECT id, url, enabled, disabled_reason, secret, deleted_at IS NOT NULL AS deleted,
+SELECT id, org_id, url, enabled, disabled_reason, secret, deleted_at IS NOT NULL AS deleted,
        CASE WHEN old_until > now() THEN old_secret END AS old_secret
 FROM webhook_endpoints WHERE id = ANY ($1::uuid[])
 
 -- name: sealed_secrets
 -- Every sealed secret, by keyset, to be sealed anew.
 SELECT id, secret, old_secret FROM webhook_endpoints
-WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2 FOR NO KEY UPDATE
+WHERE deleted_at IS NULL AND secret <> '' AND ($1::uuid IS NULL OR id > $1)
+ORDER BY id LIMIT $2 FOR NO KEY UPDATE
 
 -- name: newest_secret
 -- A sealed secret, to see whether it opens.
-SELECT id, secret FROM webhook_endpoints WHERE deleted_at IS NULL ORDER BY id DESC LIMIT 1
+SELECT id, secret FROM webhook_endpoints WHERE deleted_at IS NULL AND secret <> ''
+ORDER BY id DESC LIMIT 1
 
 -- name: reseal
 -- The same secrets, sealed by another key.

@@ -1,0 +1,1 @@
+"""Research requests over HTTP."""

@@ -1,0 +1,1 @@
+"""Research requests: their attempts, quotas and webhooks."""
