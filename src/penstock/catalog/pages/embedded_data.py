@@ -63,8 +63,9 @@ _FLAGS = ("instock", "isinstock", "available", "isavailable", "inventoryavailabl
 
 def add_embedded(
     found: Candidates, page: Page, titles: list[str], locale: Locale, url: str
-) -> None:
-    """What scripts say of the product whose name is in the titles of the page."""
+) -> bool:
+    """What scripts say of the product whose name is in the titles of the page. Returns whether
+    they have its name and price."""
     best: tuple[float, dict[str, Any]] | None = None
     rest: list[dict[str, Any]] = []
     for node in _objects(page):
@@ -85,11 +86,12 @@ def add_embedded(
             if best is None or score > best[0]:
                 best = (score, keys)
     if best is None:
-        return
+        return False
     _add(found, best[1], locale, url, 1.0)
     for keys in rest[:10]:
         if keys is not best[1]:
             _add(found, keys, locale, url, 0.85)
+    return any(key in best[1] for key in _PRICES[:-1])
 
 
 def _add(found: Candidates, keys: dict[str, Any], locale: Locale, url: str, factor: float) -> None:

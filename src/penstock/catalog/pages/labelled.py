@@ -104,7 +104,7 @@ def _in_text(page: Page, element: Element, known: Container[str]) -> Pair | None
     if len(text) > MAX_LABEL + 80:
         return None
     parts = _COLON.split(text, maxsplit=1)
-    if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1]:
+    if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1] or ": " in parts[1]:
         return None
     is_known = label_key(parts[0]) in known
     return Pair(parts[0], parts[1], element, False) if is_known else None

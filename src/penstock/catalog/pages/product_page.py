@@ -39,14 +39,15 @@ def read_product(
             found, thing, locale, url
         )
     add_meta(found, meta, locale, url)
-    add_embedded(found, page, list(titles), locale, url)
+    in_scripts = add_embedded(found, page, list(titles), locale, url)
     add_visible(found, regions, url)
     add_labelled(found, regions)
     price, before = best_prices(regions, locale)
     _add_seen(found, price, before, locale)
     _doubt_hidden_prices(found, page, price)
     _add_breadcrumb(found, things, regions)
-    if not (asked or described or meta.says_product or _looks_like_product(regions, price)):
+    is_product = bool(described) or meta.says_product or in_scripts
+    if not (asked or is_product or _looks_like_product(regions, price)):
         return None
     return _choose(found, locale, titles)
 
@@ -154,5 +155,7 @@ def _agree(read: Chosen, found: Candidates, locale: Locale) -> None:
         # Pages say when a product is not available, and mostly do not say that it is.
         read["availability"] = Candidate("InStock", "default", 0.3)
     sku, mpn, gtin = (read.get(name) for name in ("sku", "mpn", "gtin"))
-    if sku is None and (other := mpn or gtin) is not None:
-        read["sku"] = other._replace(confidence=other.confidence * 0.4)
+    if sku is not None and gtin is not None and sku.source == "address" and sku.value == gtin.value:
+        del read["sku"]
+    elif sku is None and mpn is not None:
+        read["sku"] = mpn._replace(confidence=mpn.confidence * 0.4)

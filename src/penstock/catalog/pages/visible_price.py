@@ -12,8 +12,10 @@ from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.regions import Regions
 from penstock.catalog.pages.values import Amount, read_amount
 from penstock.catalog.pages.words import (
+    NET_WORDS,
     OLD_PRICE_NAMES,
     OTHER_AMOUNT_NAMES,
+    OTHER_AMOUNT_WORDS,
     PRICE_NAMES,
     name_words,
 )
@@ -25,14 +27,25 @@ _DIGIT = re.compile(r"[0-9]")
 _NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]*[0-9]|[0-9]")
 _NOT_DIGITS = re.compile(r"[^0-9]+")
 _OTHER_TEXT = re.compile(
-    r"%|/\s?(?:mo|month|monat|mois|mes|miesi)|per month|pro monat|par mois|al mes|mtl\.|\bx\s?[0-9]"
-    r"|shipping|delivery|versand|livraison|env[ií]o|verzend|wysy|doprav|spar|save|off\b|you save|"
-    r"[0-9]\s?(?:kg|g|ml|l|cm|mm|m²|w|v|gb|mb|tb|mah|\")\b|[0-9]{1,2}[:.][0-9]{2}\s?(?:am|pm|uhr)",
+    "|".join(re.escape(word) for word in OTHER_AMOUNT_WORDS)
+    + r"|\bx\s?[0-9]|\boff\b|[0-9]\s?(?:kg|g|ml|l|cm|mm|m²|w|v|gb|mb|tb|mah|\")\b"
+    r"|[0-9]{1,2}[:.][0-9]{2}\s?(?:am|pm|uhr)",
+    re.IGNORECASE,
+)
+_NET_TEXT = re.compile(
+    r"(?<![^\W\d_])(?:" + "|".join(re.escape(word) for word in NET_WORDS) + r")(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_WITH_CURRENCY = re.compile(
+    rf"(?<![^\W_])(?:(?:{_NUMBER.pattern})\s?(?:{TOKEN.pattern})"
+    rf"|(?:{TOKEN.pattern})\s?(?:{_NUMBER.pattern}))(?![^\W_])",
     re.IGNORECASE,
 )
 _FROM_TEXT = re.compile(
     r"^(?:from|ab|desde|à partir de|dès|od|da|vanaf|från|fra|alkaen|a partire da)\s", re.I
 )
+# `T50R` is a part number, not 50 rand.
+_CODE = re.compile(r"(?<![^\W\d_])[A-Za-z]{1,2}[0-9]{1,6}[A-Za-z]")
 _STRUCK = frozenset(("del", "s", "strike"))
 _NEW_NAMES = frozenset(("sale", "special", "new", "current", "final", "now"))
 
@@ -77,59 +90,67 @@ def is_visible(amount: str, digits: frozenset[str]) -> bool:
 
 def seen_prices(regions: Regions, locale: Locale) -> list[SeenPrice]:
     """Prices in the page, the most probable first."""
-    page = regions.page
-    found: dict[int, SeenPrice] = {}
-    last_end = -1
-    for element, text in page.texts:
-        if not _DIGIT.search(text) or len(text) > 400 or element.index < last_end:
+    found: list[SeenPrice] = []
+    read_until = 0
+    for place, (element, text) in enumerate(regions.page.texts):
+        if place < read_until or len(text) > 400 or not _DIGIT.search(text):
             continue
-        seen = _price_around(regions, element, locale)
-        if seen is not None and seen.element.index not in found:
-            found[seen.element.index] = seen
-            last_end = seen.element.end
+        seen, whole = _price_around(regions, element, text, locale)
+        if seen is not None:
+            found.append(seen)
+            if whole:
+                read_until = seen.element.text_end
             if len(found) >= _MAX_CANDIDATES:
                 break
-    return sorted(found.values(), key=lambda one: -one.score)
+    return sorted(found, key=lambda one: -one.score)
 
 
-def _price_around(regions: Regions, element: Element, locale: Locale) -> SeenPrice | None:
-    """The smallest element around a number whose whole text is a price."""
+def _price_around(
+    regions: Regions, element: Element, text: str, locale: Locale
+) -> tuple[SeenPrice | None, bool]:
+    """The price of the smallest element around a number whose whole text is a price; else one
+    inside of the text. The second value says which."""
     page = regions.page
     holder: Element | None = element
     best: tuple[Element, Amount, str] | None = None
     for _ in range(4):
-        if (
-            holder is None
-            or holder.text_end - holder.text_from > 10
-            or holder.tag in ("title", "script")
-        ):
+        if holder is None or holder.text_end - holder.text_from > 10 or holder.tag == "title":
             break
-        text = page.spaced_text(holder) if holder is not element else page.text(holder)
-        if len(text) > MAX_PRICE_TEXT:
+        whole = page.spaced_text(holder) if holder is not element else page.text(holder)
+        if len(whole) > MAX_PRICE_TEXT:
             break
-        amount = _amount(page, holder, text, locale)
+        amount = _amount(page, holder, whole, locale)
         if amount is not None:
-            has_currency = TOKEN.search(text) is not None
+            has_currency = TOKEN.search(whole) is not None
             if has_currency or best is None:
-                best = (holder, amount, text)
+                best = (holder, amount, whole)
             if has_currency:
                 break
         holder = holder.parent
+    is_whole = best is not None
     if best is None:
-        return None
-    holder, amount, text = best
-    score, old = _score(regions, holder, text)
-    return SeenPrice(amount, holder, score, old) if score > 0 else None
+        inside = _amount_inside(text, locale)
+        best = None if inside is None else (element, inside, text)
+    if best is None:
+        return None, False
+    holder, amount, whole = best
+    score, old = _score(regions, holder, whole)
+    return (SeenPrice(amount, holder, score, old) if score > 0 else None), is_whole
 
 
 def _amount(page: Page, holder: Element, text: str, locale: Locale) -> Amount | None:
-    if _OTHER_TEXT.search(text):
+    if _OTHER_TEXT.search(text) or _CODE.search(text):
         return None
-    text = _FROM_TEXT.sub("", text)
     split = _split_cents(page, holder)
-    if split is not None:
-        text = split
-    return read_amount(text.strip(" *:"), locale)
+    return read_amount((split or _FROM_TEXT.sub("", text)).strip(" *:"), locale)
+
+
+def _amount_inside(text: str, locale: Locale) -> Amount | None:
+    """The only amount with a currency in a short sentence: `Now only 149.00 EUR`."""
+    if len(text) > 2 * MAX_PRICE_TEXT or _OTHER_TEXT.search(text):
+        return None
+    found = [one[0] for one in _WITH_CURRENCY.finditer(text)]
+    return read_amount(found[0], locale) if len(found) == 1 else None
 
 
 def _split_cents(page: Page, holder: Element) -> str | None:
@@ -151,7 +172,7 @@ def _split_cents(page: Page, holder: Element) -> str | None:
 def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
     """How probable it is that this is the price of the product, and whether it is struck out or
     named as an old one."""
-    own = name_words(holder.names)
+    own = _names_of_text(holder)
     names = set(own)
     above = [one for one in list(holder.ancestors())[:3] if one.end - one.index <= 40]
     for one in above:
@@ -170,7 +191,10 @@ def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
     score += 0.3 if is_named else 0.2 if is_inside_named else 0.0
     if not names.isdisjoint(OTHER_AMOUNT_NAMES):
         score -= 0.25
-    if _is_in_sentence(regions.page, holder, text):
+    around = _text_around(regions.page, holder, text)
+    if sum(char.isalpha() for char in around.replace(text, "")) >= 14:
+        score -= 0.15
+    if _NET_TEXT.search(around):
         score -= 0.15
     if regions.is_elsewhere(holder):
         score -= 0.4
@@ -180,12 +204,25 @@ def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
     return max(score, 0.0), struck or called_old
 
 
-def _is_in_sentence(page: Page, holder: Element, text: str) -> bool:
-    """More than a short label stands before the amount in its block."""
+def _names_of_text(holder: Element) -> frozenset[str]:
+    """The names of the element and of those around it that have no other text."""
+    own = name_words(holder.names)
+    texts = holder.text_end - holder.text_from
+    above = holder.parent
+    while above is not None and above.text_end - above.text_from == texts:
+        own = own | name_words(above.names)
+        above = above.parent
+    return own
+
+
+def _text_around(page: Page, holder: Element, text: str) -> str:
+    """The text of the block that an amount stands in, if it has no other number."""
     block = holder.parent
-    if block is None or block.text_end - block.text_from > 12:
-        return False
-    return 14 <= sum(char.isalpha() for char in page.text(block).replace(text, "")) <= 400
+    if block is None or block.text_end - block.text_from > 8:
+        return text
+    around = page.text(block)
+    alone = len(around) <= 160 and not _DIGIT.search(around.replace(text, ""))
+    return around if alone else text
 
 
 def best_prices(regions: Regions, locale: Locale) -> tuple[SeenPrice | None, SeenPrice | None]:

@@ -19,6 +19,8 @@ PRICE_NAMES = words(_LISTS["names of prices"])
 OLD_PRICE_NAMES = words(_LISTS["names of old prices"])
 OTHER_AMOUNT_NAMES = words(_LISTS["names of other amounts"])
 OTHER_PRODUCT_NAMES = words(_LISTS["names of other products"])
+OTHER_AMOUNT_WORDS = phrases(_LISTS["words of other amounts"])
+NET_WORDS = phrases(_LISTS["words of net prices"])
 STOCK_NAMES = words(_LISTS["names of stock"])
 DESCRIPTION_NAMES = words(_LISTS["names of descriptions"])
 
