@@ -19,6 +19,7 @@ from benchmarks.entries import (
     peers,
     shops,
     tiny_jobs,
+    web_pages,
 )
 from benchmarks.entry import Entry
 
@@ -39,4 +40,5 @@ ENTRIES: tuple[Entry, ...] = (
     memory.ENTRY,
     normalising.ENTRY,
     shops.ENTRY,
+    web_pages.ENTRY,
 )

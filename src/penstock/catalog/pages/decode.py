@@ -52,7 +52,7 @@ def _declared(body: bytes, content_type: str | None) -> str | None:
     for name in names:
         meant = _MEANT.get(name.lower(), name.lower())
         try:
-            b"".decode(meant)
+            b"a".decode(meant, "replace")
         except LookupError:  # an unknown name, or a codec that is not for text
             continue
         return codecs.lookup(meant).name

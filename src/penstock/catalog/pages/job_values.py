@@ -100,6 +100,7 @@ def parts_of(lines: list[str]) -> dict[str, str]:
     kept: dict[str, list[str]] = {}
     part: str | None = None
     for line in lines:
+        line = line.lstrip("-•*· ")
         head, colon, rest = line.partition(":")
         key = label_key(head if colon and len(head) <= 60 else line).rstrip("?!")
         found = PARTS.get(key) if len(key) <= 60 else None

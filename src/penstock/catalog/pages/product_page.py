@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from penstock.catalog.pages.candidates import Candidate, Candidates, Chosen
@@ -20,6 +21,8 @@ PRODUCT_FIELDS = (
     "name", "brand", "price", "currency", "listPrice", "availability", "sku", "gtin", "mpn",
     "images", "description", "breadcrumb", "variants", "rating", "attributes",
 )  # fmt: skip
+
+_NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 def read_product(
@@ -121,7 +124,8 @@ def _choose(found: Candidates, locale: Locale, titles: tuple[str, ...]) -> Chose
             best = _longest(found, field)
         if best is not None and best.value not in (None, "", [], {}):
             read[field] = best
-    _agree(read, found, locale)
+    _agree(read, locale)
+    _spell_brand(read)
     return read
 
 
@@ -144,7 +148,7 @@ def _longest(found: Candidates, field: str) -> Candidate | None:
     )
 
 
-def _agree(read: Chosen, found: Candidates, locale: Locale) -> None:
+def _agree(read: Chosen, locale: Locale) -> None:
     """Fields that must fit each other: a list price above the price, a currency for a price."""
     price, before = read.get("price"), read.get("listPrice")
     if before is not None and (price is None or float(before.value) <= float(price.value)):
@@ -159,3 +163,15 @@ def _agree(read: Chosen, found: Candidates, locale: Locale) -> None:
         del read["sku"]
     elif sku is None and mpn is not None:
         read["sku"] = mpn._replace(confidence=mpn.confidence * 0.4)
+
+
+def _spell_brand(read: Chosen) -> None:
+    """The brand as the name of the product spells it: `TP Link` in a script is `TP-Link`."""
+    brand, name = read.get("brand"), read.get("name")
+    if brand is None or name is None:
+        return
+    letters = _NOT_LETTERS.split(brand.value)
+    pattern = r"[\W_]{0,3}".join(re.escape(part) for part in letters if part)
+    found = re.search(rf"(?<!\w){pattern}(?!\w)", name.value, re.IGNORECASE) if pattern else None
+    if found is not None and found[0].lower() != brand.value.lower():
+        read["brand"] = brand._replace(value=found[0])

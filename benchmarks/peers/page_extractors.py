@@ -1,0 +1,114 @@
+"""What one would use instead to read product pages: extruct with all its syntaxes, JSON-LD alone,
+and trafilatura. Reads the names of pages from stdin and prints their fields and processor time."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import extruct
+import trafilatura
+
+_SIMPLE = ("name", "sku", "mpn", "brand")
+_GTIN = ("gtin13", "gtin", "gtin12", "gtin8", "gtin14", "isbn")
+
+
+def by_extruct(html: str, url: str) -> dict[str, Any]:
+    found = extruct.extract(html, base_url=url, uniform=True, errors="ignore")
+    for syntax in ("json-ld", "microdata", "rdfa"):
+        fields = _first_product(found.get(syntax, []))
+        if fields:
+            return fields
+    for tags in found.get("opengraph", []):
+        return _without_none({
+            "name": tags.get("og:title"), "price": tags.get("product:price:amount"),
+            "currency": tags.get("product:price:currency"),
+            "availability": _last(tags.get("product:availability")),
+        })  # fmt: skip
+    return {}
+
+
+def by_json_ld(html: str, url: str) -> dict[str, Any]:
+    found = extruct.extract(html, base_url=url, syntaxes=["json-ld"], errors="ignore")
+    return _first_product(found.get("json-ld", []))
+
+
+def by_trafilatura(html: str, url: str) -> dict[str, Any]:
+    found = trafilatura.bare_extraction(html, url=url, with_metadata=True)
+    return _without_none({"name": getattr(found, "title", None)})
+
+
+def _first_product(things: Any) -> dict[str, Any]:
+    for thing in _nodes(things):
+        kinds = thing.get("@type")
+        if "Product" in (kinds if isinstance(kinds, list) else [kinds]):
+            return _fields(thing)
+    return {}
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for member in value.values():
+            yield from _nodes(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _nodes(member)
+
+
+def _fields(thing: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: _text(thing.get(name)) for name in _SIMPLE}
+    fields["gtin"] = next((text for one in _GTIN if (text := _text(thing.get(one)))), None)
+    offers = thing.get("offers")
+    offer = offers[0] if isinstance(offers, list) and offers else offers
+    if isinstance(offer, dict):
+        fields["price"] = _text(offer.get("price") or offer.get("lowPrice"))
+        fields["currency"] = _text(offer.get("priceCurrency"))
+        fields["availability"] = _last(_text(offer.get("availability")))
+    return _without_none(fields)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("name")
+    return None if value is None else str(value).strip()
+
+
+def _last(value: Any) -> str | None:
+    return None if not value else str(value).rstrip("/").rsplit("/", 1)[-1]
+
+
+def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def _read(pages: list[Any], read: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    began = time.process_time()
+    for name, url, html in pages:
+        try:
+            fields[name] = read(html, url)
+        except Exception as error:
+            fields[name] = {"error": repr(error)[:100]}
+    return {"seconds": time.process_time() - began, "fields": fields}
+
+
+def main() -> None:
+    pages = []
+    for one in json.load(sys.stdin):
+        content = Path(one["path"]).read_bytes()
+        html = gzip.decompress(content) if one["path"].endswith(".gz") else content
+        pages.append((one["name"], one["url"], html.decode("utf-8", "replace")))
+    readers = {"extruct": by_extruct, "JSON-LD": by_json_ld, "trafilatura": by_trafilatura}
+    print(json.dumps({name: _read(pages, read) for name, read in readers.items()}))
+
+
+if __name__ == "__main__":
+    main()
