@@ -26,6 +26,8 @@ class Reply:
 @dataclass(frozen=True)
 class Asked:
     at: float
+    # By the clock of the machine, which the database shares.
+    clock: float
     path: str
     headers: dict[str, str]
 
@@ -121,7 +123,7 @@ class Site:
                 for name, _, value in (line.partition(":") for line in head[1:] if line)
             }
             async with self.asked:
-                self.log.append(Asked(time.monotonic(), path, headers))
+                self.log.append(Asked(time.monotonic(), time.time(), path, headers))
                 self.asked.notify_all()
             await _send(writer, self._reply(path, headers))
         except (ConnectionError, asyncio.IncompleteReadError):

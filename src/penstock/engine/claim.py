@@ -349,6 +349,10 @@ async def _lease_groups(
         room -= len(rows)
         if room <= 0:
             break
+    if work.pace_ms and leases:
+        # From the claim on, so that the pace is kept if the worker dies before it settles.
+        paces = {lease.group: work.pace_ms for lease in leases if lease.group is not None}
+        await claims.pace_groups(conn, org_id, work, paces)
     return leases
 
 

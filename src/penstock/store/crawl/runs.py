@@ -84,3 +84,21 @@ async def counts_by_company(conn: Connection, job_id: UUID) -> Sequence[CompanyC
 async def open_in_stage(conn: Connection, job_ids: Sequence[UUID], stage: str) -> dict[UUID, int]:
     rows = await conn.fetch(_sql.open_in_stage, list(job_ids), stage)
     return {row["job_id"]: row["open"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """A page of a run; without ``status``, the run has no such page (yet)."""
+
+    state: str
+    user_id: int
+    ingest_done: bool
+    lane: str
+    stage: int | None
+    status: str | None
+
+
+async def state_of_page(conn: Connection, run_id: UUID, key: str) -> PageState | None:
+    """None: there is no such run."""
+    row = await conn.fetchrow(_sql.state_of_page, run_id, key)
+    return None if row is None else PageState(**row)

@@ -7,3 +7,9 @@ FROM job_items i WHERE i.job_id = $1 AND i.group_key IS NOT NULL GROUP BY 1, 2, 
 -- name: open_in_stage
 -- Items of these jobs that have not ended, in one stage.
 SELECT job_id, open FROM job_stages WHERE job_id = ANY ($1::uuid[]) AND name = $2
+
+-- name: state_of_page
+-- A page of a run, and the run.
+SELECT j.state, j.user_id, j.ingest_done, j.lane, i.stage, i.status
+FROM jobs j LEFT JOIN job_items i ON i.job_id = j.id AND i.key = $2
+WHERE j.id = $1 AND j.pipeline = 'crawl'

@@ -1,0 +1,55 @@
+"""Job postings of pages, from the page to the table."""
+
+from __future__ import annotations
+
+import pytest
+from tests.crawl.site import Reply, plan_of, posting_page, product_page, sites
+from tests.crawl.support import Crawler
+
+from penstock.model.text.json_text import from_json
+
+pytestmark = pytest.mark.slow
+
+
+async def test_postings_are_written_changed_and_expired(crawler: Crawler) -> None:
+    async with sites() as [site]:
+        site.pages |= {
+            "/jobs/1": Reply(posting_page("Fitter")),
+            "/jobs/2": Reply(posting_page("Welder")),
+            "/p/1": Reply(product_page("Lamp")),
+        }
+        run = await crawler.run(plan_of(site))
+        assert run.counts["ready"] == 3
+        rows = await crawler.rows("SELECT * FROM postings ORDER BY url")
+        assert [row["title"] for row in rows] == ["Fitter", "Welder"]
+        fields = from_json(rows[0]["data"])
+        assert fields["datePosted"] == "2026-01-15"
+        assert fields["employmentType"] == ["FULL_TIME"]
+        assert "Berlin" in fields["locations"][0]
+        assert (str(rows[0]["date_posted"]), str(rows[0]["valid_through"])) == (
+            "2026-01-15", "2026-06-30",
+        )  # fmt: skip
+        site.pages["/jobs/1"] = Reply(posting_page("Fitter", "Hamburg"))
+        site.pages["/jobs/2"] = Reply(b"", 410)
+        again = await crawler.run(plan_of(site))
+        assert (again.counts["ready"], again.counts["skipped"], again.counts["expired"]) == (
+            1,
+            1,
+            1,
+        )
+        rows = await crawler.rows("SELECT * FROM postings ORDER BY url")
+        assert "hamburg" in rows[0]["words"]
+        assert [row["state"] for row in rows] == ["open", "expired"]
+
+
+async def test_pages_of_the_other_kind_are_named(crawler: Crawler) -> None:
+    async with sites() as [site]:
+        site.pages |= {
+            "/jobs/1": Reply(posting_page("Fitter")),
+            "/about": Reply(b"<html><body></body></html>"),
+        }
+        asked = await crawler.run(plan_of(site), kind="job")
+        assert (asked.counts["ready"], asked.counts["error"]) == (1, 1)
+        assert (await crawler.codes(asked.job.id))["/about"] == "NOTHING_EXTRACTED"
+        auto = await crawler.run(plan_of(site))
+        assert auto.counts["skipped"] == 2
