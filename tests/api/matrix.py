@@ -345,6 +345,9 @@ KIND_FOR = {
     "POST /api/jobs/{job_id}/remap": "done_job",
     "PATCH /api/jobs/{job_id}/items/{item}": "done_job",
     "POST /api/jobs/{job_id}/items/{item}/choose": "ambiguous_job",
+    "POST /api/jobs/{job_id}/enrich": "done_job",
+    "POST /api/jobs/{job_id}/proposals/accept": "proposing_job",
+    "POST /api/jobs/{job_id}/proposals/refuse": "proposing_job",
 }
 
 
@@ -363,6 +366,20 @@ async def _ambiguous_job(world: World) -> str:
         await applied(owner, world.bench, TOOLS, source=source)
     order = {"pipeline": "lookup", "config": {"rows": [{"sku": "T-2"}]}}
     made = await owner.post("/api/jobs", json=order)
+    await world.bench.work()
+    return str(made.json()["jobId"])
+
+
+async def _proposing_job(world: World) -> str:
+    """Products of one source that another one knows more about."""
+    owner = world.clients["owner"]
+    world.made += 1
+    more = b"SKU;Title;Brand;MPN;Description\nT-1;Saw;Bahco;N-1;Long and sharp\n"
+    await applied(owner, world.bench, more, source=f"more-{world.made}")
+    less = b"SKU;Title;Brand;MPN\nX-1;Saw;Bahco;N-1\n"
+    job = await applied(owner, world.bench, less, source=f"less-{world.made}")
+    made = await owner.post(f"/api/jobs/{job}/enrich", json={"fields": ["description"]})
+    assert made.status_code == 202, made.text
     await world.bench.work()
     return str(made.json()["jobId"])
 
@@ -536,6 +553,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "posting_id": _posting,
     "done_job": _done_job,
     "ambiguous_job": _ambiguous_job,
+    "proposing_job": _proposing_job,
     "paused_job": _paused_job,
     "failed_job": _failed_job,
     "item": _item,

@@ -55,3 +55,27 @@ def test_a_lookup_without_waiting(cli: Cli, tmp_path: Path) -> None:
     made = cli("lookup", wanted, "--no-wait", "--no-sources")
     assert cli.json("jobs", "show", made.stdout.strip())["pipeline"] == "lookup"
     cli("lookup", wanted, "-o", tmp_path / "found.pdf", code=2)
+
+
+def test_products_are_enriched(cli: Cli, tmp_path: Path) -> None:
+    more, less = tmp_path / "more.csv", tmp_path / "less.csv"
+    more.write_text("SKU;Title;Brand;MPN;Description\nM-1;Saw;Bahco;N-1;Long and sharp\n")
+    less.write_text("SKU;Title;Brand;MPN\nL-1;Hand saw;Bahco;N-1\n")
+    out = tmp_path / "x.csv"
+    cli("extract", more, "--intent", "merge", "--source", "more", "-o", out, "-q")
+    done = cli.json("extract", less, "--intent", "merge", "--source", "less", "-o", out)
+    worker = cli.start("worker", PENSTOCK_LOG_LEVEL="error")
+    try:
+        job = cli("jobs", "enrich", done["jobId"], "--field", "description").stdout.strip()
+        cli("jobs", "watch", job)
+        [proposed] = cli.json("proposals", "list", job)
+        assert proposed["normalized"]["proposal"][0]["after"] == "Long and sharp"
+        assert "Long and sharp" in cli("proposals", "list", job).stdout
+        assert "accepted 1" in cli("proposals", "accept", job, "1").stdout
+        cli("jobs", "watch", job)
+        assert "refused 0" in cli("proposals", "refuse", job).stdout
+    finally:
+        worker.terminate()
+        worker.communicate(timeout=30)
+    [found] = cli.json("products", "list", "--sku", "L-1")
+    assert "Long and sharp" in cli("products", "show", found["id"]).stdout

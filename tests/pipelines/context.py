@@ -20,7 +20,7 @@ from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.model.crawl.pages import Baseline, CrawlSettings, KnownPage, PageIndex
 from penstock.model.crawl.robots import RobotsRules
-from penstock.model.lookup import CatalogCandidate, ImageQuery, SearchQuery
+from penstock.model.lookup import CatalogCandidate, CatalogProduct, ImageQuery, SearchQuery
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.token_bucket import Rate
 from penstock.model.network.webhooks import Receiver
@@ -146,6 +146,11 @@ class TrialCatalog:
 
     async def whole_products(self, org_id: int, ids: Sequence[UUID]) -> Mapping[UUID, Any]:
         return {}
+
+    async def written_by(
+        self, org_id: int, job_id: UUID, after: UUID | None, most: int
+    ) -> Sequence[CatalogProduct]:
+        return ()
 
     async def of_rows(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Any]:
         return {}

@@ -104,6 +104,7 @@ HOT += [
     ("search.by_maker", {"products_maker"}),
     ("search.by_words", {"products_title"}),
     ("search.products_by_id", {"products_pkey"}),
+    ("search.written_by_job", {"product_changes_pkey", "products_pkey"}),
     ("pictures.near_pictures", {"pictures_bands", "products_images"}),
     ("searches.add_searches", {"job_items_pkey"}),
     ("searches.searches_of_rows", {"job_items_pkey", "search_events_item"}),

@@ -41,7 +41,7 @@ from penstock.api.jobs import (
 from penstock.api.live import events, websocket
 from penstock.api.live.stream import Live
 from penstock.api.live.tail import Tail
-from penstock.api.lookup import lookups
+from penstock.api.lookup import enrichment, lookups
 from penstock.api.monitor import extraction_monitor, health, metrics, monitor, queues
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
@@ -79,6 +79,7 @@ _RESOURCES = (
         fix,
         undo,
         lookups,
+        enrichment,
         profiles,
     ),
     *(export, events),

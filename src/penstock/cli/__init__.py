@@ -23,6 +23,7 @@ from penstock.cli.jobs import (
     lanes,
     lookup_items,
     pending,
+    proposals,
     submit,
     undo,
 )
@@ -65,12 +66,14 @@ jobs.app.command("submit")(submit.submit)
 jobs.app.command("clone")(clone.clone)
 jobs.app.command("remap")(fix.remap)
 jobs.app.command("undo")(undo.undo)
+jobs.app.command("enrich")(proposals.enrich)
 jobs.app.command("export")(export.export)
 app.add_typer(jobs.app, name="jobs")
 items.app.command("fix")(fix.fix)
 items.app.command("searches")(lookup_items.searches)
 items.app.command("choose")(lookup_items.choose)
 app.add_typer(items.app, name="items")
+app.add_typer(proposals.app, name="proposals")
 app.add_typer(products.app, name="products")
 app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")

@@ -159,7 +159,7 @@ def _refuse(job: Any, selection: Selection) -> None:
 async def _reopen(conn: Connection, job_id: UUID, meant: Selection, judged: _Reopened) -> None:
     await store.reopen_items(
         conn, job_id, judged.taken,
-        from_start=meant.from_start, reset_attempts=meant.reset_attempts, accept=meant.accept,
+        from_start=meant.from_start, reset_attempts=meant.reset_attempts, decision=meant.decision,
     )  # fmt: skip
 
 

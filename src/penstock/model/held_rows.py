@@ -6,5 +6,7 @@ PRICE_HELD = "PRICE_CHANGE_HELD"
 GTIN_HELD = "GTIN_CHANGE_HELD"
 # Items with these codes are SKIPPED and not written until they are accepted.
 HELD_CODES = (GTIN_HELD, PRICE_HELD)
-# Set in an item's checkpoint when a person has accepted it.
+# A proposal that fills gaps of a product is written when a person accepts it.
+PROPOSED = "ENRICHMENT_PROPOSED"
+# Set in an item's checkpoint when a person has accepted (true) or refused (false) it.
 ACCEPTED = "accepted"

@@ -100,6 +100,11 @@ class CatalogSearch(Protocol):
     ) -> Mapping[int, Sequence[CatalogCandidate]]:
         """Products with a picture that looks alike, the most alike first."""
 
+    async def written_by(
+        self, org_id: int, job_id: UUID, after: UUID | None, most: int
+    ) -> Sequence[CatalogProduct]:
+        """Products that a job of this org wrote, the next after an id."""
+
     async def whole_products(
         self, org_id: int, ids: Sequence[UUID]
     ) -> Mapping[UUID, CatalogProduct]:

@@ -29,7 +29,8 @@ class Selection:
 
     ``reset_attempts`` gives each item all attempts again; without it, items without attempts left
     are excluded. ``skipped_by_end`` excludes items that a stage skipped. ``accept`` selects rows
-    that were held back, and accepts them. ``stage`` excludes items that ended in another stage.
+    that were held back, and accepts them; ``refuse`` refuses them. ``stage`` excludes items that
+    ended in another stage.
     """
 
     whole_job: bool = True
@@ -41,10 +42,11 @@ class Selection:
     skipped_by_end: bool = False
     accept: bool = False
     stage: str | None = None
+    refuse: bool = False
 
     def in_state(self, state: str) -> Selection:
         """The selection with default statuses for a job in ``state``, if none were given."""
-        if self.accept:
+        if self.accept or self.refuse:
             codes = self.codes or HELD_CODES
             return replace(
                 self, whole_job=False, statuses=(ItemStatus.SKIPPED,), codes=codes, from_start=False
@@ -55,6 +57,11 @@ class Selection:
         if ended_early and (self.whole_job or self.rows):
             return replace(self, statuses=(*_FAILED, ItemStatus.SKIPPED), skipped_by_end=True)
         return replace(self, statuses=_FAILED)
+
+    @property
+    def decision(self) -> bool | None:
+        """What a person decided about rows that were held back; None: nothing."""
+        return True if self.accept else False if self.refuse else None
 
     def most(self, counters: Mapping[str, int]) -> int:
         """The maximum number of items, by a job's counters."""
@@ -98,6 +105,8 @@ class Selection:
             said["skippedByEnd"] = True
         if self.accept:
             said["accept"] = True
+        if self.refuse:
+            said["refuse"] = True
         if self.stage is not None:
             said["stage"] = self.stage
         return said
@@ -113,6 +122,7 @@ class Selection:
             from_start=said.get("fromStart", False),
             skipped_by_end=said.get("skippedByEnd", False),
             accept=said.get("accept", False),
+            refuse=said.get("refuse", False),
             stage=said.get("stage"),
         )
 

@@ -89,6 +89,8 @@ ROUTES: Mapping[str, str] = {
         """,
         CHANGE: """
             POST /api/pending/retry · POST /api/jobs/{job_id}/reprocess
+            POST /api/jobs/{job_id}/enrich · POST /api/jobs/{job_id}/proposals/accept
+            POST /api/jobs/{job_id}/proposals/refuse
             POST /api/jobs/{job_id}/remap · POST /api/jobs/{job_id}/undo
             POST /api/dead-letters/{letter_id}/reprocess · POST /api/dead-letters/reprocess
             POST /api/dead-letters/discard

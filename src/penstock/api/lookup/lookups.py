@@ -71,7 +71,7 @@ def _shape(one: SearchEvent) -> dict[str, Any]:
     responses=REPROCESSED,
     openapi_extra=body_of(ChoiceOrder),
 )
-async def choose(
+async def choose_item_candidate(
     request: Request, api: ApiParts, who: Writer, job_id: JobId, item: ItemName
 ) -> Response:
     """Say which of the candidates in `normalized.candidates` the row means, or that it is none of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -44,4 +44,30 @@ class ChoiceOrder(Shape):
 
     candidate: str | None = Field(
         max_length=200, description="The `key` of a candidate; null: none of them is meant."
+    )
+
+
+class EnrichRequest(Shape):
+    """Which fields of the products may be filled, and where they are looked up."""
+
+    fields: list[Annotated[str, Field(min_length=1, max_length=60)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=20,
+        description="Without it `identifiers.gtin`, `images` and `description`.",
+        examples=[["gtin", "description"]],
+    )
+    sources: list[Annotated[str, Field(min_length=1, max_length=63)]] | None = Field(
+        None, max_length=50, description="Sources to ask; without it all that are enabled."
+    )
+
+
+class DecisionOrder(Shape):
+    """Which proposals are decided about: these rows, or all of the job."""
+
+    item_ids: list[Annotated[int, Field(ge=1, le=2**31 - 1)]] | None = Field(
+        None, min_length=1, max_length=1000, description="Row numbers; without it all proposals."
+    )
+    fields: list[Annotated[str, Field(min_length=1, max_length=60)]] | None = Field(
+        None, min_length=1, max_length=20, description="Accept only these fields of the rows."
     )

@@ -150,6 +150,14 @@ def judge(scored: Iterable[ScoredCandidate], limits: Thresholds) -> Verdict:
     return Verdict("found", ranked)
 
 
+def same_product(ranked: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    """The best candidate, and others that are the same product at other suppliers."""
+    if not ranked:
+        return []
+    same = _names(ranked[0].candidate)
+    return [ranked[0], *(one for one in ranked[1:] if same & _names(one.candidate))]
+
+
 def _names(one: CatalogCandidate) -> set[tuple[str, str]]:
     """What makes candidates the same product."""
     names = set()

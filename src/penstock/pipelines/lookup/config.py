@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from penstock.catalog.lookup.gaps import DEFAULT_FIELDS, field_to_fill
 from penstock.catalog.lookup.scoring import Thresholds
+from penstock.model.pipeline import Config
 from penstock.pipelines.extraction.file_rows import ReadingConfig
 
 MAX_ROWS = 1000
@@ -15,8 +18,27 @@ SourceName = Annotated[str, Field(min_length=1, max_length=63)]
 ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+class EnrichConfig(Config):
+    """Look up the products of a job, to fill gaps in them."""
+
+    job_id: UUID = Field(description="The job whose products are looked up.")
+    fields: tuple[str, ...] = Field(
+        DEFAULT_FIELDS, min_length=1, max_length=20, description="Fields that may be filled."
+    )
+
+    @field_validator("fields")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(field_to_fill(name) for name in names))
+
+
 class LookupConfig(ReadingConfig):
-    """Rows come from the job's file, or from ``rows``."""
+    """What is looked up: the rows or pictures of the job's files, ``rows``, or the products of
+    another job (``enrich``)."""
+
+    enrich: EnrichConfig | None = Field(
+        None, description="Look up products of another job, to propose what they lack."
+    )
 
     rows: tuple[dict[ColumnName, Cell], ...] | None = Field(
         None,

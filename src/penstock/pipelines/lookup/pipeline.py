@@ -9,12 +9,31 @@ from typing import Any, ClassVar
 from penstock.formats.pictures import is_picture
 from penstock.formats.read_table import check_head
 from penstock.model.errors import BadInput
+from penstock.model.held_rows import PROPOSED
 from penstock.model.lookup import AMBIGUOUS
 from penstock.model.outcomes import Outcome
-from penstock.model.pipeline import Config, Item, Job, Pipeline, RowBatch, Stage, Traits
+from penstock.model.pipeline import (
+    Config,
+    Item,
+    Job,
+    Pipeline,
+    RowBatch,
+    Stage,
+    StageFunction,
+    Traits,
+)
 from penstock.model.ports import Context, JobRows
 from penstock.model.states import ItemStatus
 from penstock.pipelines.lookup.config import LookupConfig
+from penstock.pipelines.lookup.enrichment import COLUMNS as ENRICH_COLUMNS
+from penstock.pipelines.lookup.enrichment import (
+    FILLED_ALREADY,
+    NO_GAPS,
+    PRODUCT_ID,
+    REFUSED,
+    product_batches,
+    read_products,
+)
 from penstock.pipelines.lookup.pictures import COLUMNS, has_pictures, picture_batches, read_pictures
 from penstock.pipelines.lookup.rows import read_rows, row_batches, row_context
 from penstock.pipelines.lookup.search import search
@@ -22,16 +41,34 @@ from penstock.pipelines.lookup.search import search
 
 async def read(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     """The stage `read`: what each row or picture asks for."""
-    # The rows of a job are arrays of cells, its pictures are named by their files.
-    pictured = [isinstance(item.input, Mapping) for item in batch]
     outcomes: dict[int, Outcome | None] = {}
-    for kind, work in ((False, read_rows), (True, read_pictures)):
-        places = [place for place, one in enumerate(pictured) if one is kind]
+    kinds = [_kind(item) for item in batch]
+    for kind, work in _READERS.items():
+        places = [place for place, one in enumerate(kinds) if one == kind]
         found = await work([batch[place] for place in places], ctx)
         outcomes |= dict(zip(places, found, strict=True))
     return [outcomes[place] for place in range(len(batch))]
 
 
+def _kind(item: Item) -> str:
+    """Rows are arrays of cells; pictures and products say what they are."""
+    if not isinstance(item.input, Mapping):
+        return "row"
+    return "product" if PRODUCT_ID in item.input else "picture"
+
+
+_READERS: Mapping[str, StageFunction] = {
+    "row": read_rows,
+    "picture": read_pictures,
+    "product": read_products,
+}
+_SHOWN = {
+    AMBIGUOUS: "Ambiguous",
+    PROPOSED: "Proposed",
+    REFUSED: "Refused",
+    FILLED_ALREADY: "Filled already",
+    NO_GAPS: "No gaps",
+}
 _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
 
 
@@ -48,10 +85,11 @@ class Lookup(Pipeline):
         return (Stage("read", run=read), Stage("search", run=search))
 
     def shown(self, status: ItemStatus, stage: str | None, code: str | None) -> str | None:
-        return "Ambiguous" if status is ItemStatus.SKIPPED and code == AMBIGUOUS else None
+        return _SHOWN.get(code) if status is ItemStatus.SKIPPED and code is not None else None
 
     def check_order(self, config: LookupConfig, files: int) -> None:
-        if (config.rows is None) != bool(files):
+        given = (bool(files), config.rows is not None, config.enrich is not None)
+        if sum(given) != 1:
             raise BadInput(
                 "INVALID_PARAMETERS",
                 "A lookup needs either files (a list, or pictures), or `rows` in its config.",
@@ -73,7 +111,12 @@ class Lookup(Pipeline):
         self, job: Job, ctx: Context, cursor: Mapping[str, Any] | None
     ) -> AsyncGenerator[RowBatch, None]:
         pictured = "pictures" in cursor if cursor else await has_pictures(job, ctx)
-        found = picture_batches(job, ctx, cursor) if pictured else row_batches(job, ctx, cursor)
+        if job.config.enrich is not None:
+            found = product_batches(job, ctx, cursor)
+        elif pictured:
+            found = picture_batches(job, ctx, cursor)
+        else:
+            found = row_batches(job, ctx, cursor)
         async with aclosing(found) as batches:
             async for batch in batches:
                 yield batch
@@ -81,12 +124,18 @@ class Lookup(Pipeline):
     async def after_ingest(
         self, job: Job, cursor: Mapping[str, Any], ctx: Context
     ) -> Mapping[str, Any]:
+        if job.config.enrich is not None:
+            return {"columns": list(ENRICH_COLUMNS)}
         if "pictures" in cursor:
             return {"columns": list(COLUMNS)}
         return await row_context(job, cursor, ctx)
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         states = (await ctx.port(JobRows).tally(job.id)).states
+        if job.config.enrich is not None:
+            named = ("proposed", "enriched", "refused", "unchanged", "notFound")
+            counted = {name: states.get(name, 0) for name in named}
+            return {"total": job.counters.get("total", 0), **counted}
         return {
             "total": job.counters.get("total", 0),
             "found": states.get("found", 0),

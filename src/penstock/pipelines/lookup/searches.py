@@ -60,10 +60,19 @@ class ItemSearch:
     def is_picture(self) -> bool:
         return NAMES in self.checkpoint
 
+    @property
+    def gaps(self) -> Sequence[str]:
+        """What a product lacks that is looked up to be enriched."""
+        found: Sequence[str] = self.checkpoint.get("gaps", ())
+        return found
+
     def add(
         self, variant: str, scored: Sequence[ScoredCandidate], limits: Thresholds, ms: float
     ) -> None:
         """Take what a search in the catalog returned into account, and record the search."""
+        # A source lists a product once: its other products are other ones.
+        own_source = self.checkpoint.get("own", {}).get("source")
+        scored = [one for one in scored if one.candidate.source != own_source]
         own = judge(scored, limits)
         self.scored += scored
         self.verdict = judge(self.scored, limits)

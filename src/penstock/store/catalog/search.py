@@ -19,6 +19,7 @@ _BITMAPS = "SET LOCAL enable_bitmapscan = on"
 _MOST_BY_KEY = 20
 _MOST_BY_WORDS = 25
 _MOST_PICTURES = 20
+_FIRST = UUID(int=0)
 # Bits of both hashes together that may differ.
 MAX_DISTANCE = 20
 
@@ -34,6 +35,10 @@ def _by_place(rows: Sequence[Any]) -> Mapping[int, Sequence[CatalogCandidate]]:
         if known is None or (one.distance or 0) < (known.distance or 0):
             found[place][one.id] = one
     return {place: list(some.values()) for place, some in found.items()}
+
+
+def _product(row: Any) -> CatalogProduct:
+    return CatalogProduct(**{**dict(row), "data": from_json(row["data"])})
 
 
 class StoredCatalogSearch:
@@ -78,6 +83,13 @@ class StoredCatalogSearch:
             )  # fmt: skip
         return _by_place(rows)
 
+    async def written_by(
+        self, org_id: int, job_id: UUID, after: UUID | None, most: int
+    ) -> Sequence[CatalogProduct]:
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(_sql.written_by_job, org_id, job_id, after or _FIRST, most)
+        return [_product(row) for row in rows]
+
     async def whole_products(
         self, org_id: int, ids: Sequence[UUID]
     ) -> Mapping[UUID, CatalogProduct]:
@@ -85,7 +97,4 @@ class StoredCatalogSearch:
             return {}
         async with self._db.acquire() as conn:
             rows = await conn.fetch(_sql.products_by_id, org_id, list(set(ids)))
-        return {
-            row["id"]: CatalogProduct(**{**dict(row), "data": from_json(row["data"])})
-            for row in rows
-        }
+        return {row["id"]: _product(row) for row in rows}

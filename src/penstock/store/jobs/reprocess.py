@@ -62,12 +62,15 @@ async def window(
 
 async def reopen_items(
     conn: Connection, job_id: UUID, rows: Sequence[int], *, from_start: bool, reset_attempts: bool,
-    accept: bool = False,
+    decision: bool | None = None,
 ) -> None:  # fmt: skip
+    """``decision``: whether a person accepted the rows, which were held back."""
     if not rows:
         return
     listed = ",".join(map(str, rows))
-    done = await conn.execute(_sql.reopen_items, job_id, listed, from_start, reset_attempts, accept)
+    done = await conn.execute(
+        _sql.reopen_items, job_id, listed, from_start, reset_attempts, decision
+    )
     if done != f"UPDATE {len(rows)}":
         # The caller holds the claim lock or the job, so the items cannot have changed.
         raise RuntimeError(f"reopening {len(rows)} items of job {job_id}: {done}")

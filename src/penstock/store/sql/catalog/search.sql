@@ -37,3 +37,12 @@ SELECT k.place, p.* FROM unnest($2::integer[], $3::text[]) AS k (place, words) C
 -- Whole products of an org, found by their ids alone.
 SELECT id, source, source_id, sku, gtin, version, published, data
 FROM products WHERE id = ANY ($2::uuid[]) AND org_id + 0 = $1
+
+-- name: written_by_job
+-- The next products that a job wrote, if it was not undone.
+SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.version, p.published, p.data
+FROM (SELECT product_id FROM product_changes
+      WHERE job_id = $2 AND product_id > $3 AND org_id + 0 = $1 AND undone_at IS NULL
+      ORDER BY product_id LIMIT $4) AS c
+CROSS JOIN LATERAL (SELECT * FROM products WHERE id = c.product_id OFFSET 0) AS p
+ORDER BY p.id

@@ -40,12 +40,13 @@ JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
 -- name: reopen_items
 -- Ended items wait again, as a new generation, in the stage in which they ended: what earlier stages
 -- made of them is kept. From the start ($3) nothing is, but a child, which may have been born into a
--- later stage, stays in its own. Accepted ($5) ones carry that on. A due time makes them found whatever the first stage's floor is. CASE
--- hides the status from the planner, which would else walk all ended items instead of these rows.
+-- later stage, stays in its own. Ones that a person accepted or refused ($5) carry that on. A due time
+-- makes them found whatever the first stage's floor is. CASE hides the status from the planner, which would else walk all ended items instead of these rows.
 UPDATE job_items i SET status = 'PENDING', generation = i.generation + 1,
     stage = CASE WHEN $3 AND i.parent_row IS NULL THEN 0 ELSE i.stage END,
     normalized = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL
-                      WHEN $5 THEN (i.normalized::jsonb || '{"accepted": true}')::json
+                      WHEN $5::boolean IS NOT NULL
+                      THEN (i.normalized::jsonb || ('{"accepted": ' || $5::text || '}')::jsonb)::json
                       ELSE i.normalized END,
     problems = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.problems END,
     result = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL ELSE i.result END,
