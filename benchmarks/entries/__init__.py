@@ -17,6 +17,7 @@ from benchmarks.entries import (
     normalising,
     one_job_8_workers,
     peers,
+    research,
     shops,
     tiny_jobs,
     web_pages,
@@ -41,4 +42,5 @@ ENTRIES: tuple[Entry, ...] = (
     normalising.ENTRY,
     shops.ENTRY,
     web_pages.ENTRY,
+    research.ENTRY,
 )

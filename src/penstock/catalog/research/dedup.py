@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from typing import Any, Literal
 
 from rapidfuzz import fuzz
 
-from penstock.catalog.research.offers import OfferKeys, keys_of
+from penstock.catalog.research.offers import OfferKeys, all_keys
 
 MatchedBy = Literal["gtin", "mpn", "title"]
-_GTIN, _MPN = 1.0, 0.95
+_GTIN, _MPN, _MPN_ALONE = 1.0, 0.95, 0.93
 # The least similarity of titles, and the one without a brand on both sides.
 _SIMILAR, _SIMILAR_UNBRANDED = 0.80, 0.88
 _MOST_IN_BLOCK = 60
@@ -51,7 +52,7 @@ class Cluster:
 def deduplicate(products: Sequence[Mapping[str, Any]]) -> list[Cluster]:
     """Clusters in the order of their first offers. The result does not depend on the order in which
     sources answered beyond that."""
-    keys = [keys_of(index, product) for index, product in enumerate(products)]
+    keys = all_keys(products)
     groups = _Groups(keys)
     pairs = [*_exact(keys), *_similar(keys)]
     # The most certain pairs first: a doubtful one must not prevent a certain one.
@@ -62,18 +63,22 @@ def deduplicate(products: Sequence[Mapping[str, Any]]) -> list[Cluster]:
 
 def _exact(keys: Sequence[OfferKeys]) -> Iterable[Pair]:
     by_gtin: dict[str, list[int]] = defaultdict(list)
-    by_maker: dict[tuple[str, str], list[int]] = defaultdict(list)
+    by_mpn: dict[str, list[OfferKeys]] = defaultdict(list)
     for one in keys:
         if one.gtin is not None:
             by_gtin[one.gtin].append(one.index)
-        if one.brand and len(one.mpn) >= 3:
-            by_maker[one.brand, one.mpn].append(one.index)
+        if len(one.mpn) >= 3:
+            by_mpn[one.mpn].append(one)
     for members in by_gtin.values():
         for other in members[1:]:
             yield Pair(members[0], other, "gtin", _GTIN)
-    for members in by_maker.values():
-        for first, second in combinations(members[:_MOST_IN_BLOCK], 2):
-            yield Pair(first, second, "mpn", _MPN)
+    for same in by_mpn.values():
+        for one, two in combinations(same[:_MOST_IN_BLOCK], 2):
+            if one.brand and one.brand == two.brand:
+                yield Pair(one.index, two.index, "mpn", _MPN)
+            elif _is_distinctive(one.mpn) and not contradict(one, two):
+                # The brand is unknown on one side, and nothing else speaks against it.
+                yield Pair(one.index, two.index, "mpn", _MPN_ALONE)
 
 
 def _similar(keys: Sequence[OfferKeys]) -> Iterable[Pair]:
@@ -101,6 +106,12 @@ def _similar(keys: Sequence[OfferKeys]) -> Iterable[Pair]:
                 yield Pair(*place, "title", score)
 
 
+def _is_distinctive(mpn: str) -> bool:
+    """Long enough, with letters and digits, to be of one maker only."""
+    has_digit, has_letter = any(map(str.isdigit, mpn)), any(map(str.isalpha, mpn))
+    return len(mpn) >= 6 and has_digit and has_letter
+
+
 def title_score(one: OfferKeys, two: OfferKeys) -> float | None:
     """The confidence that titles give; None if they are not alike enough or contradict."""
     if one.source == two.source or contradict(one, two) or not one.words or not two.words:
@@ -114,7 +125,16 @@ def title_score(one: OfferKeys, two: OfferKeys) -> float | None:
     shared = one.measures & two.measures or one.numbers & two.numbers
     if not shared and not branded and alike < 0.95:
         return None
-    return round(min(0.92, 0.5 + 0.4 * alike + (0.05 if shared else 0.0)), 3)
+    score = 0.45 + 0.35 * alike + (0.03 if shared else 0.0) + (0.04 if branded else 0.0)
+    # Of several products that an offer fits, the one with the closest price.
+    return round(min(0.92, score + 0.05 * _price_likeness(one, two)), 3)
+
+
+def _price_likeness(one: OfferKeys, two: OfferKeys) -> float:
+    if not one.price or not two.price:
+        return 0.5
+    low, high = sorted((one.price, two.price))
+    return float(low / high)
 
 
 def contradict(one: OfferKeys, two: OfferKeys) -> bool:
@@ -141,6 +161,8 @@ def _same_brand(one: str, two: str) -> bool:
 
 def _measures_differ(one: OfferKeys, two: OfferKeys) -> bool:
     """A kind of measure that both have must agree; so must other numbers, unless one has none."""
+    if _pieces(one) != _pieces(two):
+        return True
     kinds = {kind for kind, _ in one.measures} & {kind for kind, _ in two.measures}
     for kind in kinds:
         mine = {amount for name, amount in one.measures if name == kind}
@@ -150,6 +172,11 @@ def _measures_differ(one: OfferKeys, two: OfferKeys) -> bool:
     if one.numbers and two.numbers:
         return not (one.numbers <= two.numbers or two.numbers <= one.numbers)
     return False
+
+
+def _pieces(one: OfferKeys) -> set[Decimal]:
+    """How many pieces are sold together; one, where the title says nothing."""
+    return {amount for kind, amount in one.measures if kind == "pcs"} or {Decimal(1)}
 
 
 def _prices_differ(one: OfferKeys, two: OfferKeys) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -16,12 +16,14 @@ from penstock.catalog.word_lists import words as words_in
 
 _WORD = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"[^a-z0-9]")
-# `M8 x 40`, `M8x40`, `1,5 l`, `250ml`, `12-pack`, `3/4"`.
-_MEASURE = re.compile(
-    r"(?<![a-z0-9])(\d+(?:[.,]\d+)?)\s*-?\s*"
-    r"(mm|cm|m|km|ml|cl|l|mg|g|kg|w|kw|v|a|ah|mah|wh|hz|gb|tb|mb|pcs|pc|pieces|piece|stk|pack|er)"
-    r"(?![a-z0-9])"
+_UNIT = (
+    r"(mm2|mm|cm|m2|m|km|ml|cl|l|mg|g|kg|w|kw|v|a|ah|mah|wh|hz|k|gb|tb|mb|pcs|pc|pieces|piece|stk"
+    r"|pack|er)(?![a-z0-9])"
 )
+# `250ml` is written as `250 ml`, so that `4x40mm` and `4 x 40 mm` have the same parts.
+_GLUED = re.compile(rf"(?<=\d){_UNIT}")
+# `1,5 l`, `250 ml`, `12-pack`.
+_MEASURE = re.compile(rf"(?<![a-z0-9.,])(\d+(?:[.,]\d+)?)\s*-?\s*{_UNIT}")
 _TIMES = re.compile(r"(?<=\d)\s*[x×*]\s*(?=\d)")
 _NUMBER = re.compile(r"(?<![a-z0-9.,])[a-z]{0,2}\d+(?:[.,/]\d+)?(?:x\d+(?:[.,]\d+)?)*(?![a-z0-9])")
 # Factors to one unit of each kind of measure.
@@ -30,6 +32,7 @@ _UNITS: dict[str, tuple[str, Decimal]] = {
     "km": ("mm", Decimal(1_000_000)), "ml": ("ml", Decimal(1)), "cl": ("ml", Decimal(10)),
     "l": ("ml", Decimal(1000)), "mg": ("mg", Decimal(1)), "g": ("mg", Decimal(1000)),
     "kg": ("mg", Decimal(1_000_000)), "w": ("w", Decimal(1)), "kw": ("w", Decimal(1000)),
+    "mm2": ("mm2", Decimal(1)), "m2": ("mm2", Decimal(1_000_000)), "k": ("k", Decimal(1)),
     "v": ("v", Decimal(1)), "a": ("a", Decimal(1)), "mah": ("mah", Decimal(1)),
     "ah": ("mah", Decimal(1000)), "wh": ("wh", Decimal(1)), "hz": ("hz", Decimal(1)),
     "mb": ("mb", Decimal(1)), "gb": ("mb", Decimal(1024)), "tb": ("mb", Decimal(1024 * 1024)),
@@ -60,14 +63,23 @@ class OfferKeys:
     price: Decimal | None
 
 
-def keys_of(index: int, product: Mapping[str, Any]) -> OfferKeys:
+def all_keys(products: Sequence[Mapping[str, Any]]) -> list[OfferKeys]:
+    """The keys of offers. An offer without a brand has the one that its title names, if another
+    offer of the list is of that brand."""
+    brands = {code(str(one.get("brand") or "")) for one in products} - {""}
+    return [keys_of(index, product, brands) for index, product in enumerate(products)]
+
+
+def keys_of(index: int, product: Mapping[str, Any], brands: Collection[str] = ()) -> OfferKeys:
     names = product.get("identifiers", {})
     gtin = names.get("gtin")
-    plain = folded(str(product.get("title") or ""))
-    brand = code(str(product.get("brand") or ""))
-    measured = _TIMES.sub("x", plain)
+    plain = folded(str(product.get("title") or "")).replace("²", "2")
+    measured = _GLUED.sub(r" \1", _TIMES.sub("x", plain))
     words = _words(measured)
-    kept = [word for word in words if word not in _STOP and code(word) != brand]
+    brand = code(str(product.get("brand") or "")) or next(
+        (code(word) for word in words if len(word) > 2 and code(word) in brands), ""
+    )
+    kept = [_meaning(word) for word in words if word not in _STOP and code(word) != brand]
     return OfferKeys(
         index,
         str(product.get("source") or ""),
@@ -83,6 +95,11 @@ def keys_of(index: int, product: Mapping[str, Any]) -> OfferKeys:
         frozenset(word for word in words if word in _SIZES),
         _price(product),
     )
+
+
+def _meaning(word: str) -> str:
+    """The same word for the same colour or material."""
+    return _COLOURS.get(word) or _MATERIALS.get(word) or word
 
 
 @lru_cache(maxsize=20_000)

@@ -1,0 +1,170 @@
+"""Research requests while workers are killed in every stage, and while sources fail."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.chaos.crew import Crew
+from tests.checker.polling import until
+from tests.fixtures import Bench
+from tests.research.support import ENDED, Researcher, serving
+
+from penstock.providers.sandbox import sources as sandbox_sources
+from penstock.providers.sandbox.faults import FaultPlan
+from penstock.providers.sandbox.limits import Rate
+from penstock.providers.sandbox.server import Sandbox
+from penstock.settings import Settings
+
+LONG = (pytest.mark.long, pytest.mark.timeout(3600))
+STAGES = ("validate", "call", "collect", "normalise", "store", "notify")
+SOURCES = ("sandbox-json", "sandbox-xml", "sandbox-csv")
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(
+        update={"provider_allow": "127.0.0.1", "research_user_day": 0, "research_org_day": 0}
+    )
+
+
+@pytest.fixture
+async def shops() -> AsyncIterator[Sandbox]:
+    async with serving() as made:
+        yield made
+
+
+@pytest.fixture
+def research(bench: Bench, shops: Sandbox) -> Researcher:
+    return Researcher(bench, shops)
+
+
+async def ended(research: Researcher, jobs: list[UUID], timeout: float) -> None:
+    async def all_ended() -> bool:
+        async with research.bench.runtime.db.acquire() as conn:
+            left = await conn.fetchval(
+                "SELECT count(*) FROM jobs WHERE id = ANY ($1) AND state <> ALL ($2)",
+                jobs, list(ENDED),
+            )  # fmt: skip
+        return bool(left == 0)
+
+    await until(all_ended, "the requests to end", timeout=timeout)
+
+
+async def stage_of(research: Researcher, job: UUID) -> set[str]:
+    """The earliest stage with open items; later ones wait for it. Empty at the end."""
+    async with research.bench.runtime.db.acquire() as conn:
+        stage = await conn.fetchval(
+            "SELECT min(stage) FROM job_items WHERE job_id = $1"
+            " AND status IN ('PENDING', 'PROCESSING')",
+            job,
+        )
+    return set() if stage is None else {STAGES[stage]}
+
+
+@pytest.mark.parametrize("place", ["after_work", "before_commit", "after_commit"])
+async def test_workers_are_killed_in_every_stage(
+    research: Researcher, shops: Sandbox, crew: Crew, place: str
+) -> None:
+    """No call that was answered is made again, not even one whose result was not committed."""
+    await research.add_sources()
+    expected = await research.products(await research.run("Lamp"))
+    shops.stats = type(shops.stats)()
+    job = await research.ask("Lamp")
+    deaths, killed = 0, set[str]()
+    while (await research.bench.job(job))["state"] not in ENDED:
+        # Once in each stage: an item that crashes again and again counts as the cause of it.
+        new = await stage_of(research, job) - killed
+        victim = crew.start(f"{place if new else 'after_commit'}:kill:1", worker_slots=1)
+        killed |= new
+        try:
+            await victim.dies(20)
+        except AssertionError:
+            victim.end()
+            break
+        deaths += 1
+        assert deaths < 60
+    crew.start()
+    await ended(research, [job], 60)
+    assert deaths >= len(STAGES)
+    assert killed == set(STAGES)
+    failures = [one["failed"] for one in (await research.summary(job))["sources"].values()]
+    assert failures == [None, None, None]
+    assert await research.products(job) == expected
+    assert shops.stats.total.repeated == 0
+    assert shops.stats.total.calls == 3
+
+
+@pytest.mark.parametrize("requests", [12, pytest.param(500, marks=LONG)])
+async def test_twenty_percent_of_calls_fail(
+    research: Researcher,
+    shops: Sandbox,
+    crew: Crew,
+    monkeypatch: pytest.MonkeyPatch,
+    requests: int,
+) -> None:
+    """Every source of every request is accounted for, limits are kept."""
+    if requests > 100:
+        monkeypatch.setattr(sandbox_sources, "RATE", Rate(20, 40))
+    await research.add_sources()
+    shops.faults.plan = FaultPlan(0.2)
+    jobs = [await research.ask(f"{chr(97 + n % 26)}", maxSeconds=300) for n in range(requests)]
+    for _ in range(2):
+        crew.start(item_timeout_ms=15_000)
+    await ended(research, jobs, 300 + 2 * requests)
+    answered = failed = 0
+    reasons: dict[str, int] = {}
+    for job in jobs:
+        summary = await research.summary(job)
+        assert set(summary["sources"]) == set(SOURCES)
+        for told in summary["sources"].values():
+            if told["failed"] is None:
+                answered += 1
+                assert told["calls"] >= 1
+            else:
+                failed += 1
+                code = str(told["failed"]["code"])
+                reasons[code] = reasons.get(code, 0) + 1
+    stats = shops.stats.total.as_json()
+    print(f"{requests} requests: {answered} answered, {failed} failed {reasons};", stats)
+    assert answered + failed == 3 * requests
+    assert stats["violations"] == 0
+    assert answered > 0.85 * 3 * requests
+
+
+async def latencies(research: Researcher, jobs: list[UUID]) -> dict[str, list[float]]:
+    """From the start of each request to the end of each source's call, in milliseconds."""
+    found: dict[str, list[float]] = {}
+    for job in jobs:
+        for event in await research.events(job, "research.progress"):
+            if event["stage"] == "call" and "source" in event:
+                spent = event["estimatedTimeRemaining"] / 50 * 50
+                found.setdefault(event["source"], []).append(spent * 1000)
+    return found
+
+
+async def test_one_source_that_is_down_does_not_slow_the_others_down(
+    research: Researcher, shops: Sandbox, crew: Crew
+) -> None:
+    await research.add_sources()
+    crew.start()
+    before = [await research.ask(word) for word in ("Mug", "Chair", "Lamp", "Desk", "Clock")]
+    await ended(research, before, 60)
+    shops.faults.plan = FaultPlan(1.0, ("500",), shops=("xml",))
+    after = [await research.ask(word) for word in ("Scarf", "Bottle", "Jacket", "Teapot", "Wool")]
+    await ended(research, after, 120)
+    for job in after:
+        summary = await research.summary(job)
+        assert summary["sources"]["sandbox-xml"]["failed"]["code"] in (
+            "SERVICE_UNAVAILABLE", "CIRCUIT_OPEN",
+        )  # fmt: skip
+        assert summary["sourcesAnswered"] == 2
+        assert await research.products(job)
+    usual, now = await latencies(research, before), await latencies(research, after)
+    for name in ("sandbox-json", "sandbox-csv"):
+        told: list[Any] = [statistics.median(usual[name]), statistics.median(now[name])]
+        print(name, "median ms before and while another source is down:", told)
+        assert told[1] <= told[0] * 3 + 500
