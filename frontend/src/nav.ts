@@ -1,7 +1,9 @@
 // The pages of the sidebar, in order. A page that is added here is in the palette and has its shortcut, too.
 import {
   Activity,
+  Briefcase,
   Gauge,
+  Globe,
   Hourglass,
   ListChecks,
   type LucideIcon,
@@ -33,6 +35,8 @@ export const NAV: NavEntry[] = [
   },
   { to: "/dead-letters", label: "Dead letters", icon: MailWarning, key: "d" },
   { to: "/products", label: "Products", icon: Package, key: "p" },
+  { to: "/runs", label: "Crawl runs", icon: Globe, key: "r" },
+  { to: "/postings", label: "Job postings", icon: Briefcase, key: "b" },
   { to: "/connections", label: "Connections", icon: Store, key: "c" },
   { to: "/providers", label: "Providers", icon: Gauge, key: "o" },
   {

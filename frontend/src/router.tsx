@@ -81,7 +81,7 @@ const job = createRoute({
 });
 
 export interface WizardSearch {
-  /** `shop`: products of a connected shop instead of a file. */
+  /** `shop`: products of a connected shop instead of a file; `crawl`: web pages. */
   source?: string;
   /** The connection. */
   shop?: string;
@@ -134,6 +134,39 @@ const install = createRoute({
   getParentRoute: () => inside,
   path: "/connections/install",
   component: lazyRouteComponent(() => import("./pages/connections/install")),
+});
+
+const runs = createRoute({
+  getParentRoute: () => inside,
+  path: "/runs",
+  component: lazyRouteComponent(() => import("./pages/runs/runs")),
+});
+
+const run = createRoute({
+  getParentRoute: () => inside,
+  path: "/runs/$runId",
+  component: lazyRouteComponent(() => import("./pages/runs/run")),
+});
+
+const pages = createRoute({
+  getParentRoute: () => inside,
+  path: "/pages",
+  validateSearch: (search: Record<string, unknown>): { company?: string } => texts(search, "company"),
+  component: lazyRouteComponent(() => import("./pages/runs/pages")),
+});
+
+const page = createRoute({
+  getParentRoute: () => inside,
+  path: "/pages/$pageId",
+  component: lazyRouteComponent(() => import("./pages/runs/page")),
+});
+
+const postings = createRoute({
+  getParentRoute: () => inside,
+  path: "/postings",
+  validateSearch: (search: Record<string, unknown>): { q?: string; state?: string; run?: string } =>
+    texts(search, "q", "state", "run"),
+  component: lazyRouteComponent(() => import("./pages/postings/postings")),
 });
 
 const providers = createRoute({
@@ -200,6 +233,7 @@ const tree = root.addChildren([
   inside.addChildren([
     ...[home, jobs, job, wizard, pending, letters, products, product],
     ...[connections, install, providers],
+    ...[runs, run, pages, page, postings],
     ...[monitor, webhooks, settingsHome, settings],
   ]),
 ]);

@@ -133,6 +133,7 @@ class House:
             "PENSTOCK_FETCH_ALLOW": "127.0.0.1/32",
             "PENSTOCK_WEBHOOK_ALLOW": "127.0.0.1/32",
             "PENSTOCK_PROVIDER_ALLOW": "127.0.0.1",
+            "PENSTOCK_CRAWL_ALLOW": "127.0.0.1",
             "PENSTOCK_SANDBOX_URL": self.sandbox_url,
             "PENSTOCK_SHOPIFY_CLIENT_ID": CLIENT_ID,
             "PENSTOCK_SHOPIFY_CLIENT_SECRET": CLIENT_SECRET,

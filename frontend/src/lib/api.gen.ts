@@ -489,6 +489,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_id}/items/{item}/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List searches of an item
+         * @description Every search that was made for the item, the oldest first: where, by which variant, how long
+         *     it took and what came of it.
+         */
+        get: operations["listSearches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/items/{item}/choose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a candidate
+         * @description Say which of the candidates in `normalized.candidates` the row means, or that it is none of
+         *     them. The row runs again with that, without searching.
+         */
+        post: operations["choose"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/fields": {
         parameters: {
             query?: never;
@@ -1733,6 +1775,377 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List crawls
+         * @description Newest first: your own, your org's where it shares them, every org's for an admin.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        /**
+         * Start a crawl
+         * @description Pages of companies become products and job postings: by a list of URLs, a sitemap, or a start
+         *     page whose links are followed. A run is a job of the pipeline `crawl`, and its items are shown,
+         *     exported and run again as those of any job.
+         */
+        post: operations["createRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a crawl
+         * @description One run with its pages by company. It is finished when no page is pending or crawled.
+         */
+        get: operations["showRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Abort a crawl
+         * @description From this answer on no page is requested. What was extracted stays.
+         */
+        post: operations["abortRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a page
+         * @description What would be extracted from a page, and where each field comes from. Nothing is stored.
+         */
+        post: operations["previewCrawl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List crawled pages
+         * @description Pages of your org, oldest first, with what their newest version says.
+         */
+        get: operations["listPages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/{page_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a page
+         * @description A page with its versions, newest first, and the fields in which each differs from the one
+         *     before.
+         */
+        get: operations["showPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/{page_id}/versions/{version}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a raw page
+         * @description The page as it was fetched, as a file that no browser runs.
+         */
+        get: operations["showRawPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/postings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List job postings
+         * @description Job postings of your org, oldest first, that have all words of `q`.
+         */
+        get: operations["listPostings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/postings/{posting_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a job posting
+         * @description One job posting, with where each field comes from.
+         */
+        get: operations["showPosting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/postings/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export job postings
+         * @description Those that match, as lines with a column per field, or in `json` and `ndjson` as
+         *     documents.
+         */
+        post: operations["exportPostings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sources
+         * @description Sources of your org by name, or for an admin those of `org`. Credentials are never shown.
+         */
+        get: operations["listSources"];
+        put?: never;
+        /**
+         * Create a source
+         * @description The configuration as JSON, or as TOML with `Content-Type: application/toml`. A configuration
+         *     that cannot be used is refused with the line and the reason. The source is not asked yet: test
+         *     it next.
+         */
+        post: operations["createSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sources/{source_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a source
+         * @description Its configuration, and the result of its last test.
+         */
+        get: operations["showSource"];
+        /**
+         * Replace a source
+         * @description The whole configuration. Credentials that are left out stay as they are, unless the address
+         *     changes: they are never sent elsewhere.
+         */
+        put: operations["changeSource"];
+        post?: never;
+        /**
+         * Delete a source
+         * @description The credentials are deleted. Results of earlier requests stay.
+         */
+        delete: operations["deleteSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sources/{source_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a source
+         * @description Asks for the first page and shows the request, the raw answer, the mapped products and their
+         *     problems. A source that refuses is an answer, not an error of this call.
+         */
+        post: operations["testSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sources/{source_id}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the health of a source
+         * @description Its limit and circuit, and its calls of the last 15 minutes.
+         */
+        get: operations["sourceHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/research": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask all sources
+         * @description One job that asks every source at the same time. `GET /api/jobs/{id}/items` lists the merged
+         *     products by rank, each with its `sources`; the job's summary says what each source found, cost,
+         *     or why it failed.
+         */
+        post: operations["createResearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/research/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show research quotas
+         * @description Requests of this day and month, of you and of your org.
+         */
+        get: operations["showQuota"];
+        /**
+         * Set the research quotas of an org
+         * @description All four at once; what is left out is as the settings say.
+         */
+        put: operations["changeQuota"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/request-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show the secret of requests' webhooks
+         * @description The secret that signs what is posted to a `webhookUrl` of your org, in the form that the
+         *     libraries of Standard Webhooks take.
+         */
+        post: operations["showRequestSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -2188,6 +2601,14 @@ export interface components {
              * @description Products of this shop that stay in the catalog.
              */
             productsKept: number;
+        };
+        /** DeletedSource */
+        DeletedSource: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
         };
         /** DeliveryPage */
         DeliveryPage: {
@@ -2763,6 +3184,57 @@ export interface components {
              */
             createdAt: string;
             storage: components["schemas"]["Storage"];
+        };
+        /** FullPage */
+        FullPage: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Company */
+            company: string;
+            /** Url */
+            url: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "live" | "expired";
+            /**
+             * Version
+             * @description The newest version that is kept.
+             */
+            version: number;
+            /** Kind */
+            kind: ("product" | "job") | null;
+            /**
+             * Fields
+             * @description What the newest version says.
+             */
+            fields: {
+                [key: string]: unknown;
+            } | null;
+            /** Org */
+            org: string;
+            /**
+             * Jobid
+             * Format: uuid
+             * @description The run that looked at it last.
+             */
+            jobId: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Checkedat
+             * Format: date-time
+             */
+            checkedAt: string;
+            /** Versions */
+            versions: components["schemas"]["PageVersion"][];
         };
         /** FullProduct */
         FullProduct: {
@@ -3675,6 +4147,20 @@ export interface components {
              */
             password: string | null;
         };
+        /**
+         * NewQuota
+         * @description Limits of one org; null: as the settings say.
+         */
+        NewQuota: {
+            /** Userday */
+            userDay?: number | null;
+            /** Usermonth */
+            userMonth?: number | null;
+            /** Orgday */
+            orgDay?: number | null;
+            /** Orgmonth */
+            orgMonth?: number | null;
+        };
         /** NewUserShape */
         NewUserShape: {
             /** Id */
@@ -3940,6 +4426,149 @@ export interface components {
             /** Rowno */
             rowNo: number;
         };
+        /** PagePage */
+        PagePage: {
+            /** Items */
+            items: components["schemas"]["PageSummary"][];
+            /** Next */
+            next: string | null;
+        };
+        /** PagePreview */
+        PagePreview: {
+            /** Url */
+            url: string;
+            /** Finalurl */
+            finalUrl: string;
+            /** Contenttype */
+            contentType: string | null;
+            /** Size */
+            size: number;
+            /** Simhash */
+            simhash: string;
+            /** Kind */
+            kind: ("product" | "job") | null;
+            /** Fields */
+            fields: {
+                [key: string]: unknown;
+            };
+            /**
+             * Lineage
+             * @description Of each field, where it comes from and how sure it is.
+             */
+            lineage: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            /**
+             * Text
+             * @description The beginning of the visible text.
+             */
+            text: string;
+        };
+        /** PageSummary */
+        PageSummary: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Company */
+            company: string;
+            /** Url */
+            url: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "live" | "expired";
+            /**
+             * Version
+             * @description The newest version that is kept.
+             */
+            version: number;
+            /** Kind */
+            kind: ("product" | "job") | null;
+            /**
+             * Fields
+             * @description What the newest version says.
+             */
+            fields: {
+                [key: string]: unknown;
+            } | null;
+            /** Org */
+            org: string;
+            /**
+             * Jobid
+             * Format: uuid
+             * @description The run that looked at it last.
+             */
+            jobId: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Checkedat
+             * Format: date-time
+             */
+            checkedAt: string;
+        };
+        /** PageVersion */
+        PageVersion: {
+            /** Version */
+            version: number;
+            /**
+             * Runid
+             * Format: uuid
+             */
+            runId: string;
+            /** Rowno */
+            rowNo: number;
+            /** Finalurl */
+            finalUrl: string;
+            /** Contenttype */
+            contentType: string | null;
+            /** Sha256 */
+            sha256: string;
+            /** Size */
+            size: number;
+            /**
+             * Simhash
+             * @description 64 bits, in hexadecimal.
+             */
+            simhash: string | null;
+            /**
+             * Rawurl
+             * @description Where the page is, as it was fetched.
+             */
+            rawUrl: string;
+            /** Kind */
+            kind: ("product" | "job") | null;
+            /** Fields */
+            fields: {
+                [key: string]: unknown;
+            } | null;
+            /** Lineage */
+            lineage: {
+                [key: string]: unknown;
+            } | null;
+            /** Extractor */
+            extractor: string | null;
+            /**
+             * Fetchedat
+             * Format: date-time
+             */
+            fetchedAt: string;
+            /** Extractedat */
+            extractedAt: string | null;
+            /**
+             * Changes
+             * @description Against the version before.
+             */
+            changes: components["schemas"]["FieldChange"][] | null;
+        };
         /** PendingPage */
         PendingPage: {
             /** Items */
@@ -4020,6 +4649,62 @@ export interface components {
              * @description Items that are in this phase.
              */
             open: number;
+        };
+        /** PostingPage */
+        PostingPage: {
+            /** Items */
+            items: components["schemas"]["PostingShape"][];
+            /** Next */
+            next: string | null;
+        };
+        /** PostingShape */
+        PostingShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Pageid
+             * Format: uuid
+             */
+            pageId: string;
+            /** Company */
+            company: string;
+            /** Url */
+            url: string;
+            /** Title */
+            title: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "expired";
+            /** Fields */
+            fields: {
+                [key: string]: unknown;
+            };
+            /** Lineage */
+            lineage: {
+                [key: string]: unknown;
+            };
+            /**
+             * Runid
+             * Format: uuid
+             */
+            runId: string;
+            /** Rowno */
+            rowNo: number;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
         };
         /** Preview */
         Preview: {
@@ -4566,6 +5251,31 @@ export interface components {
              */
             total: number;
         };
+        /** QuotaList */
+        QuotaList: {
+            /** Items */
+            items: components["schemas"]["QuotaShape"][];
+        };
+        /** QuotaShape */
+        QuotaShape: {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "user.day" | "user.month" | "org.day" | "org.month";
+            /** Used */
+            used: number;
+            /**
+             * Limit
+             * @description Null: any number.
+             */
+            limit: number | null;
+            /**
+             * Resetsat
+             * Format: date-time
+             */
+            resetsAt: string;
+        };
         /**
          * ReasonCode
          * @enum {string}
@@ -4644,6 +5354,22 @@ export interface components {
             operationId?: string | null;
             job: components["schemas"]["FullJob"];
         };
+        /** ResearchReceipt */
+        ResearchReceipt: {
+            /**
+             * Jobid
+             * Format: uuid
+             */
+            jobId: string;
+            /** Requestid */
+            requestId: string;
+            /** Position */
+            position: number;
+            /** Estimatedwaitms */
+            estimatedWaitMs: number;
+            /** Delayeduntil */
+            delayedUntil?: string | null;
+        };
         /** ResetShape */
         ResetShape: {
             /** Key */
@@ -4692,6 +5418,220 @@ export interface components {
             rowsDone: number;
             /** Rowstotal */
             rowsTotal: number;
+        };
+        /** RunCompany */
+        RunCompany: {
+            /** Company */
+            company: string;
+            /**
+             * Found
+             * @description Pages in all.
+             */
+            found: number;
+            counts: components["schemas"]["RunCounts"];
+            /**
+             * Stopped
+             * @description Stopped after five failures; the rest was not requested.
+             */
+            stopped: boolean;
+        };
+        /** RunCounts */
+        RunCounts: {
+            /**
+             * Pending
+             * @description Not fetched yet.
+             */
+            pending: number;
+            /**
+             * Crawled
+             * @description Fetched and stored, not extracted yet.
+             */
+            crawled: number;
+            /** Ready */
+            ready: number;
+            /**
+             * Skipped
+             * @description Unchanged, not allowed by robots.txt, or without content.
+             */
+            skipped: number;
+            /**
+             * Expired
+             * @description The server said 404 or 410.
+             */
+            expired: number;
+            /** Error */
+            error: number;
+        };
+        /** RunPage */
+        RunPage: {
+            /** Items */
+            items: components["schemas"]["RunSummaryShape"][];
+            /** Next */
+            next: string | null;
+        };
+        /** RunReceipt */
+        RunReceipt: {
+            /**
+             * Runid
+             * Format: uuid
+             */
+            runId: string;
+            /**
+             * Jobid
+             * Format: uuid
+             * @description The same: a run is a job of the pipeline `crawl`.
+             */
+            jobId: string;
+            /** Position */
+            position: number;
+            /** Estimatedwaitms */
+            estimatedWaitMs: number;
+            /** Delayeduntil */
+            delayedUntil?: string | null;
+        };
+        /** RunShape */
+        RunShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "queued" | "running" | "paused" | "aborting" | "finished" | "aborted" | "failed";
+            counts: components["schemas"]["RunCounts"];
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+            /** Owner */
+            owner: string | null;
+            /** Org */
+            org: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Startedat */
+            startedAt: string | null;
+            /** Finishedat */
+            finishedAt: string | null;
+            /** Companies */
+            companies: components["schemas"]["RunCompany"][];
+            crawl: components["schemas"]["StageProgress"];
+            extract: components["schemas"]["StageProgress"];
+            /** Percent */
+            percent: number;
+            /** Summary */
+            summary: {
+                [key: string]: unknown;
+            } | null;
+            /** Lasterror */
+            lastError: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** RunSummaryShape */
+        RunSummaryShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "queued" | "running" | "paused" | "aborting" | "finished" | "aborted" | "failed";
+            counts: components["schemas"]["RunCounts"];
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+            /** Owner */
+            owner: string | null;
+            /** Org */
+            org: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Startedat */
+            startedAt: string | null;
+            /** Finishedat */
+            finishedAt: string | null;
+        };
+        /** SearchPage */
+        SearchPage: {
+            /** Searches */
+            searches: components["schemas"]["SearchShape"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** SearchShape */
+        SearchShape: {
+            /** Id */
+            id: number;
+            /**
+             * Attempt
+             * @description Number of the try, from 1.
+             */
+            attempt: number;
+            /**
+             * Provider
+             * @description `catalog`, or the name of the source.
+             */
+            provider: string;
+            /**
+             * Variant
+             * @description `gtin`, `mpnBrand`, `sku`, `brandTitle` or `title`; of pictures also `image` and `fileName`.
+             */
+            variant: string;
+            /** Query */
+            query: string;
+            /**
+             * Outcome
+             * @description `weak`: candidates below the threshold of a match.
+             * @enum {string}
+             */
+            outcome: "found" | "ambiguous" | "weak" | "notFound" | "failed";
+            /**
+             * Score
+             * @description Confidence in the best candidate, from 0 to 1.
+             */
+            score: number | null;
+            /**
+             * Candidates
+             * @description How many candidates it returned.
+             */
+            candidates: number;
+            /** Latencyms */
+            latencyMs: number;
+            /** Error */
+            error: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+        };
+        /** SecretShape */
+        SecretShape: {
+            /** Secret */
+            secret: string;
         };
         /** SessionPage */
         SessionPage: {
@@ -4777,6 +5717,153 @@ export interface components {
             /** Role */
             role: string;
             org: components["schemas"]["OrgOfUser"];
+        };
+        /** SourceHealth */
+        SourceHealth: {
+            /** Provider */
+            provider: string;
+            /** Org */
+            org: string;
+            /** Company */
+            company: string | null;
+            /** Domain */
+            domain: string | null;
+            /** Circuit */
+            circuit: {
+                [key: string]: unknown;
+            };
+            /** Limit */
+            limit: {
+                [key: string]: unknown;
+            };
+            /**
+             * Calls
+             * @description In the last 15 minutes.
+             */
+            calls: number;
+            /** Failed */
+            failed: number;
+            /** Throttled */
+            throttled: number;
+            /** Errorrate */
+            errorRate: number | null;
+            /** P95Ms */
+            p95Ms: number | null;
+        };
+        /** SourceList */
+        SourceList: {
+            /** Items */
+            items: components["schemas"]["SourceShape"][];
+        };
+        /** SourceProblem */
+        SourceProblem: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
+        /** SourceShape */
+        SourceShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Userid
+             * @description Its creator, who may change it, as may admins.
+             */
+            userId: number;
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Format
+             * @enum {string}
+             */
+            format: "json" | "xml" | "csv";
+            /**
+             * Config
+             * @description As it was sent, without credentials.
+             */
+            config: {
+                [key: string]: unknown;
+            };
+            /**
+             * Credentialnames
+             * @description What its kind of `auth` needs.
+             */
+            credentialNames: string[];
+            /**
+             * Status
+             * @description By the last test.
+             * @enum {string}
+             */
+            status: "untested" | "ok" | "error";
+            /** @description Why the last test failed. */
+            error: components["schemas"]["SourceProblem"] | null;
+            /** Testedat */
+            testedAt: string | null;
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+        };
+        /** SourceTestShape */
+        SourceTestShape: {
+            /** Ok */
+            ok: boolean;
+            error: components["schemas"]["SourceProblem"] | null;
+            /**
+             * Request
+             * @description What was sent, without secrets.
+             */
+            request: {
+                [key: string]: unknown;
+            };
+            /**
+             * Status
+             * @description The status of the answer.
+             */
+            status: number | null;
+            /** Ms */
+            ms: number | null;
+            /**
+             * Answer
+             * @description The raw answer, at most 64 KiB of it.
+             */
+            answer: string | null;
+            /** Records */
+            records: number | null;
+            /**
+             * Products
+             * @description Mapped products with `product`, `lineage`, `problems` and `error`.
+             */
+            products: {
+                [key: string]: unknown;
+            }[];
+            /** Hasnextpage */
+            hasNextPage: boolean;
+        };
+        /** StageProgress */
+        StageProgress: {
+            /** Done */
+            done: number;
+            /** Total */
+            total: number;
         };
         /**
          * Storage
@@ -5545,7 +6632,8 @@ export interface operations {
                 };
             };
             /**
-             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             * @description - `QUOTA_EXCEEDED`: The requests of this day or month are used up; `details.resetsAt` says until when.
+             *     - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
              *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
              */
             429: {
@@ -6112,6 +7200,8 @@ export interface operations {
                 sort?: "row" | "-row" | "updated" | "-updated";
                 /** @description First row to show. */
                 fromRow?: number | null;
+                /** @description Also rows that are steps on the way to the results, such as the sources of a research request. With `statuses`, `code` or `fromRow` they are always there. */
+                steps?: boolean;
                 /** @description With `q` at most 100. */
                 pageSize?: number;
                 /** @description `next` of the page before. */
@@ -9144,6 +10234,11 @@ export interface operations {
                      */
                     fromStart?: boolean;
                     /**
+                     * Stage
+                     * @description Only items that ended in this stage, such as `extract` of a crawl: stored pages are extracted again, and none is fetched.
+                     */
+                    stage?: string | null;
+                    /**
                      * Accept
                      * @description Write rows that were held back (`PRICE_CHANGE_HELD`, `GTIN_CHANGE_HELD`): of these `itemIds` or `codes`, or all of the job.
                      * @default false
@@ -10587,6 +11682,452 @@ export interface operations {
             };
             /** @description - `INVALID_STATE`: What it is about is in no state for this. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSearches: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The row number, or the item's id `<jobId>:<rowNo>`. */
+                item: string;
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "searches": [
+                     *         {
+                     *           "id": 3,
+                     *           "attempt": 3,
+                     *           "provider": "text",
+                     *           "variant": "text",
+                     *           "query": "text",
+                     *           "outcome": "found",
+                     *           "score": 3,
+                     *           "candidates": 3,
+                     *           "latencyMs": 3,
+                     *           "error": {},
+                     *           "createdAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    choose: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The row number, or the item's id `<jobId>:<rowNo>`. */
+                item: string;
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "candidate": "text"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Candidate
+                     * @description The `key` of a candidate; null: none of them is meant.
+                     */
+                    candidate: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21266,6 +22807,3924 @@ export interface operations {
              *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description With this in the name. */
+                q?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "status": "queued",
+                     *           "counts": {
+                     *             "pending": 3,
+                     *             "crawled": 3,
+                     *             "ready": 3,
+                     *             "skipped": 3,
+                     *             "expired": 3,
+                     *             "error": 3
+                     *           },
+                     *           "config": {},
+                     *           "owner": "text",
+                     *           "org": "acme",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "startedAt": "2026-11-01T09:30:00Z",
+                     *           "finishedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "companies": [
+                 *         {
+                 *           "company": "acme",
+                 *           "urls": [
+                 *             "https://shop.example/p/1",
+                 *             "https://shop.example/p/2"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Companies
+                     * @example [
+                     *       {
+                     *         "company": "acme",
+                     *         "urls": [
+                     *           "https://shop.example/p/1",
+                     *           "https://shop.example/p/2"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    companies: {
+                        /**
+                         * Company
+                         * @example acme
+                         */
+                        company: string;
+                        /**
+                         * Urls
+                         * @example [
+                         *       "https://shop.example/p/1"
+                         *     ]
+                         */
+                        urls?: (string | {
+                            /** Url */
+                            url: string;
+                            /**
+                             * Externalid
+                             * @description Names the page in messages; else its URL without the scheme does.
+                             */
+                            externalId?: string | null;
+                        })[] | null;
+                        /**
+                         * Sitemap
+                         * @description A sitemap, or an index of sitemaps.
+                         */
+                        sitemap?: string | null;
+                        start?: {
+                            /** Url */
+                            url: string;
+                            /**
+                             * Follow
+                             * @description Patterns of paths to follow, such as `/products/*`: they match from the beginning, `*` stands for any characters and a final `$` for the end. Without any, all links of the same host are followed.
+                             */
+                            follow?: string[];
+                            /**
+                             * Limit
+                             * @description Most pages of the company.
+                             * @default 100
+                             */
+                            limit?: number;
+                        } | null;
+                    }[];
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Kind
+                     * @description What the pages are.
+                     * @default auto
+                     * @enum {string}
+                     */
+                    kind?: "product" | "job" | "auto";
+                    /**
+                     * Rate
+                     * @description Requests a second to each company; 1 without it.
+                     */
+                    rate?: number | null;
+                    /**
+                     * Robots
+                     * @description Keep to robots.txt.
+                     * @default true
+                     */
+                    robots?: boolean;
+                    /**
+                     * Recrawl
+                     * @description Fetch and write every page, even if it has not changed.
+                     * @default false
+                     */
+                    recrawl?: boolean;
+                    /**
+                     * Intent
+                     * @description What may be written to the catalog; `check` writes nothing.
+                     * @default merge
+                     * @enum {string}
+                     */
+                    intent?: "check" | "create" | "update" | "merge" | "replace" | "ignoreExisting";
+                    /**
+                     * Priceguard
+                     * @description Hold back prices that change by more percent; 0: none.
+                     * @default 0
+                     */
+                    priceGuard?: number;
+                    /**
+                     * Basecurrency
+                     * @default USD
+                     */
+                    baseCurrency?: string;
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunReceipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `STORAGE_FULL`: The server's disk is full.
+             *     - `STORAGE_QUOTA_EXCEEDED`: The org has no room for another file, or too many open uploads.
+             */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "name": "Spring list",
+                     *       "status": "queued",
+                     *       "counts": {
+                     *         "pending": 3,
+                     *         "crawled": 3,
+                     *         "ready": 3,
+                     *         "skipped": 3,
+                     *         "expired": 3,
+                     *         "error": 3
+                     *       },
+                     *       "config": {},
+                     *       "owner": "text",
+                     *       "org": "acme",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "companies": [
+                     *         {
+                     *           "company": "text",
+                     *           "found": 3,
+                     *           "counts": {
+                     *             "pending": 3,
+                     *             "crawled": 3,
+                     *             "ready": 3,
+                     *             "skipped": 3,
+                     *             "expired": 3,
+                     *             "error": 3
+                     *           },
+                     *           "stopped": false
+                     *         }
+                     *       ],
+                     *       "crawl": {
+                     *         "done": 3,
+                     *         "total": 3
+                     *       },
+                     *       "extract": {
+                     *         "done": 3,
+                     *         "total": 3
+                     *       },
+                     *       "percent": 42.5,
+                     *       "summary": {},
+                     *       "lastError": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    abortRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "name": "Spring list",
+                     *       "status": "queued",
+                     *       "counts": {
+                     *         "pending": 3,
+                     *         "crawled": 3,
+                     *         "ready": 3,
+                     *         "skipped": 3,
+                     *         "expired": 3,
+                     *         "error": 3
+                     *       },
+                     *       "config": {},
+                     *       "owner": "text",
+                     *       "org": "acme",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "startedAt": "2026-11-01T09:30:00Z",
+                     *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "companies": [
+                     *         {
+                     *           "company": "text",
+                     *           "found": 3,
+                     *           "counts": {
+                     *             "pending": 3,
+                     *             "crawled": 3,
+                     *             "ready": 3,
+                     *             "skipped": 3,
+                     *             "expired": 3,
+                     *             "error": 3
+                     *           },
+                     *           "stopped": false
+                     *         }
+                     *       ],
+                     *       "crawl": {
+                     *         "done": 3,
+                     *         "total": 3
+                     *       },
+                     *       "extract": {
+                     *         "done": 3,
+                     *         "total": 3
+                     *       },
+                     *       "percent": 42.5,
+                     *       "summary": {},
+                     *       "lastError": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewCrawl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://shop.example/p/1"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Url
+                     * @example https://shop.example/p/1
+                     */
+                    url: string;
+                    /**
+                     * Html
+                     * @description Instead of fetching it.
+                     */
+                    html?: string | null;
+                    /**
+                     * Kind
+                     * @default auto
+                     * @enum {string}
+                     */
+                    kind?: "product" | "job" | "auto";
+                    /**
+                     * Robots
+                     * @description Keep to robots.txt.
+                     * @default true
+                     */
+                    robots?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://shop.example/hooks",
+                     *       "finalUrl": "text",
+                     *       "contentType": "text",
+                     *       "size": 3,
+                     *       "simhash": "text",
+                     *       "kind": "product",
+                     *       "fields": {},
+                     *       "lineage": {},
+                     *       "text": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PagePreview"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `FETCH_TOO_LARGE`: What lies at the address is larger than what is fetched.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `PAGE_UNREADABLE`: The page is more than the extractor can take.
+             *     - `ROBOTS_DISALLOWED`: The site's robots.txt does not allow this page.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             *     - `URL_REFUSED`: The server behind the URL answered something else than the file.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PREVIEW_TIMEOUT`: The preview took too long, or waited too long for its turn. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPages: {
+        parameters: {
+            query?: {
+                company?: string;
+                /** @description Exactly this one. */
+                url?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "company": "text",
+                     *           "url": "https://shop.example/hooks",
+                     *           "state": "live",
+                     *           "version": 3,
+                     *           "kind": "product",
+                     *           "fields": {},
+                     *           "org": "acme",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "checkedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PagePage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The page's id. */
+                page_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "company": "text",
+                     *       "url": "https://shop.example/hooks",
+                     *       "state": "live",
+                     *       "version": 3,
+                     *       "kind": "product",
+                     *       "fields": {},
+                     *       "org": "acme",
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "checkedAt": "2026-11-01T09:30:00Z",
+                     *       "versions": [
+                     *         {
+                     *           "version": 3,
+                     *           "runId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "rowNo": 3,
+                     *           "finalUrl": "text",
+                     *           "contentType": "text",
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "size": 3,
+                     *           "simhash": "text",
+                     *           "rawUrl": "text",
+                     *           "kind": "product",
+                     *           "fields": {},
+                     *           "lineage": {},
+                     *           "extractor": "text",
+                     *           "fetchedAt": "2026-11-01T09:30:00Z",
+                     *           "extractedAt": "2026-11-01T09:30:00Z",
+                     *           "changes": [
+                     *             {
+                     *               "field": "text",
+                     *               "before": null,
+                     *               "after": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullPage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showRawPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The page's id. */
+                page_id: string;
+                /** @description The number of the version. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's.
+             *     - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPostings: {
+        parameters: {
+            query?: {
+                /** @description Words in title, employer or locations, capitals or not. */
+                q?: string;
+                company?: string;
+                state?: ("open" | "expired") | null;
+                runId?: string | null;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "pageId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "company": "text",
+                     *           "url": "https://shop.example/hooks",
+                     *           "title": "Hammer",
+                     *           "state": "open",
+                     *           "fields": {},
+                     *           "lineage": {},
+                     *           "runId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "rowNo": 3,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PostingPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showPosting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The posting's id. */
+                posting_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "pageId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "company": "text",
+                     *       "url": "https://shop.example/hooks",
+                     *       "title": "Hammer",
+                     *       "state": "open",
+                     *       "fields": {},
+                     *       "lineage": {},
+                     *       "runId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rowNo": 3,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PostingShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportPostings: {
+        parameters: {
+            query?: {
+                /** @description Words in title, employer or locations, capitals or not. */
+                q?: string;
+                company?: string;
+                state?: ("open" | "expired") | null;
+                runId?: string | null;
+                format?: "csv" | "xlsx" | "json" | "ndjson";
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": unknown;
+                    "application/json": unknown;
+                    "application/x-ndjson": unknown;
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "name": "Spring list",
+                     *           "title": "Hammer",
+                     *           "enabled": false,
+                     *           "format": "json",
+                     *           "config": {},
+                     *           "credentialNames": [
+                     *             "text"
+                     *           ],
+                     *           "status": "untested",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "testedAt": "2026-11-01T09:30:00Z",
+                     *           "mayChange": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSource: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "acme",
+                 *       "url": "https://api.example.com/search?q={query}",
+                 *       "mapping": {
+                 *         "price.amount": "price",
+                 *         "sourceId": "sku",
+                 *         "title": "name"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Name
+                     * @description Unique in the org.
+                     * @example acme
+                     */
+                    name: string;
+                    /**
+                     * Title
+                     * @default
+                     */
+                    title?: string;
+                    /**
+                     * Enabled
+                     * @description Whether research and lookups ask it.
+                     * @default true
+                     */
+                    enabled?: boolean;
+                    /**
+                     * Url
+                     * @description A template; its host is fixed.
+                     * @example https://api.example.com/search?q={query}
+                     */
+                    url: string;
+                    /**
+                     * Method
+                     * @default GET
+                     * @enum {string}
+                     */
+                    method?: "GET" | "POST";
+                    /** Parameters */
+                    parameters?: {
+                        [key: string]: string;
+                    };
+                    /** Headers */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    /**
+                     * Body
+                     * @description JSON of a POST; texts are templates.
+                     */
+                    body?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** Auth */
+                    auth?: {
+                        /**
+                         * Kind
+                         * @default none
+                         * @enum {string}
+                         */
+                        kind?: "none" | "header" | "query" | "bearer" | "basic" | "oauth2";
+                        /**
+                         * Name
+                         * @description The header or parameter of the key.
+                         * @default
+                         */
+                        name?: string;
+                        /**
+                         * Prefix
+                         * @description Text before the key in its header.
+                         * @default
+                         */
+                        prefix?: string;
+                        /**
+                         * Tokenurl
+                         * @description Where OAuth2 tokens are asked for.
+                         * @default
+                         */
+                        tokenUrl?: string;
+                        /**
+                         * Scope
+                         * @default
+                         */
+                        scope?: string;
+                    };
+                    /** Paging */
+                    paging?: {
+                        /**
+                         * Kind
+                         * @default none
+                         * @enum {string}
+                         */
+                        kind?: "none" | "page" | "offset" | "cursor" | "link";
+                        /**
+                         * Parameter
+                         * @description Of the page, offset or cursor.
+                         * @default
+                         */
+                        parameter?: string;
+                        /**
+                         * Sizeparameter
+                         * @description Of the page size, if it has one.
+                         * @default
+                         */
+                        sizeParameter?: string;
+                        /**
+                         * Size
+                         * @description How many products one page has.
+                         * @default 50
+                         */
+                        size?: number;
+                        /**
+                         * First
+                         * @description The number of the first page.
+                         * @default 1
+                         */
+                        first?: number;
+                        /**
+                         * Maxpages
+                         * @default 5
+                         */
+                        maxPages?: number;
+                        /**
+                         * Next
+                         * @description An expression for the next cursor, over `answer` and `headers`, such as `answer.next` or `headers.x-next`.
+                         * @default
+                         */
+                        next?: string;
+                        /**
+                         * Total
+                         * @description An expression for the number of products, alike.
+                         * @default
+                         */
+                        total?: string;
+                    };
+                    /** Limits */
+                    limits?: {
+                        /**
+                         * Rate
+                         * @description Calls, as `60/min burst 10`.
+                         * @default 60/min burst 10
+                         */
+                        rate?: string;
+                        /**
+                         * Timeoutseconds
+                         * @description Of one call.
+                         * @default 30
+                         */
+                        timeoutSeconds?: number;
+                        /**
+                         * Maxbytes
+                         * @default 10485760
+                         */
+                        maxBytes?: number;
+                    };
+                    /** Response */
+                    response?: {
+                        /**
+                         * Format
+                         * @default json
+                         * @enum {string}
+                         */
+                        format?: "json" | "xml" | "csv";
+                        /**
+                         * Records
+                         * @description The path of the list of products; XML: of the element.
+                         * @default
+                         */
+                        records?: string;
+                        /**
+                         * Delimiter
+                         * @description Of CSV.
+                         * @default ,
+                         */
+                        delimiter?: string;
+                        /**
+                         * Encoding
+                         * @description Of CSV; else UTF-8.
+                         * @default
+                         */
+                        encoding?: string;
+                        /**
+                         * Decimal
+                         * @description Of numbers in texts.
+                         * @default point
+                         * @enum {string}
+                         */
+                        decimal?: "point" | "comma";
+                        /**
+                         * Dates
+                         * @description Order in dates.
+                         */
+                        dates?: ("dmy" | "mdy" | "ymd") | null;
+                        /**
+                         * Schema
+                         * @description JSON Schema that an answer must fit.
+                         */
+                        schema?: {
+                            [key: string]: unknown;
+                        } | null;
+                    };
+                    /**
+                     * Mapping
+                     * @description Fields and their expressions.
+                     * @example {
+                     *       "price.amount": "price",
+                     *       "sourceId": "sku",
+                     *       "title": "name"
+                     *     }
+                     */
+                    mapping: {
+                        [key: string]: string;
+                    };
+                    /** Defaults */
+                    defaults?: {
+                        [key: string]: string;
+                    };
+                    /** Lookups */
+                    lookups?: {
+                        [key: string]: {
+                            [key: string]: string;
+                        };
+                    };
+                    /** Cost */
+                    cost?: {
+                        /**
+                         * Percall
+                         * @default 0
+                         */
+                        perCall?: number | string;
+                        /**
+                         * Currency
+                         * @default USD
+                         */
+                        currency?: string;
+                    };
+                    /**
+                     * Regions
+                     * @description Where it delivers to.
+                     * @default []
+                     */
+                    regions?: string[];
+                    /** Credentials */
+                    credentials?: {
+                        [key: string]: string;
+                    };
+                };
+                "application/toml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "title": "Hammer",
+                     *       "enabled": false,
+                     *       "format": "json",
+                     *       "config": {},
+                     *       "credentialNames": [
+                     *         "text"
+                     *       ],
+                     *       "status": "untested",
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The source's id. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "title": "Hammer",
+                     *       "enabled": false,
+                     *       "format": "json",
+                     *       "config": {},
+                     *       "credentialNames": [
+                     *         "text"
+                     *       ],
+                     *       "status": "untested",
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The source's id. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "acme",
+                 *       "url": "https://api.example.com/search?q={query}",
+                 *       "mapping": {
+                 *         "price.amount": "price",
+                 *         "sourceId": "sku",
+                 *         "title": "name"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Name
+                     * @description Unique in the org.
+                     * @example acme
+                     */
+                    name: string;
+                    /**
+                     * Title
+                     * @default
+                     */
+                    title?: string;
+                    /**
+                     * Enabled
+                     * @description Whether research and lookups ask it.
+                     * @default true
+                     */
+                    enabled?: boolean;
+                    /**
+                     * Url
+                     * @description A template; its host is fixed.
+                     * @example https://api.example.com/search?q={query}
+                     */
+                    url: string;
+                    /**
+                     * Method
+                     * @default GET
+                     * @enum {string}
+                     */
+                    method?: "GET" | "POST";
+                    /** Parameters */
+                    parameters?: {
+                        [key: string]: string;
+                    };
+                    /** Headers */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    /**
+                     * Body
+                     * @description JSON of a POST; texts are templates.
+                     */
+                    body?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** Auth */
+                    auth?: {
+                        /**
+                         * Kind
+                         * @default none
+                         * @enum {string}
+                         */
+                        kind?: "none" | "header" | "query" | "bearer" | "basic" | "oauth2";
+                        /**
+                         * Name
+                         * @description The header or parameter of the key.
+                         * @default
+                         */
+                        name?: string;
+                        /**
+                         * Prefix
+                         * @description Text before the key in its header.
+                         * @default
+                         */
+                        prefix?: string;
+                        /**
+                         * Tokenurl
+                         * @description Where OAuth2 tokens are asked for.
+                         * @default
+                         */
+                        tokenUrl?: string;
+                        /**
+                         * Scope
+                         * @default
+                         */
+                        scope?: string;
+                    };
+                    /** Paging */
+                    paging?: {
+                        /**
+                         * Kind
+                         * @default none
+                         * @enum {string}
+                         */
+                        kind?: "none" | "page" | "offset" | "cursor" | "link";
+                        /**
+                         * Parameter
+                         * @description Of the page, offset or cursor.
+                         * @default
+                         */
+                        parameter?: string;
+                        /**
+                         * Sizeparameter
+                         * @description Of the page size, if it has one.
+                         * @default
+                         */
+                        sizeParameter?: string;
+                        /**
+                         * Size
+                         * @description How many products one page has.
+                         * @default 50
+                         */
+                        size?: number;
+                        /**
+                         * First
+                         * @description The number of the first page.
+                         * @default 1
+                         */
+                        first?: number;
+                        /**
+                         * Maxpages
+                         * @default 5
+                         */
+                        maxPages?: number;
+                        /**
+                         * Next
+                         * @description An expression for the next cursor, over `answer` and `headers`, such as `answer.next` or `headers.x-next`.
+                         * @default
+                         */
+                        next?: string;
+                        /**
+                         * Total
+                         * @description An expression for the number of products, alike.
+                         * @default
+                         */
+                        total?: string;
+                    };
+                    /** Limits */
+                    limits?: {
+                        /**
+                         * Rate
+                         * @description Calls, as `60/min burst 10`.
+                         * @default 60/min burst 10
+                         */
+                        rate?: string;
+                        /**
+                         * Timeoutseconds
+                         * @description Of one call.
+                         * @default 30
+                         */
+                        timeoutSeconds?: number;
+                        /**
+                         * Maxbytes
+                         * @default 10485760
+                         */
+                        maxBytes?: number;
+                    };
+                    /** Response */
+                    response?: {
+                        /**
+                         * Format
+                         * @default json
+                         * @enum {string}
+                         */
+                        format?: "json" | "xml" | "csv";
+                        /**
+                         * Records
+                         * @description The path of the list of products; XML: of the element.
+                         * @default
+                         */
+                        records?: string;
+                        /**
+                         * Delimiter
+                         * @description Of CSV.
+                         * @default ,
+                         */
+                        delimiter?: string;
+                        /**
+                         * Encoding
+                         * @description Of CSV; else UTF-8.
+                         * @default
+                         */
+                        encoding?: string;
+                        /**
+                         * Decimal
+                         * @description Of numbers in texts.
+                         * @default point
+                         * @enum {string}
+                         */
+                        decimal?: "point" | "comma";
+                        /**
+                         * Dates
+                         * @description Order in dates.
+                         */
+                        dates?: ("dmy" | "mdy" | "ymd") | null;
+                        /**
+                         * Schema
+                         * @description JSON Schema that an answer must fit.
+                         */
+                        schema?: {
+                            [key: string]: unknown;
+                        } | null;
+                    };
+                    /**
+                     * Mapping
+                     * @description Fields and their expressions.
+                     * @example {
+                     *       "price.amount": "price",
+                     *       "sourceId": "sku",
+                     *       "title": "name"
+                     *     }
+                     */
+                    mapping: {
+                        [key: string]: string;
+                    };
+                    /** Defaults */
+                    defaults?: {
+                        [key: string]: string;
+                    };
+                    /** Lookups */
+                    lookups?: {
+                        [key: string]: {
+                            [key: string]: string;
+                        };
+                    };
+                    /** Cost */
+                    cost?: {
+                        /**
+                         * Percall
+                         * @default 0
+                         */
+                        perCall?: number | string;
+                        /**
+                         * Currency
+                         * @default USD
+                         */
+                        currency?: string;
+                    };
+                    /**
+                     * Regions
+                     * @description Where it delivers to.
+                     * @default []
+                     */
+                    regions?: string[];
+                    /** Credentials */
+                    credentials?: {
+                        [key: string]: string;
+                    };
+                };
+                "application/toml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "title": "Hammer",
+                     *       "enabled": false,
+                     *       "format": "json",
+                     *       "config": {},
+                     *       "credentialNames": [
+                     *         "text"
+                     *       ],
+                     *       "status": "untested",
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "testedAt": "2026-11-01T09:30:00Z",
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The source's id. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedSource"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The source's id. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "text"
+                 *     }
+                 */
+                "application/json": {
+                    /** Query */
+                    query: string;
+                    /**
+                     * Region
+                     * @default
+                     */
+                    region?: string;
+                    /**
+                     * Currency
+                     * @default
+                     */
+                    currency?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": false,
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "request": {},
+                     *       "status": 3,
+                     *       "ms": 3,
+                     *       "answer": "text",
+                     *       "records": 3,
+                     *       "products": [
+                     *         {}
+                     *       ],
+                     *       "hasNextPage": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceTestShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sourceHealth: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The source's id. */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "provider": "text",
+                     *       "org": "acme",
+                     *       "company": "text",
+                     *       "domain": "text",
+                     *       "circuit": {},
+                     *       "limit": {},
+                     *       "calls": 3,
+                     *       "failed": 3,
+                     *       "throttled": 3,
+                     *       "errorRate": 3,
+                     *       "p95Ms": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceHealth"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createResearch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "M8 stainless bolts",
+                 *       "region": "Germany"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Query
+                     * @example M8 stainless bolts
+                     */
+                    query: string;
+                    /** Categories */
+                    categories?: string[];
+                    priceRange?: {
+                        /** Min */
+                        min?: number | string | null;
+                        /** Max */
+                        max?: number | string | null;
+                        /**
+                         * Currency
+                         * @description Else the base currency.
+                         * @default
+                         */
+                        currency?: string;
+                    } | null;
+                    /** Suppliers */
+                    suppliers?: string[];
+                    /**
+                     * Region
+                     * @default
+                     * @example Germany
+                     */
+                    region?: string;
+                    /**
+                     * Sources
+                     * @description By name; left out: all enabled ones.
+                     */
+                    sources?: string[] | null;
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Webhookurl
+                     * @description The end of the request is posted there, signed with the org's secret (`POST /api/webhooks/request-secret`).
+                     */
+                    webhookUrl?: string | null;
+                    /**
+                     * Requestid
+                     * @description Else the job's id.
+                     */
+                    requestId?: string | null;
+                    /**
+                     * Basecurrency
+                     * @default USD
+                     */
+                    baseCurrency?: string;
+                    /**
+                     * Maxseconds
+                     * @description How long the sources may take.
+                     * @default 120
+                     */
+                    maxSeconds?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Dueat
+                     * @description Begin no sooner, within a year.
+                     */
+                    dueAt?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "requestId": "text",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResearchReceipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `QUOTA_EXCEEDED`: The requests of this day or month are used up; `details.resetsAt` says until when.
+             *     - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "user.day",
+                     *           "used": 3,
+                     *           "limit": 3,
+                     *           "resetsAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QuotaList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeQuota: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /** Userday */
+                    userDay?: number | null;
+                    /** Usermonth */
+                    userMonth?: number | null;
+                    /** Orgday */
+                    orgDay?: number | null;
+                    /** Orgmonth */
+                    orgMonth?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "userDay": 0,
+                     *       "userMonth": 0,
+                     *       "orgDay": 0,
+                     *       "orgMonth": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewQuota"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showRequestSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Rotate
+                     * @description Make another one; the old one signs no longer.
+                     * @default false
+                     */
+                    rotate?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SecretShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { FileSpreadsheet, Store } from "lucide-react";
+import { FileSpreadsheet, Globe, Store } from "lucide-react";
 import { Choice } from "../../components/choice";
 
-type Source = "file" | "shop";
+type Source = "file" | "shop" | "crawl";
 
 /** Where the products come from. */
 export function SourceChoice({ value }: { value: Source }) {
@@ -13,7 +13,7 @@ export function SourceChoice({ value }: { value: Source }) {
         label="Source"
         value={value}
         onChange={(next: Source) =>
-          void navigate({ to: "/new", search: next === "shop" ? { source: "shop" } : {} })
+          void navigate({ to: "/new", search: next === "file" ? {} : { source: next } })
         }
         options={[
           {
@@ -29,6 +29,14 @@ export function SourceChoice({ value }: { value: Source }) {
             label: (
               <>
                 <Store aria-hidden /> Shop
+              </>
+            ),
+          },
+          {
+            value: "crawl",
+            label: (
+              <>
+                <Globe aria-hidden /> Web pages
               </>
             ),
           },

@@ -12,6 +12,7 @@ import { ApiProblem, client, ok, type Preview } from "../../lib/api";
 import type { MappedColumn } from "../../lib/mapping";
 import { useCanWrite } from "../../lib/session";
 import { ConfirmStep } from "./confirm";
+import { CrawlSteps } from "./crawl/crawl-steps";
 import { configOf, useDraft } from "./draft";
 import { DryRun } from "./dry-run";
 import { FileStep } from "./file-step";
@@ -45,9 +46,10 @@ export default function Wizard() {
   return <Sources />;
 }
 
-/** A file, or a connected shop. */
+/** A file, a connected shop, or web pages. */
 function Sources() {
   const { source } = useSearch({ from: "/inside/new" });
+  if (source === "crawl") return <CrawlSteps />;
   return source === "shop" ? <ShopSteps /> : <Steps />;
 }
 

@@ -1,44 +1,6 @@
-import { Download } from "lucide-react";
-import { useState } from "react";
-import { Button } from "../../components/button";
-import { ErrorNote } from "../../components/error-note";
-import { Menu, MenuItem } from "../../components/menu";
-import { download } from "../../lib/download";
-import { bytes } from "../../lib/format";
+import { ExportAs } from "../../components/export-as";
 
 /** The products that match, as a file. */
 export function ExportProducts({ filter }: { filter: Record<string, string> }) {
-  const [got, setGot] = useState<number | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const fetchAs = async (format: string) => {
-    setError(null);
-    setGot(0);
-    const given = Object.entries(filter).filter(([, value]) => value);
-    try {
-      const query = new URLSearchParams([...given, ["format", format]]);
-      await download(`/api/products/export?${query}`, `products.${format}`, setGot);
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setGot(null);
-    }
-  };
-  return (
-    <>
-      <Menu
-        trigger={
-          <Button busy={got !== null}>
-            {got === null && <Download aria-hidden />} {got === null ? "Export" : bytes(got)}
-          </Button>
-        }
-      >
-        {["xlsx", "csv", "json", "ndjson"].map((format) => (
-          <MenuItem key={format} onSelect={() => void fetchAs(format)} hint={`.${format}`}>
-            {format.toUpperCase()}
-          </MenuItem>
-        ))}
-      </Menu>
-      {error !== null && <ErrorNote error={error} className="basis-full" />}
-    </>
-  );
+  return <ExportAs path="/api/products/export" name="products" filter={filter} />;
 }
