@@ -524,7 +524,71 @@ export interface paths {
          * @description Say which of the candidates in `normalized.candidates` the row means, or that it is none of
          *     them. The row runs again with that, without searching.
          */
-        post: operations["choose"];
+        post: operations["chooseItemCandidate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/enrich": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enrich products of a job
+         * @description Look up the products that the job wrote, in the rest of the catalog and in the sources, and
+         *     propose values for what they lack. Answers the lookup job; its rows with the code
+         *     `ENRICHMENT_PROPOSED` have the changes in `normalized.proposal`. Nothing is written until they
+         *     are accepted. The body may be left out.
+         */
+        post: operations["enrichProducts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/proposals/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept proposals
+         * @description Write the proposals of these rows, or all of the job, into fields that the products still
+         *     lack. Undo the job to take them back. The body may be left out.
+         */
+        post: operations["acceptProposals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/proposals/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse proposals
+         * @description Refuse the proposals of these rows, or all of the job. Nothing is written.
+         */
+        post: operations["refuseProposals"];
         delete?: never;
         options?: never;
         head?: never;
@@ -11876,7 +11940,7 @@ export interface operations {
             };
         };
     };
-    choose: {
+    chooseItemCandidate: {
         parameters: {
             query?: never;
             header?: {
@@ -12119,6 +12183,869 @@ export interface operations {
             };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enrichProducts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": [
+                 *         "gtin",
+                 *         "description"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Fields
+                     * @description Without it `identifiers.gtin`, `images` and `description`.
+                     * @example [
+                     *       "gtin",
+                     *       "description"
+                     *     ]
+                     */
+                    fields?: string[] | null;
+                    /**
+                     * Sources
+                     * @description Sources to ask; without it all that are enabled.
+                     */
+                    sources?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "position": 3,
+                     *       "estimatedWaitMs": 3,
+                     *       "delayedUntil": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's.
+             *     - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acceptProposals: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Itemids
+                     * @description Row numbers; without it all proposals.
+                     */
+                    itemIds?: number[] | null;
+                    /**
+                     * Fields
+                     * @description Accept only these fields of the rows.
+                     */
+                    fields?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    refuseProposals: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Itemids
+                     * @description Row numbers; without it all proposals.
+                     */
+                    itemIds?: number[] | null;
+                    /**
+                     * Fields
+                     * @description Accept only these fields of the rows.
+                     */
+                    fields?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reprocessed": 3,
+                     *       "leftOut": 3,
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reprocessed"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
