@@ -8,6 +8,8 @@ import pytest
 from tests.crawl.site import Reply, Site, product_page, sites
 from tests.crawl.support import Crawler
 
+from penstock.pipelines.crawl import sitemaps
+
 pytestmark = pytest.mark.slow
 _XML = {"Content-Type": "application/xml"}
 
@@ -51,16 +53,21 @@ async def test_an_index_of_sitemaps(crawler: Crawler) -> None:
         ]  # fmt: skip
 
 
-async def test_a_long_sitemap_is_read_once_and_added_in_parts(crawler: Crawler) -> None:
+async def test_a_long_sitemap_is_read_once_and_added_in_parts(
+    crawler: Crawler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitemaps, "_ADDED_AT_ONCE", 40)
     async with sites() as [site]:
-        urls = [site.url(f"/p/{number}") for number in range(4100)]
+        urls = [site.url(f"/p/{number}") for number in range(90)]
         site.pages["/sitemap.txt"] = Reply("\n".join(urls).encode(), 200)
         site.pages["/robots.txt"] = Reply(b"User-agent: *\nDisallow: /p/\n")
         run = await crawler.run(_plan(site, sitemap=site.url("/sitemap.txt")))
         assert site.paths() == ["/sitemap.txt"]
-        assert run.counts["skipped"] == 4100
+        assert run.counts["skipped"] == 90
         [company] = run.companies
-        assert company.found == 4100
+        assert company.found == 90
+        parts = await crawler.bench.items(run.job.id, "key LIKE 'sitemap:%'")
+        assert len(parts) == 3
 
 
 @pytest.mark.parametrize(
