@@ -26,7 +26,12 @@ from penstock.engine.runtime import Runtime, ShopCalls
 from penstock.engine.services.clock_watch import ClockWatch
 from penstock.engine.services.queue_watch import QueueWatch
 from penstock.engine.services.reconcile import Reconciler
-from penstock.engine.services.retention import AuditRetention, CallRetention, LetterRetention
+from penstock.engine.services.retention import (
+    AuditRetention,
+    CallRetention,
+    LetterRetention,
+    RobotsRetention,
+)
 from penstock.engine.services.sweep import Sweeper
 from penstock.engine.services.tidy import Tidier
 from penstock.engine.worker.figures import Figures
@@ -283,6 +288,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         LetterRetention(runtime),
         AuditRetention(runtime),
         CallRetention(runtime),
+        RobotsRetention(runtime),
         BulkService(runtime),
         CacheRetention(runtime),
         Outbox(runtime),

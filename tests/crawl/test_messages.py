@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
+from asyncio.subprocess import PIPE
 from hashlib import md5
 from typing import Any
 from uuid import UUID
@@ -16,6 +19,7 @@ from penstock.handlers.crawl import CRAWL, EXTRACT, PageMessages
 from penstock.model.crawl.messages import PageMessage
 from penstock.model.errors import BadInput
 from penstock.model.text.json_text import from_json
+from penstock.settings import Settings
 
 pytestmark = pytest.mark.slow
 SOME_RUN = UUID("0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d")
@@ -143,3 +147,35 @@ async def test_what_was_not_done_in_time_is_delivered_again_in_order(crawler: Cr
         ids = [record["messageId"] for record in event["Records"]]
         assert answer == {"batchItemFailures": [{"itemIdentifier": one} for one in ids[1:]]}
         assert site.paths() == ["/p/1"]
+
+
+async def test_the_functions_that_lambda_calls(
+    crawler: Crawler, settings: Settings, owner_dsn: str
+) -> None:
+    """In a process of its own, with nothing but settings from the environment."""
+    async with sites() as [site]:
+        site.pages["/p"] = Reply(product_page("Lamp"))
+        run_id = await crawler.start(plan_of(site))
+        message = PageMessage(run_id, crawler.bench.who.user_id, "acme", f"{site.base[7:]}/p")
+        script = (
+            "import json, sys\n"
+            "from penstock.handlers import crawl_message, extract_message\n"
+            "event = json.load(sys.stdin)\n"
+            "print(json.dumps([crawl_message(event), extract_message(event, None)]))\n"
+        )
+        env = {name: one for name, one in os.environ.items() if not name.startswith("PENSTOCK_")}
+        env |= {
+            "PENSTOCK_DATABASE_URL": owner_dsn,
+            "PENSTOCK_DATABASE_SCHEMA": settings.database_schema,
+            "PENSTOCK_DATA_DIR": str(settings.data_dir),
+            "PENSTOCK_CRAWL_ALLOW": "127.0.0.1",
+            "PENSTOCK_LOG_LEVEL": "error",
+        }
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        )
+        out, err = await process.communicate(json.dumps(event_of(message)).encode())
+        assert process.returncode == 0, err.decode()
+        assert json.loads(out.splitlines()[-1]) == [{"batchItemFailures": []}] * 2
+        run = await crawler.look(run_id)
+        assert (run.status, run.counts["ready"]) == ("finished", 1)

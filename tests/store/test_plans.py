@@ -113,6 +113,7 @@ HOT += [
     ("pages.baselines", {"page_versions_pkey"}),
     ("pages.count_failures", {"items_failed_in_group"}),
     ("pages.known_keys", {"items_key"}),
+    ("pages.drop_old_robots", {"robots_rules_age", "Tid Scan"}),
     ("pages.known_robots", {"robots_rules_pkey"}),
     ("runs.counts_by_company", {"job_items_pkey"}),
     ("pictures.known_pictures", {"pictures_pkey"}),

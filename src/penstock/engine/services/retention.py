@@ -1,4 +1,4 @@
-"""Deletes dead letters, audit entries and counts of calls after their retention time."""
+"""Deletes dead letters, audit entries, counts of calls and rules of robots.txt after their time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.accounts import audit_log
+from penstock.store.crawl import pages
 from penstock.store.jobs import dead_letters
 from penstock.store.providers import states
 
@@ -96,5 +97,31 @@ class CallRetention:
         while last == self._config.chunk:
             async with self._runtime.db.transaction() as conn:
                 last = await states.drop_old_calls(conn, before, self._config.chunk)
+            dropped += last
+        return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRetentionConfig:
+    every_ms: int = 3_600_000
+    chunk: int = 1000
+
+
+class RobotsRetention:
+    """Drops rules of robots.txt that are too old to be used."""
+
+    name = "robots retention"
+
+    def __init__(self, runtime: Runtime, config: RobotsRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or RobotsRetentionConfig()
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers the number of deleted rules. Each chunk is its own transaction."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._runtime.db.transaction() as conn:
+                last = await pages.drop_old_robots(conn, self._config.chunk)
             dropped += last
         return dropped

@@ -193,7 +193,12 @@ async def _products(
     rates: RateTable = tuple(await ctx.port(Profiles).rates(config.base_currency, today()))
     made: dict[int, PageProduct] = {
         place: product_of(
-            found[place].fields, batch[place].input["url"], company, config.base_currency, rates
+            found[place].fields,
+            batch[place].input["url"],
+            company,
+            config.base_currency,
+            rates,
+            found[place].lineage,
         )
         for place in places
     }

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from penstock.catalog.pages.decode import decode_page
 from penstock.model.crawl.pages import CrawlSettings, PageIndex
 from penstock.model.errors import BadInput, NotThere, PenstockError, Unavailable
 from penstock.model.pipeline import Job
 from penstock.model.ports import Context
-from penstock.pipelines.crawl.reading import decoded, extracted
+from penstock.pipelines.crawl.reading import extracted
 from penstock.pipelines.crawl.requests import Gone, fetch_page, fetch_robots, origin_of
 from penstock.pipelines.crawl.simhash import simhash, visible_text
 
@@ -60,7 +61,7 @@ async def _fetched(job: Job, ctx: Context, url: str) -> Any:
 
 def look_at(body: bytes, content_type: str | None, url: str, kind: Any) -> dict[str, Any]:
     """Runs in a child process."""
-    text = decoded(body, content_type)
+    text = decode_page(body, content_type)
     shown = " ".join(" ".join(islice(visible_text(text), 5000)).split())
     found = extracted(body, content_type, url, kind)
     del found["digest"]

@@ -57,8 +57,15 @@ _STATUS = {
     "PreOrder": "preorder",
     "BackOrder": "backorder",
 }
+_STATES = {
+    "InStock": "in_stock",
+    "OutOfStock": "out_of_stock",
+    "LimitedAvailability": "limited",
+    "PreOrder": "preorder",
+    "BackOrder": "backorder",
+}
 # Cells that the grid of a run shows of a product.
-SHOWN = ("title", "brand", "price", "currency", "availability.status", "sku", "gtin")
+SHOWN = ("title", "brand", "price", "currency", "availability", "sku", "gtin")
 
 
 def source_of(company: str) -> str:
@@ -101,14 +108,39 @@ class PageProduct:
 
 
 def product_of(
-    fields: Mapping[str, Any], url: str, company: str, base: str, rates: RateTable
-) -> PageProduct:
-    """Pure: the same fields always give the same document."""
+    fields: Mapping[str, Any], url: str, company: str, base: str, rates: RateTable,
+    origins: Mapping[str, Any] | None = None,
+) -> PageProduct:  # fmt: skip
+    """Pure: the same fields always give the same document. ``origins`` are the sources of the
+    fields in the page."""
     plan = _plan(source_of(company), base, rates)
     row = normalise(plan, _cells(fields, url))
     verdict = compile_validator(plan).check(row)
     _add_attributes(row.product, fields)
-    return PageProduct(row, verdict)
+    _add_availability(row.product, fields)
+    page = PageProduct(row, verdict)
+    page.document["lineage"] = _with_origins(row.lineage, origins or {})
+    _set_confidence(row.product, page.document["lineage"])
+    return page
+
+
+def _with_origins(lineage: Mapping[str, Any], origins: Mapping[str, Any]) -> dict[str, Any]:
+    """Each field also says which part of the page it is from, and is as sure as that is."""
+    told: dict[str, Any] = {}
+    for target, (column, raw, rule, sure) in lineage.items():
+        origin = origins.get(column)
+        if origin is None:
+            told[target] = (column, raw, rule, sure)
+            continue
+        known = min(float(sure), float(origin.get("confidence", 1.0)))
+        told[target] = (f"{column} ({origin.get('source')})", raw, rule, round(known, 2))
+    return told
+
+
+def _set_confidence(product: dict[str, Any], lineage: Mapping[str, Any]) -> None:
+    sure = [float(one[3]) for target, one in lineage.items() if target != "price.base"]
+    if sure:
+        product.setdefault("metadata", {})["confidence"] = round(sum(sure) / len(sure), 2)
 
 
 def source_id_of(url: str) -> str:
@@ -143,6 +175,8 @@ def _variant(variant: Mapping[str, Any], currency: Any) -> dict[str, Any]:
     """As `catalog.values.nested_variants` reads variants."""
     attributes = variant.get("attributes")
     named = attributes if isinstance(attributes, Mapping) else {}
+    if not named and variant.get("name"):
+        named = {"variant": variant["name"]}
     told = {
         "id": variant.get("id") or variant.get("sku"),
         "sku": variant.get("sku"),
@@ -168,3 +202,15 @@ def _add_attributes(product: dict[str, Any], fields: Mapping[str, Any]) -> None:
     for name, value in list(attributes.items())[:_MAX_ATTRIBUTES]:
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             custom.setdefault(str(name)[:200], str(value)[:2000])
+
+
+def _add_availability(product: dict[str, Any], fields: Mapping[str, Any]) -> None:
+    """Variants have a state and no count."""
+    states = {
+        str(one.get("id") or one.get("sku")): _STATES.get(str(one.get("availability")))
+        for one in _records(fields.get("variants"))
+    }
+    for variant in product.get("variants", ()):
+        state = states.get(variant.get("sourceId", ""))
+        if state is not None:
+            variant.setdefault("availability", {})["status"] = state

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from penstock.catalog.pages import extract_page
+from penstock.catalog.pages.decode import decode_page
 from penstock.model.crawl.plan import MAX_URL_LENGTH
 from penstock.model.crawl.robots import wildcard_match
 from penstock.model.errors import BadInput
@@ -21,8 +22,6 @@ from penstock.pipelines.crawl.simhash import simhash
 
 _MAX_LINKS = 5000
 _GZIP = 31
-_HEAD = 4096
-_CHARSET = re.compile(rb"charset\s{0,10}=\s{0,10}[\"']?([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _LINK = re.compile(r"<(a|base)\b", re.IGNORECASE)
 _HREF = re.compile(r"\shref\s{0,20}=\s{0,20}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
@@ -36,28 +35,11 @@ def unpacked(path: str, most_bytes: int) -> bytes:
     return content
 
 
-def decoded(content: bytes, content_type: str | None) -> str:
-    """By the header, a byte order mark, the page's own declaration, or what the bytes look like."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    told = [_CHARSET.search((content_type or "").encode()), _CHARSET.search(content[:_HEAD])]
-    for found in told:
-        if found is not None:
-            try:
-                return content.decode(found.group(1).decode(), "replace").removeprefix("\ufeff")
-            except LookupError:
-                continue
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("windows-1252", "replace")
-
-
 def read_page(
     path: str, content_type: str | None, most_bytes: int, url: str, follow: Sequence[str] | None
 ) -> tuple[int, list[str]]:
     """The SimHash of the page, and the links to follow; none where ``follow`` is None."""
-    text = decoded(unpacked(path, most_bytes), content_type)
+    text = decode_page(unpacked(path, most_bytes), content_type)
     return simhash(text), [] if follow is None else list(links_to_follow(text, url, follow))
 
 

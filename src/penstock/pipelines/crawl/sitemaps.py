@@ -1,7 +1,8 @@
 """Items that are sitemaps: they add pages and further sitemaps to the run.
 
-A sitemap may name tens of thousands of pages. It is fetched once and kept; its pages are added some
-thousand at a time, by an item of its own each time.
+A sitemap may name tens of thousands of pages. They are added some thousand at a time, by an item
+of its own each time. The sitemap is fetched once: its blob has no reference, so that it is deleted
+later, and fetched again only if that has happened.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from penstock.model.crawl.pages import FOUND, CrawlSettings, PageIndex
 from penstock.model.crawl.plan import MAX_PAGES, SITEMAP, item_key, page_input
-from penstock.model.effects import CountInGroup, Effect, KeepBlob, SetPace
+from penstock.model.effects import CountInGroup, Effect, SetPace
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Child, Done, Outcome
 from penstock.model.pipeline import Item
@@ -27,13 +28,12 @@ _MAX_SITEMAPS = 1000
 
 async def read_sitemap_item(item: Item, ctx: Context, pace: list[Effect]) -> Outcome:
     told, settings = item.input, ctx.port(CrawlSettings)
-    blob, effects = told.get("blob"), pace
-    if blob is None:
+    blob, effects = told.get("blob"), [*pace]
+    if blob is not None and await ctx.blobs.exists(blob):
+        effects = [SetPace(0)]
+    else:
         stored = await store_answer(ctx, await fetch_sitemap(ctx, told["url"], settings))
         blob = stored.blob.key
-        effects = [*pace, KeepBlob(blob, SITEMAP, f"{item.job.id}:{item.row_no}")]
-    else:
-        effects = [SetPace(0)]
     async with ctx.blobs.local(blob) as path:
         is_index, urls = await ctx.children.call(
             read_sitemap, InputFile(path), settings.max_page_bytes

@@ -90,6 +90,12 @@ async def save_robots(conn: Connection, org_id: int, found: KeepRobots) -> None:
     )
 
 
+async def drop_old_robots(conn: Connection, most: int) -> int:
+    """Answers the number of deleted rules."""
+    done = await conn.execute(_sql.drop_old_robots, most)
+    return int(done.removeprefix("DELETE "))
+
+
 @dataclass(frozen=True, slots=True)
 class PageRow:
     """A page; ``kind`` and ``fields`` (JSON) are those of its newest version."""

@@ -74,6 +74,12 @@ INSERT INTO robots_rules (org_id, origin, user_agent, rules) VALUES ($1, $2, $3,
 ON CONFLICT (org_id, origin) DO UPDATE SET
     user_agent = excluded.user_agent, rules = excluded.rules, fetched_at = now()
 
+-- name: drop_old_robots
+-- Forget rules that are too old to be used, some at a time.
+DELETE FROM robots_rules WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM robots_rules WHERE fetched_at < now() - interval '1 day'
+    ORDER BY fetched_at LIMIT $1))
+
 -- name: count_failures
 -- Pages of a company that failed in the first stage of a job, up to some.
 SELECT count(*) FROM (
