@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -21,6 +22,7 @@ from penstock.model.text.json_text import to_json
 from penstock.pipelines.crawl.simhash import simhash
 
 _MAX_LINKS = 5000
+_MAX_TAGS = 50_000
 _GZIP = 31
 _LINK = re.compile(r"<(a|base)\b", re.IGNORECASE)
 _HREF = re.compile(r"\shref\s{0,20}=\s{0,20}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
@@ -63,7 +65,7 @@ def links_to_follow(text: str, url: str, follow: Sequence[str]) -> Iterator[str]
 
 
 def _hrefs(text: str) -> Iterator[tuple[str, str]]:
-    for found in _LINK.finditer(text):
+    for found in islice(_LINK.finditer(text), _MAX_TAGS):
         # A tag of more than some thousand characters is none.
         end = text.find(">", found.end(), found.end() + 2 * MAX_URL_LENGTH)
         if end < 0:
