@@ -81,7 +81,7 @@ const job = createRoute({
 });
 
 export interface WizardSearch {
-  /** `shop`: products of a connected shop instead of a file; `crawl`: web pages. */
+  /** `shop`: a connected shop instead of a file; `crawl`: web pages; `lookup`: find products. */
   source?: string;
   /** The connection. */
   shop?: string;

@@ -9,6 +9,7 @@ import {
   Play,
   RotateCw,
   Settings2,
+  Sparkles,
   Undo2,
   X,
   Zap,
@@ -21,6 +22,7 @@ import { Menu, MenuItem, MenuLine } from "../../components/menu";
 import { toast } from "../../components/toast";
 import { client, type FullJob, ok } from "../../lib/api";
 import { count, plural } from "../../lib/format";
+import { isEnrichment } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { ExportMenu } from "./export-menu";
@@ -70,6 +72,12 @@ export function Controls({ job }: { job: FullJob }) {
       toast.success("The same work again, as a new job");
       await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId } });
     });
+  const enrich = () =>
+    attempt(async () => {
+      const made = await ok(client.POST("/api/jobs/{job_id}/enrich", { ...path, body: {} }));
+      toast.success("The products are looked up. Nothing is written before you accept it.");
+      await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId }, search: { tab: "proposals" } });
+    });
   const setPriority = (priority: "high" | "low") =>
     attempt(async () => {
       refresh(
@@ -84,7 +92,9 @@ export function Controls({ job }: { job: FullJob }) {
   const failed = job.counters.error + job.counters.notFound;
   const undone = job.state === "failed" || job.state === "cancelled";
   const wrote =
-    job.pipeline === "extraction" && !["check", undefined].includes(job.config.intent as string | undefined);
+    (job.pipeline === "extraction" &&
+      !["check", undefined].includes(job.config.intent as string | undefined)) ||
+    isEnrichment(job);
   const close = () => setAsking(null);
   return (
     <>
@@ -134,6 +144,11 @@ export function Controls({ job }: { job: FullJob }) {
         {!live && columnsToMap(job) && (
           <MenuItem icon={Settings2} onSelect={() => setAsking("remap")}>
             Map the columns anew …
+          </MenuItem>
+        )}
+        {!live && wrote && !isEnrichment(job) && (
+          <MenuItem icon={Sparkles} onSelect={enrich}>
+            Look up what the products lack
           </MenuItem>
         )}
         {!live && wrote && (

@@ -14,11 +14,13 @@ import { client, type FullJob, type Item, ok } from "../../lib/api";
 import { cellText, count } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
 import { fieldLabel, label } from "../../lib/labels";
+import { candidatesOf, proposalOf } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { troubles } from "./columns";
 import { isHeld, useAccept } from "./held";
 import { Links, type ProposedLink } from "./links";
+import { Candidates, SearchList } from "./lookup-parts";
 
 interface Props {
   job: FullJob;
@@ -184,6 +186,24 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
       {match?.changes && match.changes.length > 0 && (
         <Part title="Changes in the catalog">
           <Changes changes={match.changes} />
+        </Part>
+      )}
+      {job.pipeline === "lookup" && candidatesOf(item).length > 0 && (
+        <Part
+          title="Candidates"
+          lead="Products that the row may mean. What you choose is the result; nothing else changes."
+        >
+          <Candidates job={job} item={item} canChoose={!!onAgain} onChanged={onChanged} />
+        </Part>
+      )}
+      {proposalOf(item).length > 0 && (
+        <Part title="Proposal" lead="Values for fields that the product lacks.">
+          <Changes changes={proposalOf(item)} />
+        </Part>
+      )}
+      {job.pipeline === "lookup" && (
+        <Part title="Searches" lead="Where and how the product was looked up.">
+          <SearchList job={job} item={item} />
         </Part>
       )}
       {item.result && (

@@ -13,20 +13,23 @@ import { ApiProblem, type FullJob, type ItemStatus } from "../../lib/api";
 import { compact } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
 import { applyProgress, useChanges } from "../../lib/live";
+import { isEnrichment, PROPOSED } from "../../lib/lookup";
 import { jobQuery } from "../../lib/queries";
 import { isLive } from "../../lib/states";
+import { AmbiguousNote } from "./ambiguous";
 import { Controls } from "./controls";
 import { Counters } from "./counters";
 import { Errors } from "./errors";
 import { Events } from "./events";
 import { HeldNote } from "./held";
 import { Phases } from "./phases";
+import { Proposals, ProposalsNote } from "./proposals";
 import { Rows } from "./rows";
 import { Summary } from "./summary";
 import { Waiting } from "./waiting";
 
 const STATUSES: ItemStatus[] = ["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"];
-const TABS = ["results", "pending", "errors", "events", "summary"] as const;
+const TABS = ["results", "proposals", "pending", "errors", "events", "summary"] as const;
 
 export default function JobPage() {
   const { jobId } = useParams({ from: "/inside/jobs/$jobId" });
@@ -79,7 +82,7 @@ function Shown({ job }: { job: FullJob }) {
   const failed = job.counters.error + job.counters.notFound;
   const waiting = job.counters.pending + job.counters.processing;
   const common = { job, row: search.row, q: search.q };
-  const filled = tab !== "events" && tab !== "summary";
+  const filled = tab !== "events" && tab !== "summary" && tab !== "proposals";
   const error = job.lastError as { code?: string; message?: string } | null;
   return (
     <Page
@@ -105,6 +108,8 @@ function Shown({ job }: { job: FullJob }) {
       <Counters job={job} />
       <Phases job={job} />
       <HeldNote job={job} />
+      <AmbiguousNote job={job} />
+      {tab !== "proposals" && <ProposalsNote job={job} />}
       <Tabs
         value={tab}
         onChange={go}
@@ -112,6 +117,14 @@ function Shown({ job }: { job: FullJob }) {
         className={filled ? "flex min-h-0 flex-1 flex-col" : undefined}
         tabs={[
           { value: "results", label: "Results" },
+          ...(isEnrichment(job)
+            ? [
+                {
+                  value: "proposals",
+                  label: <Counted label="Proposals" value={job.errors[PROPOSED] ?? 0} />,
+                },
+              ]
+            : []),
           { value: "pending", label: <Counted label="Pending" value={waiting} /> },
           { value: "errors", label: <Counted label="Errors" value={failed} /> },
           { value: "events", label: "Events" },
@@ -147,6 +160,7 @@ function Shown({ job }: { job: FullJob }) {
               }
             />
           )}
+          {tab === "proposals" && <Proposals job={job} />}
           {tab === "pending" && <Waiting {...common} />}
           {tab === "errors" && <Errors {...common} code={search.code} />}
           {tab === "events" && <Events job={job} />}

@@ -19,6 +19,12 @@ interface ColumnSummary {
 
 const FIGURES: [name: string, label: string][] = [
   ["total", "Rows"],
+  ["found", "Found"],
+  ["ambiguous", "Ambiguous"],
+  ["notFound", "Not found"],
+  ["proposed", "Open proposals"],
+  ["enriched", "Accepted"],
+  ["refused", "Refused"],
   ["valid", "Valid"],
   ["invalid", "Invalid"],
   ["new", "New products"],

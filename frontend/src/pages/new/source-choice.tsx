@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { FileSpreadsheet, Globe, Store } from "lucide-react";
+import { FileSpreadsheet, Globe, ScanSearch, Store } from "lucide-react";
 import { Choice } from "../../components/choice";
 
-type Source = "file" | "shop" | "crawl";
+type Source = "file" | "shop" | "crawl" | "lookup";
 
 /** Where the products come from. */
 export function SourceChoice({ value }: { value: Source }) {
@@ -37,6 +37,14 @@ export function SourceChoice({ value }: { value: Source }) {
             label: (
               <>
                 <Globe aria-hidden /> Web pages
+              </>
+            ),
+          },
+          {
+            value: "lookup",
+            label: (
+              <>
+                <ScanSearch aria-hidden /> Lookup
               </>
             ),
           },

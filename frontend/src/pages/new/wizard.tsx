@@ -16,6 +16,7 @@ import { CrawlSteps } from "./crawl/crawl-steps";
 import { configOf, useDraft } from "./draft";
 import { DryRun } from "./dry-run";
 import { FileStep } from "./file-step";
+import { LookupSteps } from "./lookup/lookup-steps";
 import { MappingStep } from "./mapping-step";
 import { Reading } from "./reading";
 import { ShopSteps } from "./shop/shop-steps";
@@ -46,10 +47,11 @@ export default function Wizard() {
   return <Sources />;
 }
 
-/** A file, a connected shop, or web pages. */
+/** A file, a connected shop, web pages, or a lookup of a list or photos. */
 function Sources() {
   const { source } = useSearch({ from: "/inside/new" });
   if (source === "crawl") return <CrawlSteps />;
+  if (source === "lookup") return <LookupSteps />;
   return source === "shop" ? <ShopSteps /> : <Steps />;
 }
 
