@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from penstock.catalog.products.matching import Candidates, Identifiers, identifiers_of
 from penstock.model.effects import UpsertProduct
@@ -33,8 +34,9 @@ async def compare_documents(
 
 
 async def find_candidates(
-    org_id: int, source: str, names: Sequence[Identifiers], catalog: Products
-) -> Candidates:
+    org_id: int, source: str, names: Sequence[Identifiers], catalog: Products,
+    other_ids_of: UUID | None = None,
+) -> Candidates:  # fmt: skip
     """Products that rows can match, and products they can be linked to."""
     ids = [one.id for one in names if one.id is not None]
     skus = [one.sku for one in names if one.sku is not None]
@@ -42,7 +44,7 @@ async def find_candidates(
     makers = [one.maker for one in names if one.maker is not None]
     found = await catalog.find(org_id, source, ids, skus, gtins)
     links = await catalog.link_candidates(org_id, source, gtins, makers)
-    return Candidates(source, found.products, found.catalog_key, links)
+    return Candidates(source, found.products, found.catalog_key, links, other_ids_of)
 
 
 def written_outcome(

@@ -114,6 +114,11 @@ def header_key(header: str) -> str:
     return " ".join(_DIGIT_EDGE.sub(" ", _NOT_WORDS.sub(" ", text)).split())
 
 
+def names_handle(header: str) -> bool:
+    """`Handle`, `Product Handle`: a product's name in addresses, which all its rows have."""
+    return header_key(header).split()[-1:] == ["handle"]
+
+
 @cache
 def _index() -> dict[str, dict[str, float]]:
     index: dict[str, dict[str, float]] = {}

@@ -390,6 +390,10 @@ def _add_nested(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
 
 def _add_identity(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
     product = row.product
+    if "sourceId" not in product and row.group is not None and plan.is_grouped_by_handle:
+        product["sourceId"] = row.group
+        column, raw, _, sure = row.lineage["variants.group"]
+        row.lineage["sourceId"] = (column, raw, "from_handle", sure)
     if "sourceId" not in product:
         identifiers = product.get("identifiers", {})
         for name in ("sku", "gtin", "mpn"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Literal, NamedTuple, TypeVar
+from uuid import UUID
 
 from penstock.catalog.values.gtin import is_in_store, match_key
 from penstock.model.products import KnownProduct, LinkCandidate
@@ -92,9 +93,12 @@ class Candidates:
 
     def __init__(
         self, source: str, products: Sequence[KnownProduct], catalog_key: str | None = None,
-        links: Sequence[LinkCandidate] = (),
+        links: Sequence[LinkCandidate] = (), other_ids_of: UUID | None = None,
     ) -> None:  # fmt: skip
+        """``other_ids_of``: a job whose products with other ids are other products, even with the
+        same SKU."""
         self._source = source
+        self._other_ids_of = other_ids_of
         self._catalog_key = catalog_key
         # Products of the same source first, then the oldest: ids are in the order of creation.
         ordered = sorted(products, key=lambda one: (one.source != source, one.id))
@@ -122,6 +126,8 @@ class Candidates:
     ) -> KnownProduct | None:  # fmt: skip
         for one in known.get(name, ()) if name is not None else ():
             if one.source != self._source and not shared:
+                continue
+            if self._other_ids_of is not None and one.job_id == self._other_ids_of:
                 continue
             if not gtins_differ(names.gtin, one.gtin):
                 return one

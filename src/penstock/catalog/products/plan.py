@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from penstock.catalog.fields import TIERS, kind_of
 from penstock.catalog.mapping.column_decisions import UNDECIDED, ColumnDecision
-from penstock.catalog.mapping.synonyms import candidates
+from penstock.catalog.mapping.synonyms import candidates, names_handle
 from penstock.catalog.mapping.tier_columns import mentions_discounts
 from penstock.catalog.products.row import Source
 from penstock.catalog.profiles.profile import IGNORED, ColumnRule, Profile
@@ -76,6 +76,9 @@ class Plan:
     notes: tuple[str, ...]
     # The quoted text that names the currency, if it is outside the table.
     said: Source | None = None
+    # Rows name their product by its handle, as Shopify writes it: the handle is the id of the
+    # product, a SKU that of a variant.
+    is_grouped_by_handle: bool = False
 
     @property
     def width(self) -> int:
@@ -116,6 +119,7 @@ def compile_plan(
             + ". Add them to the profile, or set its contract to `evolve`",
             columns=[one.name for one in unknown],
         )
+    targets = frozenset(step.target for step in steps)
     return Plan(
         tuple(header),
         tuple(steps),
@@ -124,9 +128,11 @@ def compile_plan(
         profile,
         rates or Rates(),
         profile.currency or _only_currency(header, profile, decisions),
-        frozenset(step.target for step in steps),
+        targets,
         tuple(notes),
         _quoted_currency(steps, profile, decisions),
+        "sourceId" not in targets
+        and any(one.target == "variants.group" and names_handle(one.header) for one in steps),
     )
 
 

@@ -113,7 +113,9 @@ def _grouped(rows: list[VariantRow]) -> GroupedProduct:
             {**i, "type": "secondary"} for i in own.get("images", ()) if i["url"] not in seen
         ]
     if variants:
+        _inherit_names(variants)
         product["variants"] = variants
+        _add_up_stock(product, variants)
     if images:
         images[0]["type"] = "primary"
         product["images"] = images[:_IMAGES]
@@ -122,3 +124,23 @@ def _grouped(rows: list[VariantRow]) -> GroupedProduct:
         name = next((m.group for m in rows if m.group is not None), "")
         return GroupedProduct(order, product, (problem("VARIANT_WITHOUT_PARENT", value=name),))
     return GroupedProduct(order, product)
+
+
+def _inherit_names(variants: list[dict[str, Any]]) -> None:
+    """Shops name the options in the first row of a product only."""
+    names = list(variants[0]["options"])
+    for variant in variants[1:]:
+        variant["options"] = {
+            names[place] if name == f"option {place + 1}" and place < len(names) else name: value
+            for place, (name, value) in enumerate(variant["options"].items())
+        }
+
+
+def _add_up_stock(product: dict[str, Any], variants: list[dict[str, Any]]) -> None:
+    """The stock of the product is that of all its variants, where each says its own."""
+    stocks = [variant.get("availability") or {} for variant in variants]
+    counts = [stock.get("quantity") for stock in stocks]
+    if len(variants) < 2 or not all(isinstance(count, int) for count in counts):
+        return
+    best = next((stock for stock in stocks if stock.get("status") == "in_stock"), stocks[0])
+    product["availability"] = {**best, "quantity": sum(counts)}

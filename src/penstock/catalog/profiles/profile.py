@@ -11,7 +11,7 @@ import tomli_w
 
 from penstock.catalog.fields import full_target, kind_of
 from penstock.catalog.mapping.proposal import Proposal
-from penstock.catalog.mapping.synonyms import Hints
+from penstock.catalog.mapping.synonyms import Hints, names_handle
 from penstock.catalog.profiles.checks import (
     MAX_COLUMNS,
     Contract,
@@ -157,6 +157,9 @@ def from_proposal(name: str, proposal: Proposal, **options: Any) -> Profile:
 def likely_key(columns: Mapping[str, ColumnRule]) -> Key:
     """The identifier by which rows of these columns are distinguished."""
     filled = {rule.target for rule in columns.values()}
+    handles = [name for name, rule in columns.items() if rule.target == "variants.group"]
+    if any(names_handle(name) for name in handles):
+        return "sourceId"
     if "identifiers.sku" not in filled:
         if "sourceId" in filled:
             return "sourceId"

@@ -136,7 +136,8 @@ async def compare_with_catalog(
 
 
 async def _candidates(job: Job, names: Mapping[int, Identifiers], catalog: Products) -> Candidates:
-    return await find_candidates(job.org_id, source_of(job), list(names.values()), catalog)
+    job_id = job.id if plan_of(job)[0].is_grouped_by_handle else None
+    return await find_candidates(job.org_id, source_of(job), list(names.values()), catalog, job_id)
 
 
 async def match(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
