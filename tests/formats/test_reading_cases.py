@@ -18,18 +18,23 @@ CASES = [
     ("05_title_with_commas.csv", ["sku", "price"], 30, "0.129"),
     ("06_title_in_a_middle_cell.csv", ["Line", "Date", "Code", "Name", "Amount"], 5, "£52.20"),
     ("08_hash.csv", [""] * 6, 12, "4900011"),
+    ("10_two_quotes.tsv", ["size", "Price A (box of 4)", "Price B (box of 8)"], 9, "''"),
+    ("11_right_aligned.txt", ["no", "gauge", "kind", "grade", "cost"], 5, "325"),
     ("12_help_below_header.csv", ["", "Barcode", "Name", "Brand"], 2, "Acme"),
+    ("13_one_item.xml", ["gtin", "name", "files.file", "parts.part"], 1, None),
+    # The title of the second section is a row of its own.
+    ("15_same_header_twice.csv", ["Name", "Sum"], 7, "2.5"),
     ("16_c1.csv", ["sku", "name"], 2, "Bolt"),
     ("backslash.xlsx", ["sku", "price"], 1, "1.5"),
 ]
 
 
 @pytest.mark.parametrize(("name", "header", "rows", "last"), CASES, ids=[one[0] for one in CASES])
-def test_shared_examples(name: str, header: list[str], rows: int, last: str) -> None:
+def test_shared_examples(name: str, header: list[str], rows: int, last: str | None) -> None:
     reading = read(shared_file(f"reading-cases/{name}"))
     assert reading.header == header
     assert len(reading.rows) == rows
-    assert reading.rows[-1][-1] == last
+    assert last is None or reading.rows[-1][-1] == last
 
 
 def test_deep_json_is_refused_by_name() -> None:
@@ -109,3 +114,55 @@ def test_a_workbook_with_backslashes_in_an_archive(tmp_path: Path) -> None:
         for number, name in enumerate(old.namelist()):
             new.writestr(name.replace("\\", "/") if number % 2 else name, old.read(name))
     assert read(path).rows == [["A-1", "1.5"]]
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [(("Nr", "Maß", "Art Güte", "Preis"), ("Glatt", "Lackiert", "Roh")),
+     (("lp", "wymiar", "typ klasa", "cena"), ("gładki", "malowany", "surowy")),
+     (("no", "gauge", "kind grade", "cost"), ("Plain", "Painted", "Bare"))],
+)  # fmt: skip
+def test_right_aligned_columns(
+    tmp_path: Path, names: tuple[str, ...], kinds: tuple[str, ...]
+) -> None:
+    first, second = names[2].split(" ")
+    lines = [f"{names[0]:<4}{names[1]:>9}{first:>12} {second:<6}{names[3]:>7}"]
+    lines += [
+        f"{n:<4}{f'0.2{n}':>9}{kinds[n % 3]:>11}  {'EFI'[n % 3]:<6}{320 + n:>6}"
+        for n in range(1, 8)
+    ]
+    path = tmp_path / "aligned.txt"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    reading = read(path)
+    assert reading.header == [names[0], names[1], first, second, names[3]]
+    assert reading.rows[2] == ["3", "0.23", kinds[0], "E", "323"]
+
+
+@pytest.mark.parametrize("root", ["message", "Nachricht", "komunikat"])
+def test_one_product_with_repeated_parts(tmp_path: Path, root: str) -> None:
+    parts = "".join(f"<part><no>{n}</no><count>2</count></part>" for n in range(4))
+    path = tmp_path / "one.xml"
+    path.write_text(
+        f"<{root}><head><from>7</from></head><good><ean>4006381333931</ean><label>Kasten</label>"
+        f"<parts>{parts}</parts></good></{root}>", "utf-8",
+    )  # fmt: skip
+    reading = read(path)
+    assert reading.header == ["ean", "label", "parts.part"]
+    assert len(reading.rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "titles"),
+    [("Name,Preis", ("Garten", "Haus")), ("Nazwa,Cena", ("Ogród", "Dom")),
+     ("Nom,Prix", ("Jardin", "Maison"))],
+)  # fmt: skip
+def test_sections_with_the_same_header(tmp_path: Path, names: str, titles: tuple[str, str]) -> None:
+    rows = [[f"{place}-{n},{n}.5" for n in range(4)] for place in "AB"]
+    lines = [titles[0] + ",", ",", names, *rows[0], ",", titles[1] + ",", ",", names, *rows[1]]
+    path = tmp_path / "sections.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    reading = read(path)
+    assert reading.header == names.split(",")
+    assert [row[0] for row in reading.rows] == [
+        *(f"A-{n}" for n in range(4)), titles[1], *(f"B-{n}" for n in range(4))
+    ]  # fmt: skip

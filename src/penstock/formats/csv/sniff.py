@@ -89,7 +89,7 @@ def sniff(text: str, options: ReadOptions) -> SniffResult:
         found.append(_single_column(lines, options))
         found += _by_position(lines, options)
     found.sort(key=lambda candidate: -candidate.score)
-    best = found[0]
+    best = _with_aligned_header(found[0], lines)
     if best.width == 1 and not told and not lines_are_wrapped(lines):
         return SniffResult(_with_defaults(best.dialect, lines, options), 1, best.score)
     if best.width == 1 and not told:
@@ -105,6 +105,23 @@ def sniff(text: str, options: ReadOptions) -> SniffResult:
     } - {best.dialect.delimiter}
     return SniffResult(_with_defaults(best.dialect, lines, options), best.width, best.score,
                    tuple(sorted(others)))  # fmt: skip
+
+
+def _with_aligned_header(best: Candidate, lines: Sequence[str]) -> Candidate:
+    """Columns by position instead of by runs of blanks, where names of the header have one blank
+    between them: `kind grade` above two right-aligned columns."""
+    runs_of_blanks = len(best.dialect.delimiter) > 1 and not best.dialect.delimiter.strip(" ")
+    if not runs_of_blanks or len(parse_sample(lines[:1], best.dialect)[0]) >= best.width:
+        return best
+    header, body = lines[0].expandtabs(), find_positions(lines[1:])
+    gaps = [] if body is None else [
+        next(((at, at + 1) for at in range(start, end) if header[at : at + 1] == " "), None)
+        for start, end in body.gaps
+    ]  # fmt: skip
+    narrowed = tuple(gap for gap in gaps if gap is not None)
+    if len(narrowed) != len(gaps) or len(gaps) + 1 != best.width:
+        return best
+    return Candidate(Dialect(UNIT, "", gaps=narrowed), best.score, best.width)
 
 
 def _placed(lines: Sequence[str], options: ReadOptions) -> SniffResult | None:
@@ -239,7 +256,9 @@ def _dialects(lines: Sequence[str], delimiter: str, options: ReadOptions) -> Ite
 
 def _opens_cells(text: str, delimiter: str, quote: str) -> bool:
     mark, cut = re.escape(quote), re.escape(delimiter)
-    opens = len(re.findall(rf"(?:^|{cut})[ ]*{mark}", text, re.MULTILINE))
+    # Of single quotes, `''` is an empty cell of a file that may quote others differently.
+    after = "" if quote == '"' else f"(?!{mark})"
+    opens = len(re.findall(rf"(?:^|{cut})[ ]*{mark}{after}", text, re.MULTILINE))
     closes = len(re.findall(rf"{mark}[ ]*(?:{cut}|\r?$)", text, re.MULTILINE))
     if quote == '"':
         return opens > 0
@@ -330,7 +349,7 @@ def _look(cell: str, dialect: Dialect) -> float:
     kind = kind_of(cell)
     if kind in TYPED or kind == EMPTY:
         return 1.0
-    if _LEFTOVER.fullmatch(cell.strip()):
+    if _LEFTOVER.fullmatch(cell.strip()) or cell.lstrip().startswith((", ", "; ")):
         return 0.2
     if kind == CODE:
         return 0.95

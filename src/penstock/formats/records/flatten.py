@@ -15,6 +15,11 @@ IDENTITY = frozenset({
     "product_id", "productid", "item_id", "artikelnummer", "uniqueid", "ref", "reference",
     "part_number",
 })  # fmt: skip
+# Those that only goods have.
+STRONG_IDENTITY = frozenset({
+    "sku", "gtin", "gtin13", "gtin14", "ean", "ean13", "upc", "mpn", "asin", "artikelnummer",
+    "part_number", "partnumber", "articlenumber", "itemnumber",
+})  # fmt: skip
 # Typical names of lists and elements of records.
 RECORD_NAMES = frozenset({
     "items", "item", "products", "product", "data", "records", "record", "results", "result",

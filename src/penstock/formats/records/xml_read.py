@@ -8,7 +8,13 @@ from typing import Any
 
 from penstock.formats.detection.encodings import Encoding
 from penstock.formats.read_options import ReadOptions, ReadReport
-from penstock.formats.records.flatten import GOODS, IDENTITY, RECORD_NAMES, flattened
+from penstock.formats.records.flatten import (
+    GOODS,
+    IDENTITY,
+    RECORD_NAMES,
+    STRONG_IDENTITY,
+    flattened,
+)
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.records.xml_text import XmlText, xml_encoding
 from penstock.formats.source import Source
@@ -155,7 +161,17 @@ def _choose_records(found: Mapping[Path, _Element], report: ReadReport) -> Path:
     for other in paths[1:]:
         if weight(other) > 0.5 * weight(paths[0]):
             report.doubt(f"the records could also be {'/'.join(other)}", 0.6)
-    return paths[0]
+    return _product_around(paths[0], found)
+
+
+def _product_around(path: Path, found: Mapping[Path, _Element]) -> Path:
+    """The outermost element around these that has an identifier of goods: a message about one
+    product has repeated parts, and the product is the record."""
+    for depth in range(2, len(path)):
+        above = path[:depth]
+        if any(_plain(name) in STRONG_IDENTITY for name in found[above].fields):
+            return above
+    return path
 
 
 def _fields_within(found: Mapping[Path, _Element]) -> dict[Path, int]:

@@ -244,9 +244,20 @@ def _tables(rows: Sequence[Row]) -> list[tuple[int, int]]:
     for run in runs[1:]:
         if _continues_table(rows, joined[-1], run):
             joined[-1] = (joined[-1][0], run[1])
+        elif len(joined) > 1 and _is_next_section(rows, joined[-2], joined[-1], run):
+            joined[-2:] = [(joined[-2][0], run[1])]
         else:
             joined.append(run)
     return joined
+
+
+def _is_next_section(
+    rows: Sequence[Row], table: tuple[int, int], between: tuple[int, int], run: tuple[int, int]
+) -> bool:
+    """Whether a title and the header of the table again begin its next section."""
+    is_title = between[1] - between[0] == 1 and filled(rows[between[0]]) == 1
+    names = list(rows[run[0]])
+    return is_title and filled(names) > 1 and names == list(rows[table[0]])
 
 
 def _between_blanks(rows: Sequence[Row]) -> list[tuple[int, int]]:
