@@ -9,6 +9,8 @@ import {
   type LucideIcon,
   MailWarning,
   Package,
+  Plug,
+  Search,
   Settings,
   Store,
   Webhook,
@@ -37,6 +39,8 @@ export const NAV: NavEntry[] = [
   { to: "/products", label: "Products", icon: Package, key: "p" },
   { to: "/runs", label: "Crawl runs", icon: Globe, key: "r" },
   { to: "/postings", label: "Job postings", icon: Briefcase, key: "b" },
+  { to: "/research", label: "Research", icon: Search, key: "e" },
+  { to: "/sources", label: "Sources", icon: Plug, key: "u" },
   { to: "/connections", label: "Connections", icon: Store, key: "c" },
   { to: "/providers", label: "Providers", icon: Gauge, key: "o" },
   {

@@ -169,6 +169,24 @@ const postings = createRoute({
   component: lazyRouteComponent(() => import("./pages/postings/postings")),
 });
 
+const research = createRoute({
+  getParentRoute: () => inside,
+  path: "/research",
+  component: lazyRouteComponent(() => import("./pages/research/research")),
+});
+
+const researchResult = createRoute({
+  getParentRoute: () => inside,
+  path: "/research/$jobId",
+  component: lazyRouteComponent(() => import("./pages/research/result")),
+});
+
+const sources = createRoute({
+  getParentRoute: () => inside,
+  path: "/sources",
+  component: lazyRouteComponent(() => import("./pages/sources/sources")),
+});
+
 const providers = createRoute({
   getParentRoute: () => inside,
   path: "/providers",
@@ -234,6 +252,7 @@ const tree = root.addChildren([
     ...[home, jobs, job, wizard, pending, letters, products, product],
     ...[connections, install, providers],
     ...[runs, run, pages, page, postings],
+    ...[research, researchResult, sources],
     ...[monitor, webhooks, settingsHome, settings],
   ]),
 ]);

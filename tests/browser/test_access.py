@@ -29,6 +29,8 @@ PAGES = {
     "/products": "Products",
     "/connections": "Connections",
     "/providers": "Providers",
+    "/research": "Research",
+    "/sources": "Sources",
     "/new?source=shop": "New job",
     "/new?source=crawl": "New job",
     "/runs": "Crawl runs",

@@ -1,0 +1,176 @@
+import { Bookmark, Search, Trash2 } from "lucide-react";
+import { type FormEvent, useRef, useState } from "react";
+import { Button } from "../../components/button";
+import { Checkbox, Field, Input, Select } from "../../components/field";
+import { toast } from "../../components/toast";
+import {
+  bodyOf,
+  forgetQuery,
+  type ResearchBody,
+  type SavedQuery,
+  type Source,
+  savedQueries,
+  saveQuery,
+} from "../../lib/research";
+
+interface Props {
+  sources: Source[];
+  busy: boolean;
+  canWrite: boolean;
+  onAsk: (body: ResearchBody) => void;
+}
+
+/** What to search for, where, and at which price. Filled forms can be saved in this browser. */
+export function ResearchForm({ sources, busy, canWrite, onAsk }: Props) {
+  const form = useRef<HTMLFormElement>(null);
+  const [saved, setSaved] = useState<SavedQuery[]>(savedQueries);
+  const [filled, setFilled] = useState<{ body: ResearchBody; at: number } | null>(null);
+  const given = filled?.body;
+  const ask = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onAsk(bodyOf(new FormData(event.currentTarget)));
+  };
+  const keep = () => {
+    if (!form.current?.reportValidity()) return;
+    const body = bodyOf(new FormData(form.current));
+    setSaved(saveQuery({ name: body.query, body }));
+    toast.success("The query is saved in this browser");
+  };
+  return (
+    <>
+      {saved.length > 0 && (
+        <ul className="mb-3 flex flex-wrap gap-2" aria-label="Saved queries">
+          {saved.map((one) => (
+            <li key={one.name} className="flex max-w-full items-center rounded-md border">
+              <Button
+                size="sm"
+                look="quiet"
+                className="min-w-0"
+                onClick={() => setFilled({ body: one.body, at: Date.now() })}
+              >
+                <Bookmark aria-hidden /> <span className="truncate">{one.name}</span>
+              </Button>
+              <Button
+                size="icon-sm"
+                look="quiet"
+                aria-label={`Forget ${one.name}`}
+                onClick={() => setSaved(forgetQuery(one.name))}
+              >
+                <Trash2 aria-hidden />
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form ref={form} key={filled?.at ?? 0} onSubmit={ask} className="space-y-3">
+        <Field label="What are you looking for?" hint="Words of the title, a GTIN or a part number.">
+          {(ids) => (
+            <Input
+              {...ids}
+              name="query"
+              required
+              maxLength={500}
+              defaultValue={given?.query}
+              placeholder="M8 stainless bolts"
+            />
+          )}
+        </Field>
+        <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4">
+          <Field label="Price from">
+            {(ids) => (
+              <Input
+                {...ids}
+                name="min"
+                type="number"
+                min={0}
+                step="any"
+                defaultValue={text(given?.priceRange?.min)}
+              />
+            )}
+          </Field>
+          <Field label="Price to">
+            {(ids) => (
+              <Input
+                {...ids}
+                name="max"
+                type="number"
+                min={0}
+                step="any"
+                defaultValue={text(given?.priceRange?.max)}
+              />
+            )}
+          </Field>
+          <Field label="Currency">
+            {(ids) => (
+              <Input
+                {...ids}
+                name="currency"
+                maxLength={3}
+                pattern="[A-Za-z]{3}"
+                defaultValue={given?.priceRange?.currency}
+                placeholder="EUR"
+              />
+            )}
+          </Field>
+          <Field label="Region">
+            {(ids) => (
+              <Input
+                {...ids}
+                name="region"
+                maxLength={100}
+                defaultValue={given?.region}
+                placeholder="Germany"
+              />
+            )}
+          </Field>
+          <Field label="Categories" hint="Separated by commas.">
+            {(ids) => <Input {...ids} name="categories" defaultValue={given?.categories?.join(", ")} />}
+          </Field>
+          <Field label="Suppliers" hint="Separated by commas.">
+            {(ids) => <Input {...ids} name="suppliers" defaultValue={given?.suppliers?.join(", ")} />}
+          </Field>
+          <Field label="Priority">
+            {(ids) => (
+              <Select {...ids} name="priority" defaultValue={text(given?.priority) || "medium"}>
+                <option value="high">High</option>
+                <option value="medium">Medium</option>
+                <option value="low">Low</option>
+              </Select>
+            )}
+          </Field>
+          <Field label="Webhook URL" hint="Gets the end of the request.">
+            {(ids) => <Input {...ids} name="webhookUrl" type="url" defaultValue={text(given?.webhookUrl)} />}
+          </Field>
+        </div>
+        <fieldset>
+          <legend className="text-sm font-medium">Sources</legend>
+          <p className="text-xs text-ink-3">None chosen: all of them.</p>
+          <div className="mt-1 flex flex-wrap gap-x-4 gap-y-1">
+            {sources.map((one) => (
+              <label key={one.id} className="flex min-h-6 items-center gap-2 text-sm">
+                <Checkbox
+                  name="sources"
+                  value={one.name}
+                  defaultChecked={given?.sources?.includes(one.name) ?? false}
+                />
+                {one.title}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <div className="flex flex-wrap gap-2">
+          <Button look="primary" type="submit" busy={busy} disabled={!canWrite}>
+            {!busy && <Search aria-hidden />} Search all sources
+          </Button>
+          <Button onClick={keep}>
+            <Bookmark aria-hidden /> Save the query
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+function text(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}

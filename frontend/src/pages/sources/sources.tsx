@@ -1,0 +1,73 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Plug, Plus, Search } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../components/button";
+import { EmptyState } from "../../components/empty";
+import { ErrorNote } from "../../components/error-note";
+import { Page } from "../../components/page";
+import { RowsSkeleton } from "../../components/skeleton";
+import { sourcesQuery } from "../../lib/research";
+import { useCanWrite } from "../../lib/session";
+import { SourceCard } from "./card";
+import { SourceEditor } from "./editor";
+
+/** Product APIs that configuration files describe. */
+export default function Sources() {
+  const queries = useQueryClient();
+  const canWrite = useCanWrite();
+  const sources = useQuery(sourcesQuery);
+  const [adding, setAdding] = useState(false);
+  const rows = sources.data ?? [];
+  const add = canWrite && (
+    <Button look="primary" onClick={() => setAdding(true)}>
+      <Plus aria-hidden /> New source
+    </Button>
+  );
+  return (
+    <Page
+      title="Sources"
+      lead="Product APIs that research and lookups ask. Each is a configuration; no code is needed."
+      actions={
+        rows.length > 0 && (
+          <>
+            <Button asChild>
+              <Link to="/research">
+                <Search aria-hidden /> Research
+              </Link>
+            </Button>
+            {add}
+          </>
+        )
+      }
+    >
+      {sources.error && (
+        <ErrorNote error={sources.error} onRetry={() => void sources.refetch()} className="mb-4" />
+      )}
+      {sources.isPending && <RowsSkeleton rows={4} />}
+      {sources.data && rows.length === 0 && (
+        <EmptyState icon={Plug} title="No sources yet" action={add}>
+          Describe a product API in TOML or JSON: its address, its credentials, its pages, and how its fields
+          become products.
+        </EmptyState>
+      )}
+      <ul className="grid grid-cols-1 gap-4 empty:hidden md:grid-cols-2 xl:grid-cols-3" aria-label="Sources">
+        {rows.map((one) => (
+          <li key={one.id} className="min-w-0">
+            <SourceCard source={one} canWrite={canWrite} />
+          </li>
+        ))}
+      </ul>
+      {adding && (
+        <SourceEditor
+          source={null}
+          onClose={() => setAdding(false)}
+          onSaved={() => {
+            setAdding(false);
+            void queries.invalidateQueries({ queryKey: ["sources"] });
+          }}
+        />
+      )}
+    </Page>
+  );
+}
