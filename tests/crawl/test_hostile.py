@@ -29,7 +29,7 @@ def _cases() -> dict[str, tuple[Reply, str | None]]:
         "/attributes": (Reply(attributes), None),
         "/bomb": (Reply(bomb, 200, {"Content-Encoding": "gzip"}), "FETCH_TOO_LARGE"),
         "/endless": (Reply(endless=b"<p>x" * 20_000), "FETCH_TOO_LARGE"),
-        "/loop": (Reply(b"", 302, {"Location": "/loop"}), "URL_NOT_ALLOWED"),
+        "/loop": (Reply(b"", 302, {"Location": "/loop"}), "TOO_MANY_REDIRECTS"),
         "/inside": (Reply(b"", 302, {"Location": "http://169.254.1.1/"}), "URL_NOT_ALLOWED"),
         "/picture": (Reply(b"\x89PNG", 200, {"Content-Type": "image/png"}), "UNSUPPORTED_TYPE"),
         "/nuls": (Reply(b"<html>\0\0<title>\0</title>" * 100), None),

@@ -142,6 +142,25 @@ async def test_robots_are_honoured_and_read_once(crawler: Crawler) -> None:
         assert ignored.counts["ready"] == 1
 
 
+async def test_redirects_are_followed_where_robots_of_their_site_allow(crawler: Crawler) -> None:
+    async with sites("acme", "other") as [acme, other]:
+        other.pages = {
+            "/robots.txt": Reply(b"User-agent: *\nDisallow: /secret\n"),
+            "/secret": Reply(product_page("Hidden")),
+            "/open": Reply(product_page("Lamp")),
+        }
+        acme.pages = {
+            f"/{name}": Reply(b"", 302, {"Location": other.url(f"/{name}")})
+            for name in ("secret", "open")
+        }
+        run = await crawler.run(plan_of(acme))
+        codes = await crawler.codes(run.job.id)
+        assert codes == {"/secret": "ROBOTS_DISALLOWED", "/open": None}
+        assert [one.path for one in other.log] == ["/robots.txt", "/open"]
+        [page] = await crawler.rows("SELECT final_url FROM page_versions")
+        assert page["final_url"] == other.url("/open")
+
+
 async def test_the_crawl_delay_of_robots_is_kept(crawler: Crawler) -> None:
     async with sites() as [site]:
         _shop(site)

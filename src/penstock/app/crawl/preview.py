@@ -13,7 +13,7 @@ from penstock.model.pipeline import Job
 from penstock.store.accounts.accounts import Principal
 from penstock.store.crawl.runs import PIPELINE
 
-_REFUSED = frozenset(("PAGE_GONE", "PAGE_UNAVAILABLE"))
+_REFUSED = frozenset(("PAGE_GONE", "PAGE_UNAVAILABLE", "TOO_MANY_REDIRECTS"))
 _AWAY = frozenset(("NETWORK_ERROR", "FETCH_TIMEOUT", "SERVICE_UNAVAILABLE", "API_RATE_LIMIT"))
 
 

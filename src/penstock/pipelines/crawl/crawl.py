@@ -16,12 +16,10 @@ from penstock.model.crawl.pages import (
     CrawlSettings,
     ExpirePage,
     KeepPage,
-    KeepRobots,
     KnownPage,
     PageIndex,
 )
 from penstock.model.crawl.plan import PAGE, SITEMAP, item_key, page_input
-from penstock.model.crawl.robots import RobotsRules
 from penstock.model.effects import CountInGroup, Effect, SetPace
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.ids import new_id
@@ -31,13 +29,13 @@ from penstock.model.ports import Context, InputFile
 from penstock.pipelines.crawl.config import MAX_FAILURES, CrawlConfig
 from penstock.pipelines.crawl.reading import read_page
 from penstock.pipelines.crawl.requests import (
+    Disallowed,
     Gone,
     StoredAnswer,
     fetch_page,
-    fetch_robots,
-    origin_of,
     store_answer,
 )
+from penstock.pipelines.crawl.robots import RobotsGate
 from penstock.pipelines.crawl.simhash import signed
 from penstock.pipelines.crawl.sitemaps import read_sitemap_item
 
@@ -55,43 +53,51 @@ async def _crawl(item: Item, ctx: Context) -> Outcome:
         why = f"{MAX_FAILURES} pages of {company} failed in this run, so it was stopped."
         return Fail(ItemError(COMPANY_STOPPED, why), _cells(told), effects=[_UNPACED])
     pace: list[Effect] = []
-    if config.robots:
-        rules = await _robots(item, ctx)
-        if isinstance(rules, Retry):
-            return rules
+    gate = RobotsGate(ctx, item.job.org_id) if config.robots else None
+    if gate is not None:
+        rules = await gate.known(told["url"])
+        if rules is None:
+            return await _read_robots(gate, told["url"])
         if not rules.allows(told["url"]):
-            why = "The site's robots.txt does not allow this page."
-            return Skip(why, _cells(told), "ROBOTS_DISALLOWED", effects=[_UNPACED])
+            return _disallowed(told, [_UNPACED])
         if rules.crawl_delay_ms > config.pace_ms:
             pace = [SetPace(rules.crawl_delay_ms)]
     try:
         if told.get("role") == SITEMAP:
             return await read_sitemap_item(item, ctx, pace)
-        return await _page(item, ctx, config, pace)
+        return await _page(item, ctx, config, pace, gate)
+    except Disallowed:
+        return _disallowed(told, [*pace, *_read_rules(gate)])
     except Gone as error:
         gone = ItemError("PAGE_GONE", str(error))
         expired = [] if told.get("role") == SITEMAP else [ExpirePage(company, told["url"])]
-        return NotFound(gone, effects=[*pace, *expired])
+        return NotFound(gone, effects=[*pace, *_read_rules(gate), *expired])
 
 
-async def _robots(item: Item, ctx: Context) -> RobotsRules | Retry:
-    """The rules of the page's origin. Reading them is a request of its own: the page waits for its
-    turn again."""
-    agent = ctx.port(CrawlSettings).user_agent
-    origin = origin_of(item.input["url"])
-    known = await ctx.port(PageIndex).robots(item.job.org_id, origin, agent)
-    if known is not None:
-        return known
-    rules = await fetch_robots(ctx, origin, agent)
+async def _read_robots(gate: RobotsGate, url: str) -> Retry:
+    """Reading robots.txt is a request of its own: the page waits for its turn again."""
+    await gate.rules(url)
     waiting = ItemError("READING_ROBOTS", "The site's robots.txt was read; the page comes next.")
-    return Retry(waiting, 0, counted=False, effects=[KeepRobots(origin, agent, rules)])
+    return Retry(waiting, 0, counted=False, effects=_read_rules(gate))
 
 
-async def _page(item: Item, ctx: Context, config: CrawlConfig, pace: list[Effect]) -> Outcome:
+def _read_rules(gate: RobotsGate | None) -> list[Effect]:
+    return [] if gate is None else list(gate.read)
+
+
+def _disallowed(told: Mapping[str, Any], effects: list[Effect]) -> Skip:
+    why = "The site's robots.txt does not allow this page."
+    return Skip(why, _cells(told), "ROBOTS_DISALLOWED", effects=effects)
+
+
+async def _page(
+    item: Item, ctx: Context, config: CrawlConfig, pace: list[Effect], gate: RobotsGate | None
+) -> Outcome:
     told, settings = item.input, ctx.port(CrawlSettings)
     company, url = told["company"], told["url"]
     known = await ctx.port(PageIndex).page(item.job.org_id, company, url)
-    answer = await fetch_page(ctx, url, settings, None if config.recrawl else known)
+    allows = None if gate is None else gate.allows
+    answer = await fetch_page(ctx, url, settings, None if config.recrawl else known, allows)
     if answer is None:
         assert known is not None
         kept = _kept(known, company, url, settings)
@@ -103,7 +109,7 @@ async def _page(item: Item, ctx: Context, config: CrawlConfig, pace: list[Effect
         )
         kept = _fetched(known, company, url, stored, found, settings)
     spawn = await _children(item, ctx, links)
-    effects: list[Effect] = [*pace, kept]
+    effects: list[Effect] = [*pace, *_read_rules(gate), kept]
     if spawn:
         effects.append(CountInGroup(company, {FOUND: len(spawn)}))
     return Advance(_checkpoint(kept), _cells(told), effects=effects, spawn=spawn)

@@ -8,12 +8,13 @@ from itertools import islice
 from typing import Any
 
 from penstock.catalog.pages.decode import decode_page
-from penstock.model.crawl.pages import CrawlSettings, PageIndex
+from penstock.model.crawl.pages import CrawlSettings
 from penstock.model.errors import BadInput, NotThere, PenstockError, Unavailable
 from penstock.model.pipeline import Job
 from penstock.model.ports import Context
 from penstock.pipelines.crawl.reading import extracted
-from penstock.pipelines.crawl.requests import Gone, fetch_page, fetch_robots, origin_of
+from penstock.pipelines.crawl.requests import Disallowed, Gone, fetch_page
+from penstock.pipelines.crawl.robots import RobotsGate
 from penstock.pipelines.crawl.simhash import simhash, visible_text
 
 _MAX_TEXT = 20_000
@@ -44,14 +45,15 @@ async def preview_page(job: Job, ctx: Context) -> Mapping[str, Any]:
 
 async def _fetched(job: Job, ctx: Context, url: str) -> Any:
     settings = ctx.port(CrawlSettings)
-    origin, agent = origin_of(url), settings.user_agent
-    if job.config.robots:
-        rules = await ctx.port(PageIndex).robots(job.org_id, origin, agent)
-        rules = rules or await fetch_robots(ctx, origin, agent)
-        if not rules.allows(url):
-            raise BadInput("ROBOTS_DISALLOWED", "The site's robots.txt does not allow this page.")
+    allows = RobotsGate(ctx, job.org_id).allows if job.config.robots else None
     try:
-        answer = await fetch_page(ctx, url, settings, None)
+        if allows is not None and not await allows(url):
+            raise Disallowed
+        answer = await fetch_page(ctx, url, settings, None, allows)
+    except Disallowed:
+        raise BadInput(
+            "ROBOTS_DISALLOWED", "The site's robots.txt does not allow this page."
+        ) from None
     except Gone as error:
         raise NotThere("PAGE_GONE", str(error)) from error
     if answer is None:

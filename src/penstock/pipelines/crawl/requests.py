@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from penstock.model.crawl.pages import CrawlSettings, KnownPage
 from penstock.model.crawl.robots import MAX_ROBOTS_BYTES, RobotsRules, parse_robots
@@ -24,8 +24,14 @@ from penstock.model.ports import Context, StoredBlob
 _TOTAL_MS, _SILENT_MS, _HOPS = 30_000, 10_000, 5
 # A server that asks for more than this is asked again all the same, three times at the most.
 _MAX_WAIT_MS = 5 * 60_000
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+Allows = Callable[[str], Awaitable[bool]]
 _HTML = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
 _XML = "application/xml,text/xml;q=0.9,*/*;q=0.1"
+
+
+class Disallowed(Exception):
+    """The site's robots.txt does not allow the page."""
 
 
 class Gone(Exception):
@@ -66,21 +72,41 @@ async def fetch_robots(ctx: Context, origin: str, user_agent: str) -> RobotsRule
 
 
 async def fetch_page(
-    ctx: Context, url: str, settings: CrawlSettings, known: KnownPage | None
-) -> FetchResponse | None:
-    """The page; None if it has not changed since ``known`` was fetched. Raises `Gone`."""
+    ctx: Context, url: str, settings: CrawlSettings, known: KnownPage | None,
+    allows: Allows | None = None,
+) -> FetchResponse | None:  # fmt: skip
+    """The page; None if it has not changed since ``known`` was fetched. Raises `Gone`, and
+    `Disallowed` for a redirect to a page that ``allows`` refuses."""
     headers = {"User-Agent": settings.user_agent, "Accept": _HTML}
     if known is not None and known.etag:
         headers["If-None-Match"] = known.etag
     if known is not None and known.last_modified:
         headers["If-Modified-Since"] = known.last_modified
-    limits = FetchLimits(settings.max_page_bytes, _TOTAL_MS, _SILENT_MS, _HOPS)
-    answer = await _fetch(ctx, url, headers, limits)
+    answer = await _followed(ctx, url, headers, settings, allows)
     if answer.status == 304 and known is not None:
         return None
     _require_content(answer, "The page's server")
     _require_html(answer)
     return answer
+
+
+async def _followed(
+    ctx: Context, url: str, headers: dict[str, str], settings: CrawlSettings, allows: Allows | None
+) -> FetchResponse:
+    """The answer after all redirects, each of which must be allowed by its site, too."""
+    limits = FetchLimits(settings.max_page_bytes, _TOTAL_MS, _SILENT_MS, hops=0)
+    for _ in range(_HOPS + 1):
+        answer = await _fetch(ctx, url, headers, limits)
+        location = answer.header("location")
+        if answer.status not in _REDIRECTS or not location:
+            return answer
+        try:
+            url = urljoin(answer.url, location)
+        except ValueError as error:
+            raise BadInput("URL_NOT_ALLOWED", "The page redirects to no address.") from error
+        if allows is not None and not await allows(url):
+            raise Disallowed
+    raise BadInput("TOO_MANY_REDIRECTS", f"The page redirects more than {_HOPS} times.")
 
 
 async def fetch_sitemap(ctx: Context, url: str, settings: CrawlSettings) -> FetchResponse:
