@@ -11,6 +11,7 @@ from benchmarks.entries import (
     ingest,
     light_beside_heavy,
     load,
+    lookup,
     memory,
     million,
     noop,
@@ -43,4 +44,5 @@ ENTRIES: tuple[Entry, ...] = (
     shops.ENTRY,
     web_pages.ENTRY,
     research.ENTRY,
+    lookup.ENTRY,
 )

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.photos import gtin_of, photo, photo_without_code
 from playwright.async_api import Page, expect
 from tests.browser.conftest import Theme, Visit
 from tests.browser.house import House
 from tests.browser.test_access import violations
-from tests.lookup.photos import gtin_of, photo, photo_without_code
 
 CODE = gtin_of("ean13", 90210)
 GOODS = (

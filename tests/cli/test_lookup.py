@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.photos import gtin_of, photo
 from tests.cli.conftest import Cli
-from tests.lookup.photos import gtin_of, photo
 
 CATALOG = (
     "SKU;EAN;Title;Brand\n"

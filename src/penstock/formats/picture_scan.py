@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 # Sides of the picture as it is scanned: larger ones cost time, and codes are not read better.
 _SIDE, _LARGE_SIDE, _TURNED_SIDE = 1400, 3000, 900
-# Codes at other angles than a right one.
-_ANGLES = (22, 45, 67, -22, -45, -67)
-# Smaller pictures are enlarged.
-_SMALL_SIDE = 900
-# Short codes are easily seen in noise: where the picture had to be changed to read one, it must be
-# read twice.
-_SHORT = frozenset(("EAN8", "UPCE"))
+# Codes at other angles than a right one; each is read across and along.
+_ANGLES = (30, -30, 45, 15, -15)
+# Smaller pictures are enlarged, so many times.
+_SMALL_SIDES = ((450, 3), (900, 2))
+# A code that corrects errors itself; the others only have a check digit.
+_CORRECTED = "QRCode"
+# Sizes that a linear code must be read in, too.
+_CONFIRMED_AT = (1.4, 0.85)
 _JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 
 
@@ -82,27 +83,39 @@ def scan(content: bytes) -> PictureScan:
 
 
 def _codes(image: Picture) -> list[tuple[str, str]]:
-    """The first try that reads any code ends the search."""
+    """The first try that reads any code ends the search. Blurred bars are sometimes read wrongly in
+    spite of their check digit, so a linear code counts if another size gives it, too."""
+    for changed in _changed(image):
+        found = _read(changed)
+        if not found:
+            continue
+        unsure = {code for code in found if code[0] != _CORRECTED}
+        confirmed = found - unsure
+        for times in _CONFIRMED_AT if unsure else ():
+            confirmed |= unsure & _read(_resized(changed, times))
+        if confirmed:
+            return sorted(confirmed)
+    return []
+
+
+def _read(image: Picture) -> set[tuple[str, str]]:
     import zxingcpp
 
     wanted = zxingcpp.BarcodeFormats(
         [zxingcpp.EAN13, zxingcpp.EAN8, zxingcpp.UPCA, zxingcpp.UPCE, zxingcpp.QRCode]
     )
-    seen: dict[tuple[str, str], int] = {}
-    for number, changed in enumerate(_changed(image)):
-        found = {
-            (one.format.name, one.text)
-            for one in zxingcpp.read_barcodes(changed, formats=wanted)
-            if one.valid and one.text
-        }
-        sure = []
-        for code in sorted(found):
-            seen[code] = seen.get(code, 0) + 1
-            if number == 0 or code[0] not in _SHORT or seen[code] > 1:
-                sure.append(code)
-        if sure:
-            return sure
-    return []
+    return {
+        (one.format.name, one.text)
+        for one in zxingcpp.read_barcodes(image, formats=wanted)
+        if one.valid and one.text
+    }
+
+
+def _resized(image: Picture, times: float) -> Picture:
+    from PIL import Image
+
+    size = (round(image.width * times), round(image.height * times))
+    return image.resize(size, Image.Resampling.BICUBIC)
 
 
 def _changed(image: Picture) -> Iterator[Picture]:
@@ -118,10 +131,10 @@ def _changed(image: Picture) -> Iterator[Picture]:
         ImageFilter.UnsharpMask(radius=3, percent=250, threshold=0)
     )
     yield sharp
-    if max(image.size) <= _SMALL_SIDE:
-        for times in (2, 3):
-            size = (image.width * times, image.height * times)
-            yield image.resize(size, Image.Resampling.BICUBIC)
+    times = next((times for side, times in _SMALL_SIDES if max(image.size) <= side), None)
+    if times is not None:
+        size = (image.width * times, image.height * times)
+        yield image.resize(size, Image.Resampling.BICUBIC)
         yield sharp.resize(size, Image.Resampling.BICUBIC)
     small = _fitting(image, _TURNED_SIDE)
     for angle in _ANGLES:

@@ -60,6 +60,8 @@ def found_outcome(
         "provider": match["provider"],
         "productId": match.get("productId"),
         CANDIDATES: len(candidates) if len(candidates) > 1 else None,
+        "source": match.get("source"),
+        "sourceId": match.get("sourceId"),
         **flatten(product, _PRODUCT_COLUMNS),
     }
     shown = AddedCells({name: value for name, value in cells.items() if value is not None})
