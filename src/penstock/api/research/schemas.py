@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, Literal
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from penstock.api.http.schemas import PRINTABLE, Moment, Priority, Shape
 from penstock.app.research.requests import ResearchOrder
@@ -16,9 +16,22 @@ from penstock.model.quota import ResearchQuota
 from penstock.store.research.requests import QuotaUse
 
 
+def _exact(value: Any) -> Any:
+    """Numbers and texts as decimals; what is neither is left to the check."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return value
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        raise ValueError("write a number") from None
+
+
+Amount = Annotated[Decimal, BeforeValidator(_exact), Field(ge=0, le=10**12, max_digits=20)]
+
+
 class PriceRange(Shape):
-    min: Decimal | None = Field(None, ge=0, le=10**12, max_digits=20)
-    max: Decimal | None = Field(None, ge=0, le=10**12, max_digits=20)
+    min: Amount | None = None
+    max: Amount | None = None
     currency: str = Field("", pattern=r"^([A-Z]{3})?$", description="Else the base currency.")
 
     @model_validator(mode="after")

@@ -71,7 +71,7 @@ class RecordMapper:
 
     def map(self, record: Any) -> Offer:
         """Pure: the same record always gives the same product."""
-        cells, failures = self._cells(record)
+        cells, defaulted, failures = self._cells(record)
         row = normalise(self._plan, cells)
         verdict = self._validator.check(row)
         for name, reason in failures:
@@ -85,10 +85,12 @@ class RecordMapper:
         error = None
         if verdict != "valid":
             error = next(one.as_json() for one in row.problems if one.severity == "error")
-        return Offer(product, self._lineage(row), problems, error)
+        return Offer(product, self._lineage(row, defaulted), problems, error)
 
-    def _cells(self, record: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    def _cells(self, record: Any) -> tuple[list[str], set[str], list[tuple[str, str]]]:
+        """The cells, which of them are defaults, and the expressions that failed."""
         cells: list[str] = []
+        defaulted: set[str] = set()
         failures: list[tuple[str, str]] = []
         config = self._config
         for name, rule in zip(self._names, self._rules, strict=True):
@@ -99,15 +101,21 @@ class RecordMapper:
                     cell = _cell(value, config.response.decimal)
                 except ExpressionError as error:
                     failures.append((name, str(error)))
-            cells.append(cell or config.defaults.get(name, ""))
-        return cells, failures
+            if not cell and name in config.defaults:
+                cell = config.defaults[name]
+                defaulted.add(name)
+            cells.append(cell)
+        return cells, defaulted, failures
 
-    def _lineage(self, row: NormalisedRow) -> dict[str, Any]:
+    def _lineage(self, row: NormalisedRow, defaulted: set[str]) -> dict[str, Any]:
         """Where each value came from: the expression instead of a column."""
         expressions = self._config.mapping
         found: dict[str, Any] = {}
         for target, (header, raw, rule, sure) in row.lineage.items():
-            found[target] = (expressions.get(header, f"default of {header}"), raw, rule, sure)
+            told = (
+                f"default of {header}" if header in defaulted else expressions.get(header, header)
+            )
+            found[target] = (told, raw, rule, sure)
         return found
 
 
