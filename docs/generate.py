@@ -8,6 +8,7 @@ from penstock.catalog.fields import FIELDS
 from penstock.catalog.problem_codes import CODES
 from penstock.model.network.webhooks import TRIES
 from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES, RetryRule
+from penstock.model.sources.expressions.functions import FUNCTIONS
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
 from penstock.settings import Settings
 
@@ -123,7 +124,24 @@ def product_page() -> str:
     return NOTE + "\n".join(lines) + "\n"
 
 
+def expressions_page() -> str:
+    lines = [
+        "# Functions of expressions",
+        "",
+        "Mapping rules of [sources](howto/add-a-source.md#expressions) may call these functions,",
+        "and no others.",
+        "",
+        "| function | arguments | what |",
+        "|---|---|---|",
+    ]
+    for name, rule in FUNCTIONS.items():
+        many = str(rule.least) if rule.least == rule.most else f"{rule.least} to {rule.most}"
+        lines.append(f"| `{name}` | {many} | {rule.description} |")
+    return NOTE + "\n".join(lines) + "\n"
+
+
 PAGES = {
+    "expressions.md": expressions_page,
     "settings.md": settings_page,
     "states.md": states_page,
     "errors.md": errors_page,

@@ -9,7 +9,7 @@ import typer
 
 from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
-from penstock.cli.catalog import connections, products, profiles, rates, shops, sources
+from penstock.cli.catalog import connections, products, profiles, rates, research, shops, sources
 from penstock.cli.crawl import runs
 from penstock.cli.files import extract, fetch, lookup, preview, read
 from penstock.cli.jobs import (
@@ -62,6 +62,7 @@ app.command("fetch")(fetch.fetch)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("sandbox")(sandbox.sandbox)
+app.command("research")(research.research)
 jobs.app.command("submit")(submit.submit)
 jobs.app.command("clone")(clone.clone)
 jobs.app.command("remap")(fix.remap)
