@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -138,6 +139,23 @@ async def test_the_outage_of_a_source_leaves_the_others_whole(
     [_, second] = await catalog.results(job_id)
     assert (second["status"], second["provider"]) == ("DONE", "sandbox-csv")
     assert shops.stats.total.repeated == 0
+
+
+async def test_a_source_that_hangs_is_recorded_and_the_next_one_is_asked(
+    bench: Bench, shops: Sandbox
+) -> None:
+    await add_sources(bench, shops)
+    changed = bench.runtime.settings.model_copy(update={"item_timeout_ms": 1000})
+    catalog = Catalog(Bench(replace(bench.runtime, settings=changed), bench.who))
+    shops.faults.plan = FaultPlan(1.0, ("hang",), shops=("csv",))
+    offer = next(iter(offered(shops, "json").values()))
+    job_id = await catalog.look_up(
+        [{"EAN": offer.variant.barcode}], sources=["sandbox-csv", "sandbox-json"]
+    )
+    [result] = await catalog.results(job_id)
+    assert (result["status"], result["provider"]) == ("DONE", "sandbox-json"), result
+    [failed] = [one for one in await catalog.searches(job_id) if one["outcome"] == "failed"]
+    assert "API_TIMEOUT" in failed["error"]
 
 
 async def test_a_lookup_may_leave_sources_out(catalog: Catalog, shops: Sandbox) -> None:

@@ -6,6 +6,7 @@ call that was recorded, and an item that waits for a limit holds no slot.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from penstock.catalog.lookup.scoring import ScoredCandidate, judge, offer_score
 from penstock.catalog.lookup.tries import SourceSearch, plan_try
 from penstock.catalog.products.matching import identifiers_of
 from penstock.model.effects import RecordSearch
-from penstock.model.errors import ItemError, PenstockError, Waiting
+from penstock.model.errors import ChildCrashed, ItemError, PenstockError, Waiting
 from penstock.model.lookup import CATALOG, VARIANTS, CatalogCandidate
 from penstock.model.outcomes import Outcome, Retry
 from penstock.model.pipeline import Item, Job, each
@@ -28,6 +29,7 @@ from penstock.pipelines.lookup.searches import ItemSearch
 from penstock.providers.configured.search import find_offers, tools_of
 
 _AT_ONCE = 8
+_SHARE_OF_TIME = 0.9
 _NEXT_SOURCE = ItemError("SEARCHING", "The next source will be asked")
 _MAX_KEPT = 5
 _OFFERS = "offers"
@@ -114,14 +116,16 @@ async def _ask(
     query, started = _text(one, variant), time.perf_counter()
     event = RecordSearch(source_name, variant, query, "notFound", 0, attempt=item.attempts)
     try:
-        offers = await find_offers(sources[source_name], SearchQuery(query), tools_of(ctx))
-    except PenstockError as error:
+        # Before the time of the item is over: the search is recorded, and the next source is asked.
+        async with asyncio.timeout(_SHARE_OF_TIME * ctx.item_timeout_ms / 1000):
+            offers = await find_offers(sources[source_name], SearchQuery(query), tools_of(ctx))
+    except (PenstockError, ChildCrashed, TimeoutError) as error:
         if isinstance(error, Waiting) and error.code != "CIRCUIT_OPEN":
             return Retry(
                 ItemError.of(error), error.retry_after_ms, counted=False, effects=one.events
             )
         ms = (time.perf_counter() - started) * 1000
-        failed = replace(event, outcome="failed", latency_ms=ms, error=ItemError.of(error))
+        failed = replace(event, outcome="failed", latency_ms=ms, error=_shown_error(error))
         return Retry(_NEXT_SOURCE, 0, counted=False, effects=[*one.events, failed])
     ms = (time.perf_counter() - started) * 1000
     scored = [
@@ -138,6 +142,15 @@ async def _ask(
     )  # fmt: skip
     one.events.append(answered)
     return Retry(_NEXT_SOURCE, 0, counted=False, effects=one.events)
+
+
+def _shown_error(error: Exception) -> ItemError:
+    match error:
+        case TimeoutError():
+            return ItemError("API_TIMEOUT", "The source did not answer in time")
+        case ChildCrashed():
+            return ItemError("SOURCE_UNREADABLE", "The answer is more than its reader can take")
+    return ItemError.of(error)
 
 
 def _text(one: ItemSearch, variant: str) -> str:
