@@ -94,3 +94,20 @@ async def test_a_cell_is_fixed_and_looked_up_again(
     await catalog.bench.work()
     page = shaped(ItemPage, await client.get(f"/api/jobs/{job}/items"))
     assert (page.items[2].result or {})["sourceId"] == "T-3"
+
+
+async def test_columns_of_a_list_are_mapped_anew(
+    client: httpx2.AsyncClient, catalog: Catalog
+) -> None:
+    job = await looked_up(client, catalog.bench, b"Code;Remark\nT-2;x\nB-820;y\n")
+    asked = {"config": {"mapping": {"Code": "mpn", "Remark": "ignore"}}}
+    again = await client.post(f"/api/jobs/{job}/remap", json=asked)
+    assert again.status_code == 200, again.text
+    await catalog.bench.work()
+    assert shaped(FullJob, await client.get(f"/api/jobs/{job}")).counters.done == 0
+    asked = {"config": {"mapping": {"Code": "sku", "Remark": "ignore"}}}
+    await client.post(f"/api/jobs/{job}/remap", json=asked)
+    await catalog.bench.work()
+    assert shaped(FullJob, await client.get(f"/api/jobs/{job}")).counters.done == 2
+    wrong = {"config": {"delimiter": "|"}}
+    refused(await client.post(f"/api/jobs/{job}/remap", json=wrong), 422, "INVALID_PARAMETERS")

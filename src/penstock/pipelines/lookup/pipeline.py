@@ -24,6 +24,7 @@ from penstock.model.pipeline import (
 )
 from penstock.model.ports import Context, JobRows
 from penstock.model.states import ItemStatus
+from penstock.pipelines.extraction.plan import check_mapping
 from penstock.pipelines.lookup.config import LookupConfig
 from penstock.pipelines.lookup.enrichment import COLUMNS as ENRICH_COLUMNS
 from penstock.pipelines.lookup.enrichment import (
@@ -98,6 +99,16 @@ class Lookup(Pipeline):
     def check(self, head: bytes, size: int, name: str) -> None:
         if not is_picture(head[:16]):
             check_head(head, size, name)
+
+    def check_remap(self, before: LookupConfig, after: LookupConfig, header: Sequence[str]) -> None:
+        if not header:
+            raise BadInput("INVALID_PARAMETERS", "Only the columns of a list can be mapped anew.")
+        check_mapping(header, after.mapping)
+        if (before.reading(), before.rows) != (after.reading(), after.rows) or after.enrich:
+            raise BadInput(
+                "INVALID_PARAMETERS",
+                "The rows are stored as they were read. To look up others, create another job.",
+            )
 
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
         return context.get("columns")
