@@ -24,6 +24,8 @@ _PAGES = {
     "monitor": "/monitor",
     "connections": "/connections",
     "shop": "/new?source=shop",
+    "runs": "/runs",
+    "postings": "/postings",
     "webhooks": "/webhooks",
     "keys": "/settings/keys",
     "profiles": "/settings/profiles",
