@@ -41,6 +41,13 @@ async def test_a_run_from_the_request_to_its_end(caller: Caller, bench: Bench) -
     assert (listed.id, listed.counts) == (after.id, after.counts)
     items = (await client.get(f"/api/jobs/{receipt.run_id}/items")).json()["items"]
     assert {one["shown"] for one in items} == {"ready", "expired"}
+    again = {"stage": "extract", "statuses": ["DONE", "NOT_FOUND"]}
+    made = await client.post(f"/api/jobs/{receipt.run_id}/reprocess", json=again)
+    assert made.json()["reprocessed"] == 3
+    wrong = await client.post(
+        f"/api/jobs/{receipt.run_id}/reprocess", json={"stage": "extract", "fromStart": True}
+    )
+    refused(wrong, 422, "INVALID_PARAMETERS")
 
 
 async def test_the_same_key_starts_one_run(caller: Caller) -> None:
