@@ -28,6 +28,7 @@ from penstock.model.crawl.pages import no_such_page
 from penstock.store.crawl import pages as store
 
 router = APIRouter(tags=["runs"])
+_RAW = "application/octet-stream"
 
 
 async def _page_id(page_id: Annotated[str, Path(description="The page's id.")]) -> UUID:
@@ -93,7 +94,8 @@ async def show_page(api: ApiParts, who: Reader, page_id: PageId) -> Response:
 @router.get(
     "/pages/{page_id}/versions/{version}/raw",
     summary="Show a raw page",
-    responses={200: {"content": {"application/octet-stream": {}}}},
+    response_class=Response,
+    responses={200: {"content": {_RAW: {"schema": {"type": "string", "format": "binary"}}}}},
 )
 async def show_raw_page(api: ApiParts, who: Reader, page_id: PageId, version: Version) -> Response:
     """The page as it was fetched, as a file that no browser runs."""
@@ -103,4 +105,4 @@ async def show_raw_page(api: ApiParts, who: Reader, page_id: PageId, version: Ve
         "Content-Disposition": f'attachment; filename="page-{page_id}-{version}.html"',
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(content, 200, headers, media_type="application/octet-stream")
+    return Response(content, 200, headers, media_type=_RAW)
