@@ -24995,8 +24995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
@@ -27023,9 +27022,9 @@ export interface operations {
                     categories?: string[];
                     priceRange?: {
                         /** Min */
-                        min?: number | string | null;
+                        min?: (number | string) | null;
                         /** Max */
-                        max?: number | string | null;
+                        max?: (number | string) | null;
                         /**
                          * Currency
                          * @description Else the base currency.
