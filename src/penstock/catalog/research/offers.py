@@ -23,8 +23,8 @@ _UNIT = (
 # `250ml` is written as `250 ml`, so that `4x40mm` and `4 x 40 mm` have the same parts.
 _GLUED = re.compile(rf"(?<=\d){_UNIT}")
 # `1,5 l`, `250 ml`, `12-pack`.
-_MEASURE = re.compile(rf"(?<![a-z0-9.,])(\d+(?:[.,]\d+)?)\s*-?\s*{_UNIT}")
-_TIMES = re.compile(r"(?<=\d)\s*[x×*]\s*(?=\d)")
+_MEASURE = re.compile(rf"(?<![a-z0-9.,])(\d{{1,12}}(?:[.,]\d{{1,12}})?) {{0,3}}-? {{0,3}}{_UNIT}")
+_TIMES = re.compile(r"(?<=\d) {0,3}[x×*] {0,3}(?=\d)")
 _NUMBER = re.compile(r"(?<![a-z0-9.,])[a-z]{0,2}\d+(?:[.,/]\d+)?(?:x\d+(?:[.,]\d+)?)*(?![a-z0-9])")
 # Factors to one unit of each kind of measure.
 _UNITS: dict[str, tuple[str, Decimal]] = {

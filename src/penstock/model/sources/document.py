@@ -16,11 +16,9 @@ from penstock.model.sources.config import SourceConfig
 
 MAX_BYTES = 256 * 1024
 DEEPEST = 20
+_MAX_LINE = 10_000
 CREDENTIALS = "credentials"
-_TABLE = re.compile(r"\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(?:#.*)?")
-_KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w.-])+(?:\s*\.\s*(?:"[^"]*"|[\w-]+))*)\s*=""")
-_PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*""")
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[{}\[\]:,]|[^\s{}\[\]:,"]++')
 Path = tuple[str, ...]
 
 
@@ -90,6 +88,13 @@ def read_document(text: str, *, is_toml: bool) -> SourceDocument:
 
 
 def _toml(text: str) -> dict[str, Any]:
+    for number, line in enumerate(text.splitlines(), 1):
+        # The parser takes time quadratic in the length of a dotted key.
+        if len(line) > _MAX_LINE:
+            raise BadInput(
+                "INVALID_CONFIG", f"line {number}: this is not valid TOML for a source: a line has"
+                f" at most {_MAX_LINE:,} characters", line=number,
+            )  # fmt: skip
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
@@ -144,19 +149,38 @@ def _toml_lines(text: str) -> dict[Path, int]:
     lines: dict[Path, int] = {}
     table: Path = ()
     for number, line in enumerate(text.splitlines(), 1):
-        header = _TABLE.fullmatch(line)
-        if header is not None:
-            table = _parts(header[1])
+        told = line.strip()
+        if told.startswith("["):
+            table = _key_parts(told.lstrip("["), "]")
             lines.setdefault(table, number)
-            continue
-        key = _KEY.match(line)
-        if key is not None:
-            lines.setdefault((*table, *_parts(key[1])), number)
+        elif told and told[0] != "#":
+            key = _key_parts(told, "=")
+            if key:
+                lines.setdefault((*table, *key), number)
     return lines
 
 
-def _parts(key: str) -> Path:
-    return tuple(one[0] or one[1] or one[2] for one in _PART.findall(key))
+def _key_parts(text: str, end: str) -> Path:
+    """The parts of a dotted key up to ``end``; empty if it does not end so. One pass."""
+    parts: list[str] = []
+    part, at = "", 0
+    while at < len(text):
+        character = text[at]
+        if character == end:
+            parts.append(part.strip())
+            return tuple(parts)
+        if character == ".":
+            parts.append(part.strip())
+            part = ""
+        elif character in "\"'":
+            closing = text.find(character, at + 1)
+            if closing < 0:
+                return ()
+            part, at = text[at + 1 : closing], closing
+        else:
+            part += character
+        at += 1
+    return ()
 
 
 def _json_lines(text: str) -> dict[Path, int]:
