@@ -142,3 +142,11 @@ async def test_pages_of_lookups_at_both_widths(
     await expect(page.get_by_text("Chrome vanadium, 160 mm")).to_be_visible()
     assert await violations(page) == []
     await shoot(page, f"proposals-{theme}-{width}")
+    with house.client() as client:
+        path = f"/api/jobs/{made['jobId']}/items"
+        found = client.get(path, params={"code": "ENRICHMENT_PROPOSED"}).json()["items"]
+    await page.goto(f"/jobs/{made['jobId']}?row={found[0]['rowNo']}")
+    drawer = page.get_by_role("dialog")
+    await expect(drawer).to_contain_text("Chrome vanadium, 160 mm")
+    await drawer.get_by_role("button", name="Refuse").click()
+    await expect(drawer.get_by_text("Refused", exact=True)).to_be_visible()

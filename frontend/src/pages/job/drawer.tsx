@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ArrowRight, Check, ChevronDown, ChevronUp, RotateCw } from "lucide-react";
+import { Ban, Check, ChevronDown, ChevronUp, RotateCw } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "../../components/button";
 import { Drawer } from "../../components/drawer";
@@ -13,14 +13,16 @@ import { toast } from "../../components/toast";
 import { client, type FullJob, type Item, ok } from "../../lib/api";
 import { cellText, count } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
-import { fieldLabel, label } from "../../lib/labels";
-import { candidatesOf, proposalOf } from "../../lib/lookup";
+import { label } from "../../lib/labels";
+import { candidatesOf, PROPOSED, proposalOf } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
+import { type Change, Changes } from "./changes";
 import { troubles } from "./columns";
 import { isHeld, useAccept } from "./held";
 import { Links, type ProposedLink } from "./links";
 import { Candidates, SearchList } from "./lookup-parts";
+import { useDecide } from "./proposals";
 
 interface Props {
   job: FullJob;
@@ -144,6 +146,8 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
     | { state?: string; changes?: Change[]; links?: ProposedLink[] }
     | undefined;
   const accept = useAccept(job);
+  const decide = useDecide(job);
+  const code = (item.error as { code?: string } | null)?.code;
   return (
     <div className="space-y-6">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-ink-2">
@@ -163,7 +167,7 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
             <RotateCw aria-hidden /> Run again
           </Button>
         )}
-        {onAgain && isHeld((item.error as { code?: string } | null)?.code) && (
+        {onAgain && isHeld(code) && (
           <Button
             size="sm"
             look="primary"
@@ -171,6 +175,20 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
           >
             <Check aria-hidden /> Accept
           </Button>
+        )}
+        {onAgain && code === PROPOSED && (
+          <>
+            <Button size="sm" onClick={() => decide("refuse", [item.rowNo]).then(onChanged, setError)}>
+              <Ban aria-hidden /> Refuse
+            </Button>
+            <Button
+              size="sm"
+              look="primary"
+              onClick={() => decide("accept", [item.rowNo]).then(onChanged, setError)}
+            >
+              <Check aria-hidden /> Accept
+            </Button>
+          </>
         )}
       </div>
       {error !== null && <ErrorNote error={error} />}
@@ -327,30 +345,6 @@ function FixForm({ job, item, columns, input, onChanged }: FixProps) {
         Save and run the row again
       </Button>
     </form>
-  );
-}
-
-interface Change {
-  field?: string;
-  target?: string;
-  before?: unknown;
-  after?: unknown;
-}
-
-export function Changes({ changes }: { changes: Change[] }) {
-  return (
-    <dl className="divide-y rounded-md border text-sm">
-      {changes.map((one, place) => (
-        <div key={place} className="grid grid-cols-[minmax(96px,1fr)_2fr] gap-3 px-3 py-1.5">
-          <dt className="truncate text-ink-2">{fieldLabel(one.field ?? one.target ?? "")}</dt>
-          <dd className="flex min-w-0 flex-wrap items-center gap-1.5 break-words">
-            <del className="text-ink-3">{cellText(one.before) || "empty"}</del>
-            <ArrowRight className="size-3 text-ink-3" aria-hidden />
-            <ins className="font-medium no-underline">{cellText(one.after) || "empty"}</ins>
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

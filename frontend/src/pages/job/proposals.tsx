@@ -14,7 +14,7 @@ import { plural, share } from "../../lib/format";
 import { PROPOSED, proposalOf } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
-import { Changes } from "./drawer";
+import { Changes } from "./changes";
 
 type Decision = "accept" | "refuse";
 

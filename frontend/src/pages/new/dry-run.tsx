@@ -20,7 +20,7 @@ import { cn } from "../../lib/cn";
 import { cellText, count } from "../../lib/format";
 import { label } from "../../lib/labels";
 import type { Tone } from "../../lib/states";
-import { Changes } from "../job/drawer";
+import { Changes } from "../job/changes";
 import { Links } from "../job/links";
 
 type Row = Preview["rows"][number];

@@ -12,7 +12,7 @@ import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
 import { cellText, plural } from "../../lib/format";
 import { gtin, label } from "../../lib/labels";
-import { Changes } from "../job/drawer";
+import { Changes } from "../job/changes";
 import { Links } from "../job/links";
 import { Pictures } from "./pictures";
 import { price } from "./price";

@@ -9,7 +9,7 @@ import { Badge } from "../../components/status";
 import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
 import { bytes, cellText } from "../../lib/format";
-import { Changes } from "../job/drawer";
+import { Changes } from "../job/changes";
 import { FieldsTable } from "./fields-table";
 
 type Version = Schemas["PageVersion"];
