@@ -139,6 +139,31 @@ def test_a_value_that_does_not_fit(contract: str, verdict: str) -> None:
     assert check(BAD, contract=contract)[0] == verdict
 
 
+def test_unreadable_values_of_optional_fields_stay_empty_with_a_warning() -> None:
+    verdict, row = check(BAD, strict=())
+    assert (verdict, codes(row)) == ("valid", ["GTIN_CHECK_DIGIT"])
+    assert row.problems[0].severity == "warning"
+    assert "gtin" not in row.product["identifiers"]
+    verdict, row = check(NEGATIVE, strict=())
+    assert (verdict, codes(row)) == ("valid", ["PRICE_NEGATIVE"])
+    assert "price" not in row.product
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"strict": ("gtin",)},
+        {"strict": (), "required": ("gtin",)},
+        {"strict": (), "key": "gtin"},
+    ],
+)
+def test_identity_required_and_strict_fields_must_be_readable(options: dict[str, Any]) -> None:
+    verdict, row = check(BAD, **options)
+    assert verdict == "invalid"
+    assert {one.severity for one in row.problems} == {"error"}
+
+
 def test_discarded_values_leave_the_product_and_a_warning() -> None:
     verdict, row = check(NEGATIVE, contract="discard_value")
     assert (verdict, codes(row)) == ("valid", ["VALUE_DISCARDED"])

@@ -30,6 +30,18 @@ async def test_columns_tell_how_full_they_are_and_what_is_wrong(bench: Bench) ->
     assert of_all["example"] == {"rowNo": 2, "value": "abc", "column": "price"}
 
 
+async def test_rows_with_unreadable_optional_values_can_be_kept(bench: Bench) -> None:
+    job = await run_file(bench, FILE, intent="merge", strict=[])
+    assert (job["summary"]["valid"], job["summary"]["invalid"]) == (4, 0)
+    [wrong] = {one["column"]: one for one in job["summary"]["columns"]}["price"]["problems"]
+    assert (wrong["code"], wrong["severity"], wrong["count"]) == ("PRICE_UNREADABLE", "warning", 2)
+    async with bench.runtime.db.acquire() as conn:
+        kept = await conn.fetch("SELECT sku, data->'price' AS price FROM products ORDER BY sku")
+    assert [(row["sku"], row["price"] is None) for row in kept] == [
+        ("A1", False), ("A2", True), ("A3", True), ("A4", False)
+    ]  # fmt: skip
+
+
 async def test_what_is_left_alone_is_valid_all_the_same(bench: Bench) -> None:
     goods = b"sku,title\nA1,Pen\nA2,Ink\nA2,Ink again\nA3,\n"
     first = await run_file(bench, goods, intent="create")

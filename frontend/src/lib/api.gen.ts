@@ -3963,6 +3963,14 @@ export interface components {
             length_unit?: string | null;
             /** Required */
             required?: string[] | null;
+            /**
+             * Strict
+             * @description Fields whose unreadable value makes a row invalid, `*` for all. Other optional fields are left empty with a warning.
+             * @default [
+             *       "*"
+             *     ]
+             */
+            strict: string[];
             /** Rules */
             rules?: {
                 [key: string]: unknown;
@@ -5024,6 +5032,14 @@ export interface components {
             length_unit?: string | null;
             /** Required */
             required?: string[] | null;
+            /**
+             * Strict
+             * @description Fields whose unreadable value makes a row invalid, `*` for all. Other optional fields are left empty with a warning.
+             * @default [
+             *       "*"
+             *     ]
+             */
+            strict: string[];
             /** Rules */
             rules?: {
                 [key: string]: unknown;
@@ -13258,6 +13274,9 @@ export interface operations {
                      *           "required": [
                      *             "text"
                      *           ],
+                     *           "strict": [
+                     *             "*"
+                     *           ],
                      *           "rules": {},
                      *           "contract": "evolve",
                      *           "winner": "first",
@@ -13396,6 +13415,9 @@ export interface operations {
                      *       "length_unit": "text",
                      *       "required": [
                      *         "text"
+                     *       ],
+                     *       "strict": [
+                     *         "*"
                      *       ],
                      *       "rules": {},
                      *       "contract": "evolve",
@@ -13561,6 +13583,8 @@ export interface operations {
                     length_unit?: string | null;
                     /** Required */
                     required?: string[] | null;
+                    /** Strict */
+                    strict?: string[] | null;
                     /**
                      * Rules
                      * @description JSON Schema that products must fit.
@@ -13617,6 +13641,9 @@ export interface operations {
                      *       "length_unit": "text",
                      *       "required": [
                      *         "text"
+                     *       ],
+                     *       "strict": [
+                     *         "*"
                      *       ],
                      *       "rules": {},
                      *       "contract": "evolve",

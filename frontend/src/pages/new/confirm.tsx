@@ -160,6 +160,18 @@ function More({ draft, change }: Pick<Props, "draft" | "change">) {
           </Select>
         )}
       </Field>
+      <Field label="Unreadable values of optional fields">
+        {(ids) => (
+          <Select
+            {...ids}
+            value={draft.strict === undefined ? "" : "empty"}
+            onChange={(event) => change({ strict: event.target.value === "" ? undefined : [] })}
+          >
+            <option value="">As the profile says, else the row is invalid</option>
+            <option value="empty">The field stays empty, with a warning</option>
+          </Select>
+        )}
+      </Field>
       <Field label="Rows that mean the same product">
         {(ids) => (
           <Select

@@ -17,6 +17,8 @@ export interface Draft {
   source?: string;
   /** Percent by which a known price may change unasked; 0: any change. */
   priceGuard?: number;
+  /** Optional fields whose unreadable value makes the row invalid; `*`: all. */
+  strict?: string[];
   intent: Intent;
   /** Which of several rows that mean the same product is taken. */
   winner?: "first" | "last" | "most_complete";

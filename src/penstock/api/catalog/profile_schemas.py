@@ -38,6 +38,11 @@ class ProfileShape(Shape):
     weight_unit: str | None = None
     length_unit: str | None = None
     required: list[str] | None = None
+    strict: list[str] = Field(
+        ["*"],
+        description="Fields whose unreadable value makes a row invalid, `*` for all. Other optional"
+        " fields are left empty with a warning.",
+    )
     rules: dict[str, Any] | None = None
     contract: Literal["evolve", "freeze", "discard_row", "discard_value"] = "evolve"
     winner: Literal["first", "last", "most_complete"] = "first"

@@ -13,6 +13,7 @@ import jsonschema_rs
 from penstock.catalog.fields import REQUIRED, full_target
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow, RowProblem
+from penstock.catalog.profiles.profile import ALL_FIELDS
 from penstock.catalog.values.result import problem
 from penstock.model.errors import BadInput
 
@@ -26,6 +27,8 @@ MAX_EXPANDED_SIZE = 20_000
 _NAMES = ("sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn")
 _CALLED = {"sourceId": "id (SKU, GTIN or MPN would do)"}
 
+# Problems of a whole row, whatever field they name.
+_OF_ROWS = frozenset(("REQUIRED_MISSING", "RULE_VIOLATED", "COLUMN_UNKNOWN", "ROW_TOO_LONG"))
 # Amounts are strings in a product; rules see numbers, so that `minimum` works.
 _AMOUNTS = ("amount", "maxAmount")
 
@@ -37,6 +40,9 @@ class Validator:
     plan: Plan
     required: tuple[tuple[str, tuple[str, ...]], ...]
     rules: Any
+    # Fields whose unreadable value makes the row invalid; None: all. Any other field is left empty
+    # with a warning.
+    strict: frozenset[str] | None
 
     def check(self, row: NormalisedRow, cells: Sequence[str] = ()) -> Verdict:
         """The verdict. Adds problems to the row and removes discarded values from its product."""
@@ -51,6 +57,8 @@ class Validator:
             self._check_rules(row)
         if contract == "discard_value":
             _discard_values(row)
+        if row.problems and self.strict is not None:
+            _leave_empty(row, self.strict)
         self._check_required(row)
         if not any(found.severity == "error" for found in row.problems):
             return "valid"
@@ -103,7 +111,22 @@ def compile_validator(plan: Plan) -> Validator:
     required = tuple(
         (target, tuple(target.split("."))) for name in names if (target := full_target(name))
     )
-    return Validator(plan, required, compile_schema(plan.profile.rules))
+    rules = compile_schema(plan.profile.rules)
+    return Validator(plan, required, rules, _strict_fields(plan, required))
+
+
+def _strict_fields(
+    plan: Plan, required: Sequence[tuple[str, Sequence[str]]]
+) -> frozenset[str] | None:
+    """Identity, required fields and those that the profile names."""
+    profile = plan.profile
+    if ALL_FIELDS in profile.strict or profile.contract == "discard_row":
+        return None
+    named = {target for name in profile.strict if (target := full_target(name))}
+    identity = {"sourceId", "identifiers.sku"}
+    if profile.key == "gtin" or "identifiers.sku" not in plan.targets | {"sourceId"}:
+        identity.add("identifiers.gtin")
+    return frozenset({*named, *identity, *(target for target, _ in required)})
 
 
 def compile_schema(rules: Mapping[str, Any] | None) -> Any:
@@ -236,6 +259,17 @@ def _is_reported(row: NormalisedRow, target: str) -> bool:
     if target == "price.amount" and row.product.get("price", {}).get("onRequest"):
         return True
     return any(p.target == target and p.severity == "error" for p in row.problems)
+
+
+def _leave_empty(row: NormalisedRow, strict: frozenset[str]) -> None:
+    """An unreadable value of an optional field is a warning, and the field stays empty."""
+    for place, found in enumerate(row.problems):
+        if found.severity != "error" or found.target is None or found.target in strict:
+            continue
+        if found.code not in _OF_ROWS:
+            _remove(row.product, found.target)
+            row.lineage.pop(found.target, None)
+            row.problems[place] = found._replace(severity="warning")
 
 
 def _discard_values(row: NormalisedRow) -> None:

@@ -73,6 +73,7 @@ class ProfileInput(_StrictModel):
     weight_unit: Text | None = None
     length_unit: Text | None = None
     required: list[Text] | None = None
+    strict: list[Text] | None = None
     rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
     contract: Contract = "evolve"
     winner: Winner = "first"
@@ -103,14 +104,16 @@ def check_types(given: Mapping[str, Any]) -> None:
 def check_bounds(given: Mapping[str, Any]) -> None:
     """Refuse large or deeply nested profiles and values that JSON cannot hold."""
     _check_value(given, DEEPEST)
-    columns, required, rules = (given.get(name) for name in ("columns", "required", "rules"))
+    columns, rules = given.get("columns"), given.get("rules")
     if isinstance(columns, Mapping):
         if len(columns) > MAX_COLUMNS:
             raise unusable(f"more than {MAX_COLUMNS:,} columns")
         if any(len(header) > MAX_HEADER_LENGTH for header in columns):
             raise unusable(f"a column's name is longer than {MAX_HEADER_LENGTH:,} characters")
-    if isinstance(required, list) and len(required) > MAX_REQUIRED:
-        raise unusable(f"`required` names more than {MAX_REQUIRED} fields")
+    for name in ("required", "strict"):
+        fields = given.get(name)
+        if isinstance(fields, list) and len(fields) > MAX_REQUIRED:
+            raise unusable(f"`{name}` names more than {MAX_REQUIRED} fields")
     if len(orjson.dumps(rules)) > MAX_RULE_BYTES:
         raise unusable(f"the rules are larger than {MAX_RULE_BYTES:,} bytes")
     if len(orjson.dumps(given)) > MAX_BYTES:

@@ -28,6 +28,8 @@ from penstock.catalog.values.numbers import DecimalStyle
 from penstock.catalog.values.units import unit_of
 
 IGNORED = "ignore"
+# In `strict`.
+ALL_FIELDS = "*"
 # In percent, up or down.
 DEFAULT_PRICE_GUARD = 50.0
 
@@ -64,6 +66,9 @@ class Profile:
     key: Key = "sku"
     # Price changes of a known product above this percentage are held back; 0: none are.
     price_guard: float = DEFAULT_PRICE_GUARD
+    # Fields whose unreadable values make a row invalid; `*` means all. Identity and required fields
+    # always do.
+    strict: tuple[str, ...] = (ALL_FIELDS,)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -86,7 +91,7 @@ class Profile:
 
 _PLAIN = (
     "source", "fingerprint", "decimal", "dates", "currency", "weight_unit", "length_unit",
-    "required", "contract", "winner", "key", "price_guard",
+    "required", "strict", "contract", "winner", "key", "price_guard",
 )  # fmt: skip
 _RULE_FIELDS = tuple(ColumnRule.__dataclass_fields__)
 
@@ -118,8 +123,11 @@ def from_json(read: Mapping[str, Any]) -> Profile:
     values["columns"] = {header: _rule(header, rule) for header, rule in columns.items()}
     if values.get("price_guard", DEFAULT_PRICE_GUARD) is None:
         values["price_guard"] = 0.0
-    if values.get("required") is not None:
-        values["required"] = tuple(values["required"])
+    for name in ("required", "strict"):
+        if values.get(name) is not None:
+            values[name] = tuple(values[name])
+    if values.get("strict", ()) is None:
+        del values["strict"]
     return Profile(**values)
 
 
@@ -137,6 +145,10 @@ def _with_parsed_rules(read: Mapping[str, Any]) -> dict[str, Any]:
 def to_json(profile: Profile) -> dict[str, Any]:
     shown = {name: getattr(profile, name) for name in ("name", "version", *_PLAIN)}
     shown["required"] = None if profile.required is None else list(profile.required)
+    shown["strict"] = list(profile.strict)
+    if profile.strict == (ALL_FIELDS,):
+        # A worker of the previous version does not know the field.
+        del shown["strict"]
     shown["rules"] = None if profile.rules is None else dict(profile.rules)
     shown["columns"] = {header: _rule_json(rule) for header, rule in profile.columns.items()}
     if profile.price_guard == DEFAULT_PRICE_GUARD:
@@ -213,6 +225,9 @@ def _check(profile: Profile) -> None:
     for target in profile.required or ():
         if full_target(target) is None:
             raise unusable(f"`required` names {target!r}, which is not a field")
+    for target in profile.strict:
+        if target != ALL_FIELDS and full_target(target) is None:
+            raise unusable(f"`strict` names {target!r}, which is not a field")
 
 
 def _check_style(place: Profile | ColumnRule) -> None:

@@ -65,6 +65,12 @@ class ExtractionConfig(ReadingConfig):
     currency: str | None = Field(None, pattern=r"^[A-Z]{3}$")
     base_currency: str = Field("USD", pattern=r"^[A-Z]{3}$")
     required: list[str] | None = None
+    strict: list[str] | None = Field(
+        None,
+        description="Fields whose unreadable value makes the row invalid, `*` for all, `[]` for"
+        " those that identify the product or are required. Other fields are left empty with a"
+        " warning. Without it, as the profile says: `*`.",
+    )
     rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
     contract: Contract | None = None
     winner: Winner | None = None
@@ -90,7 +96,7 @@ class ExtractionConfig(ReadingConfig):
             raise ValueError("missing: a check writes nothing; use `report`, or set `intent`")
         columns = {name: {"target": target} for name, target in (self.mapping or {}).items()}
         asked: dict[str, Any] = {"name": "asked", "columns": columns, "currency": self.currency}
-        asked |= {"required": self.required, "rules": self.rules}
+        asked |= {"required": self.required, "strict": self.strict, "rules": self.rules}
         try:
             compile_validator(compile_plan(list(columns), profiles.from_input(asked)))
         except BadInput as error:

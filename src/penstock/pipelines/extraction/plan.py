@@ -99,6 +99,8 @@ def with_job_settings(profile: Profile, header: Sequence[str], config: Any) -> P
     }
     if config.required is not None:
         changes["required"] = tuple(config.required)
+    if config.strict is not None:
+        changes["strict"] = tuple(config.strict)
     if config.mapping is not None:
         changes["columns"] = _mapped(profile, header, config.mapping)
     chosen = replace(profile, **changes) if changes else profile
