@@ -15,7 +15,7 @@ _GS1 = re.compile(r"(?:\(01\)|/01/|^01)([0-9]{14})")
 _SHORT_GS1 = re.compile(r"/01/([0-9]{8,14})(?:[/?#]|$)")
 # What cameras and people add to the name of a product: `B-820_2`, `B-820 (1)`, `B-820-front`.
 _SUFFIX = re.compile(
-    r"(?:[ _-]*\([0-9]{1,3}\)|[ _-](?:[0-9]{1,2}|front|back|side|top|left|right|main|detail))$",
+    r"(?:[ _-]{0,3}\([0-9]{1,3}\)|[ _-](?:[0-9]{1,2}|front|back|side|top|left|right|main|detail))$",
     re.I,
 )
 _SEPARATORS = re.compile(r"[_+]+|-(?=[^0-9])|%20")

@@ -6,9 +6,12 @@ import codecs
 import re
 
 _META = re.compile(
-    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]{1,40})", re.IGNORECASE
+    rb"<meta[^>]{0,300}?charset\s{0,9}+=\s{0,9}+[\"']?\s{0,9}+([a-zA-Z0-9_:.-]{1,40})",
+    re.IGNORECASE,
 )
-_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]{1,40})", re.IGNORECASE)
+_HEADER = re.compile(
+    r"charset\s{0,9}+=\s{0,9}+[\"']?\s{0,9}+([a-zA-Z0-9_:.-]{1,40})", re.IGNORECASE
+)
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),

@@ -32,7 +32,7 @@ _MAX_DEPTH = 25
 _MAX_VARIANTS = 500
 
 _ASSIGNED = re.compile(
-    r"(?:=|\(|:\s*|return\s)\s*(?=[{\[])|JSON\.parse\(\s*(?P<quoted>[\"'])", re.IGNORECASE
+    r"(?:[=(:]|return\s)\s{0,20}+(?=[{\[])|JSON\.parse\(\s{0,20}+(?P<quoted>[\"'])", re.IGNORECASE
 )
 _INTERESTING = re.compile(r"price|amount|sku|gtin|ean|availab|brand", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")

@@ -23,7 +23,7 @@ MAX_PAIRS = 2_000
 MAX_ATTRIBUTES = 200
 
 _SOURCE = "label"
-_COLON = re.compile(r"\s*[:：]\s*")
+_COLON = re.compile(r"[:：]")
 _READERS = {
     "sku": read_identifier_text, "gtin": read_gtin_text, "mpn": read_identifier_text,
     "brand": read_line_text, "availability": read_status,
@@ -103,7 +103,7 @@ def _in_text(page: Page, element: Element, known: Container[str]) -> Pair | None
     text = page.spaced_text(element)
     if len(text) > MAX_LABEL + 80:
         return None
-    parts = _COLON.split(text, maxsplit=1)
+    parts = [part.strip() for part in _COLON.split(text, maxsplit=1)]
     if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1] or ": " in parts[1]:
         return None
     is_known = label_key(parts[0]) in known

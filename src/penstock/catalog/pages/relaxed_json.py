@@ -27,7 +27,10 @@ _QUOTED = {
 }
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "", "v": " "}
-_CDATA = re.compile(r"^\s*(?://|/\*)?\s*<!\[CDATA\[\s*(?:\*/)?|(?://|/\*)?\s*\]\]>\s*(?:\*/)?\s*$")
+_CDATA = re.compile(
+    r"^\s{0,9}(?://|/\*)?\s{0,9}<!\[CDATA\[\s{0,9}(?:\*/)?"
+    r"|(?://|/\*)?\s{0,9}\]\]>\s{0,9}(?:\*/)?\s{0,9}$"
+)
 
 
 class NotJsonError(ValueError):

@@ -21,7 +21,6 @@ MAX_TEXT = 20_000
 MAX_IDENTIFIER = 80
 
 _PLAIN_AMOUNT = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
-_ZEROS = re.compile(r"0*\.0*")
 _STATUSES = {
     "in_stock": "InStock", "out_of_stock": "OutOfStock", "limited": "LimitedAvailability",
     "preorder": "PreOrder", "backorder": "BackOrder",

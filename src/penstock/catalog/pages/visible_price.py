@@ -24,7 +24,7 @@ from penstock.catalog.values.currencies import TOKEN
 MAX_PRICE_TEXT = 48
 _MAX_CANDIDATES = 400
 _DIGIT = re.compile(r"[0-9]")
-_NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]*[0-9]|[0-9]")
+_NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]{0,20}[0-9]|[0-9]")
 _NOT_DIGITS = re.compile(r"[^0-9]+")
 _OTHER_TEXT = re.compile(
     "|".join(re.escape(word) for word in OTHER_AMOUNT_WORDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -222,12 +222,14 @@ def _check(profile: Profile) -> None:
     for unit in (profile.weight_unit, profile.length_unit):
         if unit is not None and unit_of(unit) is None:
             raise unusable(f"{unit!r} is not a unit")
-    for target in profile.required or ():
+    _check_fields("required", profile.required or ())
+    _check_fields("strict", [name for name in profile.strict if name != ALL_FIELDS])
+
+
+def _check_fields(name: str, targets: Iterable[str]) -> None:
+    for target in targets:
         if full_target(target) is None:
-            raise unusable(f"`required` names {target!r}, which is not a field")
-    for target in profile.strict:
-        if target != ALL_FIELDS and full_target(target) is None:
-            raise unusable(f"`strict` names {target!r}, which is not a field")
+            raise unusable(f"`{name}` names {target!r}, which is not a field")
 
 
 def _check_style(place: Profile | ColumnRule) -> None:

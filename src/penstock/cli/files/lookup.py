@@ -53,15 +53,21 @@ def lookup(
 
     Exit code 0: everything was found; 3: some rows were not, or are a question.
     """
-    import uvloop
-
-    from penstock.cli.files.lookups import run_lookup
-
     asked: dict[str, Any] = asked_config(config, mapping or [], profile=profile, sheet=sheet)
     if source or no_sources:
         asked["sources"] = [] if no_sources else source
     if accept is not None:
         asked["accept"] = accept
+    _run(files, asked, output, wait, json)
+
+
+def _run(
+    files: list[Path], asked: dict[str, Any], output: Path | None, wait: bool, json: bool
+) -> None:
+    import uvloop
+
+    from penstock.cli.files.lookups import run_lookup
+
     done = uvloop.run(run_lookup(files, asked, output, wait=wait))
     if json:
         printing.as_json(done.as_json())

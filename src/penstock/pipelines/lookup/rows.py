@@ -43,6 +43,7 @@ class PlanSettings:
     base_currency: str = "USD"
     # A row that lacks a field is looked up by what it has.
     required: Sequence[str] = ()
+    strict: Sequence[str] | None = None
     source: None = None
     decimal: None = None
     dates: None = None
