@@ -41,7 +41,9 @@ async def test_an_import_is_watched_and_its_provider_reset(
     await page.goto("/products")
     picture = page.locator("img").first
     await expect(picture).to_be_visible()
-    assert await picture.evaluate("one => one.complete && one.naturalWidth > 0")
+    await page.wait_for_function(
+        "one => one.complete && one.naturalWidth > 0", arg=await picture.element_handle()
+    )
     wrong += await wrong_with(page, "imported", width)
 
     await page.goto("/providers")

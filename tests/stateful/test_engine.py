@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 from tests.checker import mutants
 from tests.checker.mutants import Break
@@ -50,7 +51,8 @@ def test_the_model_notices_a_broken_engine(
 ) -> None:
     broken(monkeypatch, driver.runtime.db)
     profile = settings(_SHORT, max_examples=50)
-    with pytest.raises((AssertionError, ExceptionGroup)):
+    # A broken engine may behave differently when the same events are played again.
+    with pytest.raises((AssertionError, ExceptionGroup, Flaky)):
         run_state_machine_as_test(_machine(driver), settings=profile)
 
 
