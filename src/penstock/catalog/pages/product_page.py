@@ -52,7 +52,9 @@ def read_product(
     is_product = bool(described) or meta.says_product or in_scripts
     if not (asked or is_product or _looks_like_product(regions, price)):
         return None
-    return _choose(found, locale, titles)
+    read = _choose(found, locale, titles)
+    _spell_sku(read, page)
+    return read
 
 
 def _titles(page: Page, meta: MetaTags) -> tuple[str, ...]:
@@ -175,3 +177,15 @@ def _spell_brand(read: Chosen) -> None:
     found = re.search(rf"(?<!\w){pattern}(?!\w)", name.value, re.IGNORECASE) if pattern else None
     if found is not None and found[0].lower() != brand.value.lower():
         read["brand"] = brand._replace(value=found[0])
+
+
+def _spell_sku(read: Chosen, page: Page) -> None:
+    """The SKU as visitors see it: markup has `4667999` where the page shows `466/7999`."""
+    sku = read.get("sku")
+    if sku is None or not 6 <= len(sku.value) <= 20 or not sku.value.isalnum():
+        return
+    pattern = re.compile(r"[ ./-]?".join(map(re.escape, sku.value)), re.IGNORECASE)
+    shown = [text.strip() for _, text in page.texts if len(text) <= 60]
+    spellings = {text for text in shown if pattern.fullmatch(text)}
+    if len(spellings) == 1 and sku.value not in spellings:
+        read["sku"] = sku._replace(value=spellings.pop())
