@@ -67,6 +67,24 @@ def test_identifiers_are_spelt_as_visitors_see_them() -> None:
     assert (fields["sku"], fields["brand"]) == ("466/7999", "TP-Link")
 
 
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("<span data-strike=true>49,99 €</span>", "<span class=price>34,99 €</span>"),
+        ("<p style='text-decoration: line-through'>49,99 €</p>", "<p class=price>34,99 €</p>"),
+        ("<p>Ursprünglich: 49,99 €</p>", "<p>34,99 €</p>"),
+        ("<p>UVP 49,99 €</p>", "<p><b>34,99 €</b></p>"),
+        ("<i class=former-price>49,99 €</i>", "<b class=price>34,99 €</b>"),
+    ],
+)
+def test_old_prices_are_told_apart(before: str, now: str) -> None:
+    for price in (before + now, now + before):
+        html = f"""<html lang=de><title>Echo</title><h1>Echo</h1><div>{price}</div>
+        <button>In den Warenkorb</button>"""
+        fields = extract_page(html, "https://shop.example.de/echo").fields
+        assert (fields["price"], fields.get("listPrice")) == ("34.99", "49.99")
+
+
 def test_specifications_become_attributes() -> None:
     page = next(one for one in PRODUCTS if one.name == "magento2-net-meta-nl")
     attributes = extract_page(page.html, page.url).fields["attributes"]

@@ -53,7 +53,7 @@ def add_visible(found: Candidates, regions: Regions, url: str) -> None:
     if heading is not None:
         found.add(
             "name",
-            read_line_text(page.text(heading)),
+            read_line_text(page.spaced_text(heading)),
             _SOURCE,
             0.85 if heading.tag == "h1" else 0.6,
         )

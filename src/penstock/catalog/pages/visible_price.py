@@ -14,6 +14,7 @@ from penstock.catalog.pages.values import Amount, read_amount
 from penstock.catalog.pages.words import (
     NET_WORDS,
     OLD_PRICE_NAMES,
+    OLD_PRICE_WORDS,
     OTHER_AMOUNT_NAMES,
     OTHER_AMOUNT_WORDS,
     PRICE_NAMES,
@@ -34,6 +35,10 @@ _OTHER_TEXT = re.compile(
 )
 _NET_TEXT = re.compile(
     r"(?<![^\W\d_])(?:" + "|".join(re.escape(word) for word in NET_WORDS) + r")(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_OLD_TEXT = re.compile(
+    r"(?<![^\W\d_])(?:" + "|".join(re.escape(word) for word in OLD_PRICE_WORDS) + r")(?![^\W\d_])",
     re.IGNORECASE,
 )
 _WITH_CURRENCY = re.compile(
@@ -172,15 +177,13 @@ def _split_cents(page: Page, holder: Element) -> str | None:
 def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
     """How probable it is that this is the price of the product, and whether it is struck out or
     named as an old one."""
-    own = _names_of_text(holder)
+    own = _names_of_text(regions.page, holder)
     names = set(own)
     above = [one for one in list(holder.ancestors())[:3] if one.end - one.index <= 40]
     for one in above:
         names |= name_words(one.names)
     inner = [one for one in regions.page.inside(holder) if one.text_end > one.text_from]
-    struck = any(one.tag in _STRUCK for one in (holder, *above)) or (
-        bool(inner) and all(one.tag in _STRUCK for one in inner)
-    )
+    struck = any(map(_is_struck, (holder, *above))) or (bool(inner) and all(map(_is_struck, inner)))
     called_old = not own.isdisjoint(OLD_PRICE_NAMES) and own.isdisjoint(_NEW_NAMES)
     has_currency = TOKEN.search(text) is not None
     is_named = not own.isdisjoint(PRICE_NAMES) or "price" in holder.get("itemprop").lower()
@@ -201,18 +204,32 @@ def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
     if any(one.tag == "a" for one in (holder, *list(holder.ancestors())[:6])):
         score -= 0.2
     score += 0.3 / (1.0 + regions.distance(holder) / 60.0)
-    return max(score, 0.0), struck or called_old
+    return max(score, 0.0), struck or called_old or _OLD_TEXT.search(around) is not None
 
 
-def _names_of_text(holder: Element) -> frozenset[str]:
+def _is_struck(element: Element) -> bool:
+    """Struck out by its tag, its style or an attribute such as `data-strike`."""
+    if element.tag in _STRUCK or "line-through" in element.get("style"):
+        return True
+    return any("strike" in name and value != "false" for name, value in element.attributes.items())
+
+
+def _names_of_text(page: Page, holder: Element) -> frozenset[str]:
     """The names of the element and of those around it that have no other text."""
     own = name_words(holder.names)
-    texts = holder.text_end - holder.text_from
+    texts = _distinct_texts(page, holder)
     above = holder.parent
-    while above is not None and above.text_end - above.text_from == texts:
+    while above is not None and _distinct_texts(page, above) == texts:
         own = own | name_words(above.names)
         above = above.parent
     return own
+
+
+def _distinct_texts(page: Page, element: Element) -> set[str]:
+    """An amount may stand twice, once for screen readers."""
+    last = min(element.text_end, element.text_from + 6)
+    texts = {text.strip() for _, text in page.texts[element.text_from : last]}
+    return texts - {""} if last == element.text_end else texts | {"…"}
 
 
 def _text_around(page: Page, holder: Element, text: str) -> str:
