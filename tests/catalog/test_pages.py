@@ -99,6 +99,20 @@ def test_kind_that_the_caller_knows_is_taken() -> None:
     assert (read.kind, read.fields["name"]) == ("product", "Lamp")
 
 
+def test_posting_without_labels() -> None:
+    html = """<html lang=de><title>Projektleiter (m/w/d) bei Hochbau Süd GmbH</title>
+    <h1>Projektleiter (m/w/d)</h1><ul><li class=location>München</li><li>Vollzeit</li>
+    <li>Homeoffice</li></ul><button>Jetzt bewerben</button>
+    <h4>Aufgaben</h4><ul><li>Leitung</li></ul><h4>Ihr Profil</h4><ul><li>Studium</li></ul></html>"""
+    read = extract_page(html, "https://jobs.example.de/1")
+    assert read.kind == "job"
+    assert read.fields == {
+        "title": "Projektleiter (m/w/d)", "company": "Hochbau Süd GmbH", "locations": ["München"],
+        "remote": True, "employmentType": ["FULL_TIME"], "requirements": "Studium",
+        "responsibilities": "Leitung",
+    }  # fmt: skip
+
+
 # Shared pages
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from penstock.catalog.pages.candidates import Candidates, Chosen
@@ -16,7 +17,7 @@ from penstock.catalog.pages.job_values import (
     salary_of,
     unit_of_salary,
 )
-from penstock.catalog.pages.job_words import APPLY, LABELS
+from penstock.catalog.pages.job_words import APPLY, LABELS, PARTS, REMOTE
 from penstock.catalog.pages.labelled import Pair, pairs
 from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.meta_tags import MetaTags
@@ -51,6 +52,10 @@ _PLACE_NAMES = words(
 _TEXT_NAMES = words(
     "description job-description jobdescription job-details posting-description vacancy-description"
     " job-content job-body job-text content details listing-container show-more-less-html"
+)
+_SEPARATORS = re.compile(r"\s[-–|:@]\s")
+_BESIDE_TITLE = re.compile(
+    r"^\s?[-–|:,@]\s|\s[-–|:,]\s?$|^\s?(?:at|bei|chez|en|presso|bij|w|u|hos)\s", re.IGNORECASE
 )
 _DATE_NAMES = words("posted date-posted posted-date date publish-date job-date created")
 
@@ -201,7 +206,7 @@ def _salary(posting: Thing, locale: Locale) -> dict[str, str] | None:
 
 
 def _looks_like_job(page: Page, labelled: list[Pair]) -> bool:
-    """A button to apply, and at least one label of job postings."""
+    """A button to apply, and a label or a heading of job postings."""
     kinds = {LABELS[label_key(pair.label)] for pair in labelled}
     can_apply = any(
         element.tag in ("a", "button", "input")
@@ -209,7 +214,16 @@ def _looks_like_job(page: Page, labelled: list[Pair]) -> bool:
         for element in page.elements
         if element.text_end - element.text_from <= 4
     )
-    return (can_apply and bool(kinds)) or len(kinds) >= 3
+    return (can_apply and (bool(kinds) or _has_part(page))) or len(kinds) >= 3
+
+
+def _has_part(page: Page) -> bool:
+    """A heading such as `Your tasks` or `Requirements`."""
+    return any(
+        PARTS.get(label_key(page.text(element))) in ("requirements", "responsibilities")
+        for element in page.all("h2", "h3", "h4", "h5", "strong", "b")
+        if element.text_end - element.text_from <= 3
+    )
 
 
 def _add_labelled(found: Candidates, labelled: list[Pair], locale: Locale) -> None:
@@ -237,6 +251,8 @@ def _add_seen(found: Candidates, regions: Regions, meta: MetaTags, locale: Local
     heading = regions.heading or _named(page, _TITLE_NAMES, 150)
     if heading is not None:
         found.add("title", read_line_text(page.text(heading)), _SOURCE, 0.6)
+    _add_unlabelled(found, page, heading)
+    found.add("company", _company_in_title(page, heading, regions.titles), "title", 0.4)
     for field, names in (("company", _COMPANY_NAMES), ("locations", _PLACE_NAMES)):
         element = _named(page, names, 100, after=heading)
         text = None if element is None else read_line_text(page.text(element))
@@ -247,15 +263,38 @@ def _add_seen(found: Candidates, regions: Regions, meta: MetaTags, locale: Local
         found.add("datePosted", day_of(written, locale), _SOURCE, 0.5)
     body = _longest_named(page, _TEXT_NAMES)
     if body is not None:
-        lines = page.lines(body)
-        parts = parts_of(lines)
-        found.add("description", "\n".join(lines)[:20_000], _SOURCE, 0.5)
-        for field in ("requirements", "responsibilities"):
-            found.add(field, parts.get(field), _SOURCE, 0.5)
+        found.add("description", "\n".join(page.lines(body))[:20_000], _SOURCE, 0.5)
     elif text := meta.first("og:description", "description"):
         found.add("description", read_long_text(text), "meta", 0.3)
+    whole = body or page.first("main") or page.first("article") or page.first("body")
+    parts = {} if whole is None else parts_of(page.lines(whole))
+    for field in ("requirements", "responsibilities"):
+        found.add(field, parts.get(field), _SOURCE, 0.5 if body is not None else 0.4)
     if not found.has("remote") and heading is not None:
         found.add("remote", is_remote([page.text(heading)]) or None, _SOURCE, 0.5)
+
+
+def _add_unlabelled(found: Candidates, page: Page, heading: Element | None) -> None:
+    """`Full-time` and `Remote` below the heading, without a label."""
+    start = 0 if heading is None else heading.index
+    for element in page.elements[start : start + 200]:
+        if element.children or element.text_end - element.text_from != 1:
+            continue
+        text = page.text(element)
+        if len(text) <= 60:
+            found.add("employmentType", employment_types([text]), _SOURCE, 0.45)
+            found.add("remote", label_key(text) in REMOTE or None, _SOURCE, 0.45)
+
+
+def _company_in_title(page: Page, heading: Element | None, titles: tuple[str, ...]) -> str | None:
+    """`Acme - Engineer` and `Engineer at Acme` name the company beside the heading."""
+    name = "" if heading is None else page.text(heading)
+    for title in titles:
+        if name and name in title:
+            rest = _BESIDE_TITLE.sub("", title.replace(name, "")).strip()
+            if 2 <= len(rest) <= 60 and not _SEPARATORS.search(rest):
+                return read_line_text(rest)
+    return None
 
 
 def _named(
@@ -278,7 +317,7 @@ def _named(
 
 
 def _longest_named(page: Page, names: frozenset[str]) -> Element | None:
-    best, length = None, 200
+    best, length = None, 100
     for element in page.elements:
         if element.tag in ("div", "section", "article") and element.attributes:
             size = sum(len(text) for _, text in page.texts[element.text_from : element.text_end])
