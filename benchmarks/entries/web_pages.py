@@ -181,7 +181,9 @@ ENTRY = Entry(
     "One process, processor time, pages in memory. Real pages are those of the shared data, with"
     " the truth of their annotators; made pages are the fixtures of the tests, written by hand"
     " after real shop systems. extruct reads with all its syntaxes; its first product is taken."
-    " trafilatura has the title only.",
+    " trafilatura has the title only. Both sets were in view while the rules were written, so these"
+    " are not figures for unseen pages. A value where the truth has none is not counted as wrong;"
+    " counted so, F1 on the real pages is 0.82 for GTINs and 0.90 for brands.",
 )
 
 if __name__ == "__main__":
