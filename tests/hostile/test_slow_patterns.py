@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from penstock.api.accounts.schemas import KeyOrder
 from penstock.api.accounts.session import SignInOrder
-from penstock.api.http.media_types import media_type_of
 from penstock.formats.detection.content_type import HEAD_BYTES, kind_of_bytes
 from penstock.model.errors import BadInput
+from penstock.model.text.media_types import media_type_of
 
 # Processor time; each took from two seconds to minutes.
 MOST_SECONDS = 0.5

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from email.message import Message
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from penstock.app.uploads import Upload, forget_upload
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import (
     BadInput,
@@ -17,6 +21,7 @@ from penstock.model.errors import (
     TransientError,
     file_too_large,
 )
+from penstock.model.ids import new_id
 from penstock.model.network.fetching import (
     FetchLimits,
     FetchPurpose,
@@ -26,6 +31,7 @@ from penstock.model.network.fetching import (
 )
 from penstock.model.ports import StoredBlob
 from penstock.model.text.encodings import is_text_encoding
+from penstock.model.text.media_types import media_type_of
 
 _NOT_THERE: Final = frozenset({404, 410})
 _THEIR_FAULT: Final = frozenset({"NETWORK_ERROR", "FETCH_TIMEOUT"})
@@ -69,6 +75,19 @@ async def download(runtime: Runtime, url: str) -> Download:
     except TransientError as error:
         if error.code in _THEIR_FAULT:
             raise _unreachable(error.message, error.retry_after_ms) from error
+        raise
+
+
+@asynccontextmanager
+async def fetched_from(runtime: Runtime, url: str) -> AsyncIterator[Upload]:
+    """The file behind ``url`` as an upload, deleted again if the job is refused."""
+    found = await download(runtime, url)
+    upload = Upload(new_id(), found.name, found.media_type, found.blob, found.host)
+    try:
+        kind = media_type_of(found.name, found.media_type, found.blob.head)
+        yield replace(upload, media_type=kind)
+    except BaseException:
+        await asyncio.shield(forget_upload(runtime, upload))
         raise
 
 

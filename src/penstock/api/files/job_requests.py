@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from penstock.api.files.path_import import taken_in
-from penstock.api.files.url_import import fetched_from
 from penstock.api.http.access import Api, address_of, caller_of
 from penstock.api.http.answers import strict_json
 from penstock.api.http.bodies import content_type, json_object, strictly
@@ -22,6 +21,7 @@ from penstock.api.http.idempotency import REPLAYED, idempotency_key
 from penstock.api.http.work import PREVIEW
 from penstock.api.jobs.extraction_schemas import ExtractionOrder
 from penstock.api.jobs.schemas import JobOrder
+from penstock.app.downloads import fetched_from
 from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
 from penstock.app.uploads import Upload, keep_upload
 from penstock.engine.submit import Order, Receipt, admit, is_known

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import PurePosixPath
 
 from penstock.api.http.forms import safe_name
-from penstock.api.http.media_types import media_type_of
 from penstock.app.uploads import Upload, forget_upload
 from penstock.engine.runtime import Runtime
 from penstock.guards.paths import open_under
 from penstock.model.ids import new_id
+from penstock.model.text.media_types import media_type_of
 from penstock.store.accounts.accounts import Principal
 
 _PIECE_BYTES = 1024 * 1024

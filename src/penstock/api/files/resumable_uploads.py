@@ -19,10 +19,10 @@ from penstock.api.http.answers import answer
 from penstock.api.http.bodies import content_type, paced
 from penstock.api.http.forms import safe_name
 from penstock.api.http.idempotency import IdempotencyKey, once
-from penstock.api.http.media_types import media_type_of
 from penstock.app import resumable_uploads
 from penstock.model.errors import BadInput, PermanentError, file_too_large
 from penstock.model.ids import new_id
+from penstock.model.text.media_types import media_type_of
 from penstock.store import uploads
 from penstock.store.accounts import usage
 from penstock.store.accounts.audit_log import Caller

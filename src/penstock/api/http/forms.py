@@ -12,12 +12,12 @@ from starlette.requests import Request
 
 from penstock.api.http.bodies import content_type, declared_length, paced
 from penstock.api.http.errors import unknown_field
-from penstock.api.http.media_types import media_type_of
 from penstock.api.http.multipart import PartReader, bad_multipart
 from penstock.app.uploads import Upload, forget_upload
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import BadInput, file_too_large
 from penstock.model.ids import new_id
+from penstock.model.text.media_types import media_type_of
 
 FILE = "file"
 FIELD_BYTES = 1024 * 1024

@@ -6,9 +6,9 @@ import re
 import zipfile
 
 from penstock.formats.detection.encodings import marked_encoding
-from penstock.formats.detection.xml_prologue import skip_prologue
 from penstock.formats.records.blocks import find_blocks
 from penstock.model.errors import BadInput
+from penstock.model.text.xml_prologue import skip_prologue
 
 ACCEPTED = (
     "Accepted are CSV, TSV and other delimited text, Excel (xlsx, xlsm, xls, XML 2003), "

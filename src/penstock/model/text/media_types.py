@@ -6,8 +6,8 @@ from __future__ import annotations
 import mimetypes
 import re
 
-from penstock.formats.detection.xml_prologue import skip_prologue
 from penstock.model.errors import BadInput
+from penstock.model.text.xml_prologue import skip_prologue
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,63}/[a-z0-9!#$&^_.+-]{1,63}")
 _ANY = "application/octet-stream"
