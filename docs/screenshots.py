@@ -1,4 +1,4 @@
-"""Make docs/screenshots anew: every page in both themes, and the way from a file to products.
+"""Make docs/screenshots again: every page in both themes, and the way from a file to products.
 
 `python docs/screenshots.py URL EMAIL PASSWORD`, over an installation with something in it: jobs
 that are done, one of them with errors, and products."""
@@ -104,7 +104,7 @@ async def _wizard(page: Page) -> None:
     await page.goto("/new")
     await page.get_by_role("button", name="Try it with a sample file").click()
     await page.get_by_text("Read as").wait_for()
-    await page.get_by_role("button", name="End the tour").click()
+    await page.get_by_role("button", name="End tour").click()
     for step, name in (("Columns", "columns"), ("Dry run", "dry-run"), ("Start", "start")):
         await page.get_by_role("button", name=step).last.click()
         if name == "start":

@@ -282,14 +282,14 @@ function NotThere() {
   return (
     <EmptyState
       icon={Compass}
-      title="There is no such page"
+      title="Page not found"
       action={
         <Button asChild>
-          <a href="/jobs">Go to the jobs</a>
+          <a href="/jobs">Go to jobs</a>
         </Button>
       }
     >
-      The address may be old, or a letter of it is missing.
+      Check the address, or go to the list of jobs.
     </EmptyState>
   );
 }

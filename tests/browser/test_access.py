@@ -127,7 +127,7 @@ async def test_the_wizard_by_keyboard_alone(visit: Visit) -> None:
     await expect(page.get_by_role("dialog", name=re.compile("^Row "))).to_be_visible()
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+k")
-    await expect(page.get_by_role("combobox", name="Search or do")).to_be_focused()
+    await expect(page.get_by_role("combobox", name="Search or run a command")).to_be_focused()
     await page.keyboard.type("go to jobs")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Jobs")).to_be_visible()

@@ -17,12 +17,12 @@ async def test_a_file_on_the_web_becomes_a_job(visit: Visit) -> None:
     page = await visit("/new")
     address = page.get_by_label("Or a file on the web")
     await address.fill("http://10.1.2.3/list.csv")
-    await page.get_by_role("button", name="Fetch it").click()
+    await page.get_by_role("button", name="Download").click()
     await expect(page.get_by_role("alert")).to_contain_text("URL_NOT_ALLOWED")
     await expect(page.get_by_role("alert")).to_contain_text("Download the file and upload it")
     async with serving(answering(body=LIST)) as shop:
         await address.fill(f"http://127.0.0.1:{shop.port}/autumn%20list.csv?token=secret")
-        await page.get_by_role("button", name="Fetch it").click()
+        await page.get_by_role("button", name="Download").click()
         await expect(page.get_by_text("Read as")).to_contain_text("2 rows")
     await expect(page).to_have_url(re.compile("name=autumn"))
     assert "secret" not in page.url
@@ -58,7 +58,7 @@ async def test_sessions_are_listed_and_ended(visit: Visit, house: House) -> None
     other = await visit("/jobs", role="viewer")
     await page.reload()
     table = page.get_by_role("region", name="Sessions")
-    await expect(table.get_by_text("This one")).to_have_count(1)
+    await expect(table.get_by_text("This session")).to_have_count(1)
     await table.get_by_role("button", name="Sign out").first.click()
     await expect(page.get_by_role("dialog")).to_contain_text("has to sign in again")
     await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()

@@ -65,11 +65,11 @@ async def test_from_sign_in_to_export_and_undo(
     assert prices["PS-1008"] == "1249.00"
     assert prices["PS-1018"] == "12.34"
 
-    await page.get_by_role("button", name="More to do with this job").click()
+    await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Undo the import").click()
     await expect(page.get_by_role("dialog")).to_contain_text("30 products it made will be removed")
     await page.get_by_role("button", name="Undo the import").click()
-    await expect(page.get_by_text("30 products are as before the job")).to_be_visible()
+    await expect(page.get_by_text("30 products restored")).to_be_visible()
 
 
 async def test_the_same_file_again_and_what_it_lacks(
@@ -95,7 +95,7 @@ async def test_the_same_file_again_and_what_it_lacks(
     await expect(page.get_by_text("2 products of the source are not in it")).to_be_visible()
     await page.get_by_role("button", name="Export").click()
     async with page.expect_download() as download:
-        await page.get_by_role("menuitem", name="Products that it lacks").click()
+        await page.get_by_role("menuitem", name="In the catalog, not in the file").click()
     file = tmp_path / "missing.csv"
     await (await download.value).save_as(file)
     assert {"SF-2", "SF-3"} <= set(re.findall(r"SF-\d", file.read_text("utf-8")))
@@ -147,15 +147,15 @@ async def test_a_viewer_only_looks(visit: Visit, house: House) -> None:
     house.wait_for(job_id)
     page = await visit(f"/jobs/{job_id}?tab=errors", role="viewer")
     await expect(page.get_by_role("gridcell", name="12,3,4", exact=True)).to_be_visible()
-    for name in ("Reprocess", "New job", "More to do with this job", "Cancel"):
+    for name in ("Reprocess", "New job", "More actions", "Cancel"):
         await expect(page.get_by_role("button", name=name)).to_have_count(0)
         await expect(page.get_by_role("link", name=name)).to_have_count(0)
     await expect(page.get_by_role("checkbox")).to_have_count(0)
     await page.get_by_role("gridcell", name="12,3,4", exact=True).dblclick()
     await expect(page.get_by_label("Price EUR, row")).to_have_count(0)
     await expect(page.get_by_role("dialog", name="Row 18")).to_be_visible()
-    await expect(page.get_by_role("button", name="Save and run the row again")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Save and rerun row")).to_have_count(0)
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("button", name="Export")).to_be_visible()
     await page.goto("/new")
-    await expect(page.get_by_text("Viewers read, and change nothing")).to_be_visible()
+    await expect(page.get_by_text("Viewers cannot upload files")).to_be_visible()

@@ -89,8 +89,8 @@ async def test_a_person_chooses_a_candidate(
 
 async def test_proposals_are_accepted_and_refused(visit: Visit, house: House, goods: str) -> None:
     page = await visit(f"/jobs/{goods}")
-    await page.get_by_role("button", name="More to do with this job").click()
-    await page.get_by_role("menuitem", name="Look up what the products lack").click()
+    await page.get_by_role("button", name="More actions").click()
+    await page.get_by_role("menuitem", name="Look up missing values").click()
     await page.wait_for_url(re.compile(rf"/jobs/(?!{goods})"))
     job = re.search(r"/jobs/([0-9a-f-]+)", page.url)
     assert job is not None

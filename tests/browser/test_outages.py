@@ -45,7 +45,7 @@ async def test_without_a_worker_it_is_said_and_the_page_can_do_the_work(
     await expect(notice).to_be_visible(timeout=60_000)
     job_id = house.submit(items=60, workMs=1)
     await page.goto(f"/jobs/{job_id}")
-    await page.get_by_role("button", name="More to do with this job").click()
+    await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Process now").click()
     await expect(page.get_by_role("link", name="Done 60")).to_be_visible()
     house.start_worker()

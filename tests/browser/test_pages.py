@@ -63,7 +63,7 @@ async def test_a_product_shows_lineage_and_history(visit: Visit, house: House) -
     await page.get_by_label("Search products").fill("LH-1001")
     await page.keyboard.press("Enter")
     await page.get_by_role("region", name="Products").get_by_role("link").first.click()
-    await expect(page.get_by_role("heading", name="Where each value is from")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Origin of each value")).to_be_visible()
     await expect(page.get_by_role("region", name="Lineage")).to_contain_text("title")
     await expect(page.get_by_text("created").first).to_be_visible()
     await page.get_by_role("link", name=re.compile("row 1$")).click()
@@ -77,7 +77,7 @@ async def test_pending_as_a_member_and_as_an_admin(visit: Visit, house: House) -
     await expect(rows.get_by_role("link").first).to_be_visible()
     assert await member.get_by_label("Whose").count() == 0
     admin = await visit("/pending", role="admin")
-    await expect(admin.get_by_text("Nothing waits")).to_be_visible()
+    await expect(admin.get_by_text("No waiting rows")).to_be_visible()
     await admin.get_by_role("radio", name="Everyone's").click()
     await expect(
         admin.get_by_role("region", name="Open rows").get_by_role("link").first
@@ -116,7 +116,7 @@ async def test_a_key_is_shown_once_works_and_is_revoked(visit: Visit, house: Hou
     await page.get_by_role("button", name="Create").click()
     key = await page.get_by_role("dialog").locator("code").inner_text()
     assert key.startswith("pk_")
-    await page.get_by_role("button", name="I have kept it").click()
+    await page.get_by_role("button", name="I have saved it").click()
     row = page.get_by_role("row").filter(has_text="nightly import")
     await expect(row).to_contain_text("read, write")
     house.keys["nightly"] = key
@@ -135,7 +135,7 @@ async def test_an_endpoint_is_made_and_deleted(visit: Visit) -> None:
     await page.get_by_label("Address").fill("https://hooks.example.com/penstock")
     await page.get_by_role("button", name="Create").click()
     await expect(page.get_by_role("dialog")).to_contain_text("whsec_")
-    await page.get_by_role("button", name="I have kept it").click()
+    await page.get_by_role("button", name="I have saved it").click()
     await page.get_by_role("button", name="https://hooks.example.com/penstock").click()
     await expect(page.get_by_role("dialog")).to_contain_text("job.completed, job.failed")
     await page.get_by_role("button", name="Delete").click()

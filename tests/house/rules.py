@@ -126,6 +126,11 @@ WORDS = {
     "in vain": "without success, or what happened",
     "amid": "during, with",
     "heed": "obey, check",
+    "anew": "again",
+    "put right": "correct",
+    "stood there": "original value",
+    "came of it": "result",
+    "is away": "is not available",
 }
 _WORDED = ("src/penstock/**/*.py", "src/penstock/**/*.sql", "docs/**/*.md", "docs/**/*.py",
            "frontend/src/**/*.ts", "frontend/src/**/*.tsx")  # fmt: skip

@@ -29,7 +29,7 @@ export function FilterChips<T extends string>({ known, looks, chosen, onChange, 
             type="button"
             aria-pressed={only || not}
             title={
-              only ? "Click again to leave these out" : not ? "Click to forget this filter" : "Only these"
+              only ? "Click again to exclude these" : not ? "Click to clear this filter" : "Show only these"
             }
             onClick={() => onChange(cycle(chosen, one))}
             className={cn(

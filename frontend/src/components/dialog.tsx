@@ -85,7 +85,7 @@ export function Confirm({ open, onOpenChange, title, children, action, danger, o
       title={title}
       footer={
         <>
-          <Button onClick={() => change(false)}>Keep as it is</Button>
+          <Button onClick={() => change(false)}>{action.startsWith("Cancel") ? "Back" : "Cancel"}</Button>
           <Button look={danger ? "danger" : "primary"} busy={busy} onClick={run}>
             {action}
           </Button>

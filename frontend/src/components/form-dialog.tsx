@@ -35,7 +35,7 @@ export function FormDialog({ title, description, action, onClose, onSave, childr
         {children}
         {error !== null && <ErrorNote error={error} />}
         <div className="flex justify-end gap-2 pt-1">
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" busy={busy}>
             {action}
           </Button>

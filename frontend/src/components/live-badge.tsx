@@ -2,14 +2,10 @@ import { cn } from "../lib/cn";
 import { type LiveState, useLiveState } from "../lib/live";
 
 const WORDS: Record<LiveState, [word: string, title: string, dot: string]> = {
-  connecting: ["Connecting", "Opening the stream of changes", "bg-pending"],
-  live: ["Live", "Changes are shown as they happen", "bg-done"],
-  polling: [
-    "Every 3 s",
-    "No stream is possible here; changes are asked for every 3 seconds",
-    "bg-processing",
-  ],
-  reconnecting: ["Reconnecting", "The server does not answer; trying again", "bg-not-found animate-pulse"],
+  connecting: ["Connecting", "Connecting for live updates", "bg-pending"],
+  live: ["Live", "Live: changes appear at once", "bg-done"],
+  polling: ["Every 3 s", "No live connection; updated every 3 seconds", "bg-processing"],
+  reconnecting: ["Reconnecting", "The server does not answer; reconnecting", "bg-not-found animate-pulse"],
 };
 
 export function LiveBadge() {

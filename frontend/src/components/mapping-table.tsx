@@ -33,8 +33,8 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
     <div className="space-y-3">
       {fields.length > 0 && missing.length > 0 && (
         <Hint>
-          No column gives a product its {missing.map((one) => `“${fieldLabel(one)}”`).join(" and ")}. Rows
-          without it become errors: choose a column for it below.
+          No column is mapped to {missing.map((one) => `“${fieldLabel(one)}”`).join(" and ")}. Rows without it
+          become errors: choose a column for it below.
         </Hint>
       )}
       {doubled.length > 0 && (
@@ -55,7 +55,7 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
               <th>Column</th>
               <th>In the file</th>
               <th className="w-72">Fills</th>
-              <th className="w-32">Sure</th>
+              <th className="w-32">Confidence</th>
             </tr>
           </thead>
           <tbody className="divide-y max-sm:block">
@@ -81,7 +81,7 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
                   />
                 </td>
                 <td className="max-sm:order-2 max-sm:w-2/5">
-                  <Sure column={column} changed={column.column in mapping} />
+                  <Confidence column={column} changed={column.column in mapping} />
                 </td>
               </tr>
             ))}
@@ -137,15 +137,15 @@ function TargetSelect({ column, value, fields, onChange }: TargetProps) {
 }
 
 const HOW: Record<string, string> = {
-  exact: "by its name",
-  fuzzy: "by a like name",
-  content: "by its cells",
+  exact: "by name",
+  fuzzy: "similar name",
+  content: "by content",
   given: "chosen",
 };
 
-function Sure({ column, changed }: { column: MappedColumn; changed: boolean }) {
+function Confidence({ column, changed }: { column: MappedColumn; changed: boolean }) {
   if (changed) return <span className="text-xs text-ink-2">chosen by you</span>;
-  if (column.target === null) return <span className="text-xs text-ink-3">no field is like it</span>;
+  if (column.target === null) return <span className="text-xs text-ink-3">No match</span>;
   const sure = Math.round(100 * column.confidence);
   return (
     <div title={HOW[column.how] ?? column.how}>

@@ -24,7 +24,7 @@ export function Operations() {
   const stop = async (id: string) => {
     try {
       await ok(client.POST("/api/bulk/{operation_id}/abort", { params: { path: { operation_id: id } } }));
-      toast.success("Stopped. What was done stays done.");
+      toast.success("Stopped. Changes made so far are kept.");
     } catch (problem) {
       toast.error(problem instanceof Error ? problem.message : String(problem));
     }
@@ -54,7 +54,7 @@ export function Operations() {
               : `${count(one.changed)} of ${count(one.matched)} jobs`}
           </MenuLabel>
           <MenuItem icon={Square} onSelect={() => void stop(one.id)}>
-            Stop it
+            Stop
           </MenuItem>
         </div>
       ))}

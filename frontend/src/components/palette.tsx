@@ -31,16 +31,16 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
           aria-describedby={undefined}
           className="fade-in fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-32px)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border bg-surface shadow-xl"
         >
-          <Dialog.Title className="sr-only">Search or do</Dialog.Title>
-          <Command label="Search or do" loop>
+          <Dialog.Title className="sr-only">Search or run a command</Dialog.Title>
+          <Command label="Search or run a command" loop>
             <Command.Input
               autoFocus
-              placeholder="A job, a page, or what to do …"
+              placeholder="Search jobs, pages and commands …"
               className="h-11 w-full border-b bg-transparent px-4 text-base outline-none placeholder:text-ink-3"
             />
             <Command.List className="max-h-[50vh] overflow-y-auto p-2">
               <Command.Empty className="px-3 py-6 text-center text-sm text-ink-2">
-                Nothing matches. Jobs are searched by name, among the newest hundred.
+                No results. Only the newest 100 jobs are searched, by name.
               </Command.Empty>
               {canWrite && (
                 <Command.Item
@@ -62,7 +62,7 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
                 </Command.Item>
               ))}
               <Command.Item className={ITEM} value="theme light dark" onSelect={go(cycleTheme)}>
-                <SunMoon aria-hidden /> Change between light and dark
+                <SunMoon aria-hidden /> Switch between light and dark theme
               </Command.Item>
               {jobs?.map((job) => (
                 <Command.Item

@@ -27,7 +27,7 @@ export function Secret({
       description={note}
       footer={
         <Button look="primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       }
     >

@@ -53,7 +53,7 @@ export default function Shell() {
       pages.map((page) => [`g ${page.key}`, [`Go to ${page.label}`, () => void navigate({ to: page.to })]]),
     ),
     "/": ["Search", () => setPalette(true)],
-    t: ["Light, dark or as the system", cycleTheme],
+    t: ["Theme: light, dark or system", cycleTheme],
     "?": ["This list", () => setHelp(true)],
     ...(canWrite ? { n: ["New job", () => void navigate({ to: "/new" })] } : {}),
   });
@@ -137,7 +137,7 @@ export default function Shell() {
             className="flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink-3 hover:bg-hover sm:w-56"
           >
             <Search className="size-4" aria-hidden />
-            <span className="hidden flex-1 text-left sm:block">Search or do …</span>
+            <span className="hidden flex-1 text-left sm:block">Search or run a command …</span>
             <span className="sr-only sm:hidden">Search</span>
             <span className="hidden sm:block">
               <Kbd keys="Ctrl K" />
@@ -172,7 +172,7 @@ function Notices() {
   if (queue.workers === 0) {
     return (
       <Notice>
-        No worker is running, so nothing moves on. Start one with{" "}
+        No worker is running, so no job makes progress. Start one with{" "}
         <code className="font-mono">penstock worker</code>, or open a job and choose “Process now”.
       </Notice>
     );

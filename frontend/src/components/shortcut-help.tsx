@@ -35,7 +35,7 @@ export function ShortcutHelp({
           </section>
         ))}
         <div className="flex items-center justify-between border-t pt-2 text-sm">
-          <span>Search or do</span>
+          <span>Search or run a command</span>
           <Kbd keys="Ctrl K" />
         </div>
         <label className="flex items-center gap-2 border-t pt-3 text-sm">

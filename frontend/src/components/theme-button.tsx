@@ -12,7 +12,7 @@ export function cycleTheme(): void {
 export function ThemeButton() {
   const { theme } = usePrefs();
   const Icon = ICONS[theme];
-  const told = theme === "system" ? "as the system" : theme;
+  const told = theme === "system" ? "system" : theme;
   return (
     <Button
       look="quiet"

@@ -3,16 +3,16 @@ import { setPrefs, usePrefs } from "../lib/prefs";
 import { Button } from "./button";
 
 const NOTES = {
-  file: "This is where supplier files come in. The sample has the flaws real ones have: choose it to see what Penstock makes of it.",
+  file: "Upload a supplier file here. The sample has typical errors: choose it to see how Penstock handles them.",
   reading:
-    "Delimiter, encoding, sheet and header row were found in the file itself. Each can be set by hand if it looks wrong below.",
+    "Delimiter, encoding, sheet and header row were detected. Change them here if the rows below look wrong.",
   mapping:
-    "Each column was matched to a field by its name or by what stands in it. Change what is wrong; save it as a profile, and the supplier's next file is mapped by itself.",
+    "Each column was matched to a field by its name or its content. Correct what is wrong and save it as a profile: the supplier's next file is then mapped automatically.",
   dryrun:
-    "The first rows, as they would come out. Bad cells are marked with the reason. Nothing has been written so far.",
+    "The first rows as they would be imported. Bad cells are marked with the reason. Nothing is written yet.",
   confirm:
-    "“Check” writes nothing. The other intents put products into the catalog, and every such job can be undone.",
-  job: "Each row has a state of its own. Click a counter to see its rows, a row to see where every value is from; under Errors, double-click a cell to put it right.",
+    "“Check” writes nothing. The other choices write products to the catalog, and every import can be undone.",
+  job: "Every row has its own state. Click a counter to see its rows, or a row to see the origin of each value. Under Errors, double-click a cell to correct it.",
 } as const;
 
 /** A word in the right place, on the first way through; it ends for good with one click. */
@@ -27,7 +27,7 @@ export function TourNote({ place }: { place: keyof typeof NOTES }) {
       <Lightbulb className="size-4 shrink-0 text-accent" aria-hidden />
       <p className="flex-1">{NOTES[place]}</p>
       <Button size="sm" look="quiet" onClick={() => setPrefs({ tour: "done" })}>
-        <X aria-hidden /> End the tour
+        <X aria-hidden /> End tour
       </Button>
     </aside>
   );

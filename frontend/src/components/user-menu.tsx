@@ -8,7 +8,7 @@ import { Button } from "./button";
 import { Menu, MenuCheck, MenuItem, MenuLabel, MenuLine } from "./menu";
 
 const TIMES: [Prefs["times"], string][] = [
-  ["relative", "How long ago"],
+  ["relative", "Relative time"],
   ["local", "Local time"],
   ["utc", "UTC"],
 ];

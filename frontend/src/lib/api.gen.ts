@@ -454,7 +454,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Map a job anew
+         * Remap the columns of a job
          * @description The same rows with other options: mapping, profile, decimal style, intent … Nothing is sent
          *     again; every row runs again from the start.
          */
@@ -499,7 +499,7 @@ export interface paths {
         /**
          * List searches of an item
          * @description Every search that was made for the item, the oldest first: where, by which variant, how long
-         *     it took and what came of it.
+         *     it took and the result.
          */
         get: operations["listSearches"];
         put?: never;
@@ -4477,7 +4477,7 @@ export interface components {
             column?: string | null;
             /**
              * Raw
-             * @description What stood there; the first 300 characters.
+             * @description The original value; the first 300 characters.
              */
             raw?: string | null;
             /**
@@ -6702,7 +6702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            /** @description - `URL_UNREACHABLE`: The server behind the URL does not answer, is too slow or fails. */
             424: {
                 headers: {
                     [name: string]: unknown;
@@ -7024,7 +7024,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            /** @description - `URL_UNREACHABLE`: The server behind the URL does not answer, is too slow or fails. */
             424: {
                 headers: {
                     [name: string]: unknown;
@@ -19065,7 +19065,7 @@ export interface operations {
                     expiresAt?: string | null;
                     /**
                      * Userid
-                     * @description Somebody else, for admins.
+                     * @description Another user; only admins may set it.
                      */
                     userId?: number | null;
                 };
@@ -24672,7 +24672,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `URL_UNREACHABLE`: The server behind the URL is away, too slow or in trouble. */
+            /** @description - `URL_UNREACHABLE`: The server behind the URL does not answer, is too slow or fails. */
             424: {
                 headers: {
                     [name: string]: unknown;

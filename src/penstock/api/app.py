@@ -104,7 +104,7 @@ class CostedRoute(APIRoute):
 
 
 def _add(app: FastAPI, router: APIRouter, prefix: str = "", needed: Sequence[Depends] = ()) -> None:
-    """The router's routes as the application's own. Routers within routers are looked through anew
+    """The router's routes as the application's own. Routers within routers are looked through again
     for every request, which costs a short one a fifth of its time."""
     for route in router.routes:
         assert isinstance(route, APIRoute)

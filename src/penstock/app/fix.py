@@ -101,7 +101,7 @@ async def remap(
     runtime: Runtime, conn: Connection, who: Principal, job_id: UUID, config: Mapping[str, Any],
     ip: str | None,
 ) -> bulk.Reprocessed:  # fmt: skip
-    """The same rows with another configuration: what was learnt of the columns is learnt anew, and
+    """The same rows with another configuration: the columns are read and mapped again, and
     every row runs again from the start."""
     await claims.lock_claims(conn)
     job = await jobs.get_job(conn, job_id)
@@ -109,7 +109,7 @@ async def remap(
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
     if job["state"] not in TERMINAL_JOB_STATES:
         raise PermanentError(
-            "INVALID_STATE", f"The job is {job['state']}. Map it anew when it has ended.",
+            "INVALID_STATE", f"The job is {job['state']}. Remap it when it has ended.",
             state=job["state"],
         )  # fmt: skip
     pipeline = runtime.pipeline(job["pipeline"])

@@ -42,7 +42,7 @@ def _key_of_file() -> str | None:
 
 @contextmanager
 def request_of(call: Call[Any]) -> Iterator[dict[str, Any]]:
-    """Arguments for one try; a file is opened anew for each."""
+    """Arguments for one try; a file is opened again for each."""
     wanted: dict[str, Any] = {
         "method": call.method,
         "url": call.path,

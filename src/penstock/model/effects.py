@@ -213,7 +213,7 @@ class CountInGroup(Effect):
 @transferable
 @dataclass(frozen=True, slots=True)
 class RecordSearch(Effect):
-    """A search for the item's product: where and how it was asked, and what came of it. ``answer``
+    """A search for the item's product: where and how it was asked, and the result. ``answer``
     is kept so that a call that has finished is not made again."""
 
     provider: str

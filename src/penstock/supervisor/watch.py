@@ -84,7 +84,7 @@ class KeptChild:
 
 async def keep_postgres(server: EmbeddedPostgres, say: Say) -> None:
     """Start it again whenever it ends. One that ends again and again is given pauses; one that does
-    not start is told of and tried again: a full disk or a bad setting may be put right."""
+    not start is told of and tried again: a full disk or a bad setting may be corrected."""
     backoff = Backoff()
     began = monotonic()
     while True:

@@ -120,7 +120,7 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
             title={
               kind?.incremental === false
                 ? "Imports all products: this shop cannot list changes only."
-                : "Imports what has changed since the last import."
+                : "Imports products changed since the last import."
             }
           >
             {busy !== "sync" && <RefreshCw aria-hidden />} Sync now
@@ -175,7 +175,7 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
       {asking === "rotate" && kind && (
         <FormDialog
           title="Replace the credentials"
-          description="All of them at once. Running imports use them from their next call on."
+          description="Enter all of them. Running imports use them from the next call."
           action="Replace and test"
           onClose={() => setAsking(null)}
           onSave={async (form) => {

@@ -73,7 +73,7 @@ export function NewConnection({ kinds, onClose, onMade }: Props) {
           />
         )}
       </Field>
-      <Field label="Name (optional)" hint="What it is called here.">
+      <Field label="Name (optional)" hint="A name for it in Penstock.">
         {(ids) => <Input {...ids} name="name" maxLength={200} autoComplete="off" />}
       </Field>
       {!installs && <CredentialInputs kind={kind} />}

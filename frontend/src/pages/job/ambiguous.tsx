@@ -15,8 +15,8 @@ export function AmbiguousNote({ job }: { job: FullJob }) {
     >
       <CircleHelp className="size-4 shrink-0 text-paused" aria-hidden />
       <span className="min-w-0 flex-1">
-        <strong>{plural(many, "row is", "rows are")} ambiguous.</strong> Open one and choose the product that
-        is meant.
+        <strong>{plural(many, "row is", "rows are")} ambiguous.</strong> Open a row and choose the right
+        product.
       </span>
       <Link
         to="/jobs/$jobId"
@@ -24,7 +24,7 @@ export function AmbiguousNote({ job }: { job: FullJob }) {
         search={{ code: AMBIGUOUS, statuses: "SKIPPED" }}
         className="plain-link"
       >
-        Show them
+        Show rows
       </Link>
     </section>
   );

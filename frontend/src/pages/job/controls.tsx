@@ -59,23 +59,23 @@ export function Controls({ job }: { job: FullJob }) {
   const pause = () =>
     attempt(async () => {
       refresh(await ok(client.POST("/api/jobs/{job_id}/pause", path)));
-      toast.success("Paused. What runs is finished, nothing new starts.");
+      toast.success("Paused. Running rows finish; no new ones start.");
     });
   const resume = () =>
     attempt(async () => {
       refresh(await ok(client.POST("/api/jobs/{job_id}/resume", path)));
-      toast.success("The job goes on");
+      toast.success("The job continues");
     });
   const clone = () =>
     attempt(async () => {
       const made = await ok(client.POST("/api/jobs/{job_id}/clone", { ...path, body: {} }));
-      toast.success("The same work again, as a new job");
+      toast.success("Copied as a new job");
       await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId } });
     });
   const enrich = () =>
     attempt(async () => {
       const made = await ok(client.POST("/api/jobs/{job_id}/enrich", { ...path, body: {} }));
-      toast.success("The products are looked up. Nothing is written before you accept it.");
+      toast.success("Looking up the products. Nothing is written until you accept it.");
       await navigate({ to: "/jobs/$jobId", params: { jobId: made.jobId }, search: { tab: "proposals" } });
     });
   const setPriority = (priority: "high" | "low") =>
@@ -85,7 +85,7 @@ export function Controls({ job }: { job: FullJob }) {
           client.POST("/api/jobs/{job_id}/priority", { ...path, body: { priority: priority as never } }),
         ),
       );
-      toast.success(priority === "high" ? "It goes before your other jobs" : "Your other jobs go before it");
+      toast.success(priority === "high" ? "Runs before your other jobs" : "Runs after your other jobs");
     });
   const live = isLive(job.state);
   const open = job.counters.pending + job.counters.processing;
@@ -121,14 +121,14 @@ export function Controls({ job }: { job: FullJob }) {
       <ExportMenu job={job} />
       <Menu
         trigger={
-          <Button size="icon" aria-label="More to do with this job">
+          <Button size="icon" aria-label="More actions">
             <Ellipsis aria-hidden />
           </Button>
         }
       >
         {live && job.state !== "paused" && (
           <MenuItem icon={Zap} onSelect={() => setProcessing(true)}>
-            Process now, in this page
+            Process now in this page
           </MenuItem>
         )}
         {live && (
@@ -143,12 +143,12 @@ export function Controls({ job }: { job: FullJob }) {
         )}
         {!live && columnsToMap(job) && (
           <MenuItem icon={Settings2} onSelect={() => setAsking("remap")}>
-            Map the columns anew …
+            Remap columns …
           </MenuItem>
         )}
         {!live && wrote && !isEnrichment(job) && (
           <MenuItem icon={Sparkles} onSelect={enrich}>
-            Look up what the products lack
+            Look up missing values
           </MenuItem>
         )}
         {!live && wrote && (
@@ -158,7 +158,7 @@ export function Controls({ job }: { job: FullJob }) {
         )}
         <MenuLine />
         <MenuItem icon={Copy} onSelect={clone}>
-          Same work again, as a new job
+          Run again as a new job
         </MenuItem>
       </Menu>
       {processing && live && <ProcessNow job={job} onEnd={() => setProcessing(false)} />}
@@ -170,7 +170,7 @@ export function Controls({ job }: { job: FullJob }) {
         danger
         onConfirm={async () => {
           refresh(await ok(client.POST("/api/jobs/{job_id}/cancel", path)));
-          toast.success("Cancelled. Results so far stay.");
+          toast.success("Cancelled. Results so far are kept.");
         }}
       >
         <p>
@@ -181,7 +181,7 @@ export function Controls({ job }: { job: FullJob }) {
       <Confirm
         open={asking === "reprocess"}
         onOpenChange={close}
-        title="Run what failed again?"
+        title="Run failed rows again?"
         action="Reprocess"
         onConfirm={async () => {
           const done = await ok(
@@ -198,7 +198,7 @@ export function Controls({ job }: { job: FullJob }) {
         <p>
           {count(failed)} failed {failed === 1 ? "row starts" : "rows start"} again, each in the stage in
           which it ended.
-          {undone && " What the job left undone is taken up, too."}
+          {undone && " Unfinished rows are included."}
         </p>
       </Confirm>
       {asking === "undo" && <Undo job={job} onClose={close} />}

@@ -31,7 +31,7 @@ interface Props {
   onChanged: () => void;
 }
 
-/** One row: what came in, what became of it, and where each value is from. */
+/** One row: what came in, the result, and where each value is from. */
 export function RowDrawer({ job, row, onClose, onChanged }: Props) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -86,7 +86,7 @@ export function RowDrawer({ job, row, onClose, onChanged }: Props) {
           <Button
             look="quiet"
             size="icon"
-            aria-label="Row before"
+            aria-label="Previous row"
             disabled={row <= 1}
             onClick={() => goTo(row - 1)}
           >
@@ -120,14 +120,14 @@ export function RowDrawer({ job, row, onClose, onChanged }: Props) {
           }}
         />
       ) : (
-        <p className="text-sm text-ink-2">There is no such row (any more).</p>
+        <p className="text-sm text-ink-2">This row does not exist any more.</p>
       )}
     </Drawer>
   );
 }
 
 function Keys({ onNext, onBefore }: { onNext: () => void; onBefore: () => void }) {
-  useShortcuts("Row", { j: ["Next row", onNext], k: ["Row before", onBefore] });
+  useShortcuts("Row", { j: ["Next row", onNext], k: ["Previous row", onBefore] });
   return null;
 }
 
@@ -195,8 +195,8 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
       <Problems job={job} item={item} canFix={canFix} onChanged={onChanged} />
       {match?.links && match.links.length > 0 && (
         <Part
-          title="Perhaps the same product"
-          lead="Products of other sources. They are proposed as links; nothing of them is changed."
+          title="Possible matches"
+          lead="Products of other sources that may be the same. They are not changed."
         >
           <Links links={match.links} />
         </Part>
@@ -207,42 +207,36 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
         </Part>
       )}
       {job.pipeline === "lookup" && candidatesOf(item).length > 0 && (
-        <Part
-          title="Candidates"
-          lead="Products that the row may mean. What you choose is the result; nothing else changes."
-        >
+        <Part title="Candidates" lead="Products that may match this row. Your choice becomes the result.">
           <Candidates job={job} item={item} canChoose={!!onAgain} onChanged={onChanged} />
         </Part>
       )}
       {proposalOf(item).length > 0 && (
-        <Part title="Proposal" lead="Values for fields that the product lacks.">
+        <Part title="Proposal" lead="Values for empty fields of the product.">
           <Changes changes={proposalOf(item)} />
         </Part>
       )}
       {job.pipeline === "lookup" && (
-        <Part title="Searches" lead="Where and how the product was looked up.">
+        <Part title="Searches" lead="Searches made for this row.">
           <SearchList job={job} item={item} />
         </Part>
       )}
       {item.result && (
-        <Part title="Result" lead="What the grid shows and the export writes.">
+        <Part title="Result" lead="The values shown in the grid and written to exports.">
           <Pairs values={inOrder(item.result, job.columns)} named={label} />
         </Part>
       )}
       {Object.keys(lineage).length > 0 && (
-        <Part
-          title="Where each value is from"
-          lead="Column of the file, what stood there, and the rule that read it."
-        >
+        <Part title="Origin of each value" lead="The column, its original value, and the rule that read it.">
           <Lineage lineage={lineage} />
         </Part>
       )}
-      <Part title="Input" lead="As it was read; nothing is lost.">
+      <Part title="Input" lead="The row exactly as it was read.">
         <Pairs values={asRecord(item.input)} />
       </Part>
       {item.normalized && (
         <details>
-          <summary className="text-sm font-medium text-ink-2">Everything, as JSON</summary>
+          <summary className="text-sm font-medium text-ink-2">All data as JSON</summary>
           <pre
             className="mt-2 max-h-96 overflow-auto rounded-md border bg-sunken p-3 font-mono text-xs"
             tabIndex={0}
@@ -285,7 +279,7 @@ function Problems({ job, item, canFix, onChanged }: Omit<DetailsProps, "onAgain"
         <FixForm job={job} item={item} columns={fixable} input={input} onChanged={onChanged} />
       )}
       {!canFix && isLive(job.state) && fixable.length > 0 && (
-        <p className="mt-2 text-xs text-ink-3">Cells can be put right once the job has ended.</p>
+        <p className="mt-2 text-xs text-ink-3">Cells can be corrected after the job has ended.</p>
       )}
     </Part>
   );
@@ -312,7 +306,7 @@ function FixForm({ job, item, columns, input, onChanged }: FixProps) {
         .filter(([name, text]) => text !== cellText(input[name])),
     );
     if (Object.keys(changed).length === 0) {
-      setError(new Error("Nothing has changed: write the cell as it should be."));
+      setError(new Error("Nothing has changed. Enter the correct value."));
       return;
     }
     setBusy(true);
@@ -325,7 +319,7 @@ function FixForm({ job, item, columns, input, onChanged }: FixProps) {
         }),
       );
       queries.setQueryData(["job", job.id], done.job);
-      toast.success(`Row ${count(item.rowNo)} is put right and runs again`);
+      toast.success(`Row ${count(item.rowNo)} is corrected and runs again`);
       onChanged();
     } catch (problem) {
       setError(problem);
@@ -342,7 +336,7 @@ function FixForm({ job, item, columns, input, onChanged }: FixProps) {
       ))}
       {error !== null && <ErrorNote error={error} />}
       <Button look="primary" type="submit" busy={busy}>
-        Save and run the row again
+        Save and rerun row
       </Button>
     </form>
   );
@@ -356,9 +350,9 @@ function Lineage({ lineage }: { lineage: Record<string, [string, string, string,
           <tr className="[&>th]:px-3 [&>th]:py-1.5 [&>th]:font-medium">
             <th>Field</th>
             <th>Column</th>
-            <th>Stood there</th>
+            <th>Original value</th>
             <th>Rule</th>
-            <th className="text-right">Sure</th>
+            <th className="text-right">Confidence</th>
           </tr>
         </thead>
         <tbody className="divide-y">

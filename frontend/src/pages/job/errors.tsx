@@ -13,7 +13,7 @@ interface Props {
   row: number | undefined;
 }
 
-/** What went wrong, by its code; then the rows, in the supplier's own columns, to be put right. */
+/** What went wrong, by its code; then the rows, in the supplier's own columns, to be corrected. */
 export function Errors({ job, code, q, row }: Props) {
   const codes = Object.entries(job.errors).sort((a, b) => b[1] - a[1]);
   return (
@@ -49,8 +49,8 @@ export function Errors({ job, code, q, row }: Props) {
         row={row}
         view="input"
         empty={
-          <EmptyState icon={CircleCheck} title="No row has failed">
-            Rows that cannot be used would be listed here with their reasons, and could be put right in place.
+          <EmptyState icon={CircleCheck} title="No failed rows">
+            Failed rows are listed here with the reason, and can be corrected in place.
           </EmptyState>
         }
       />

@@ -41,7 +41,7 @@ export function Events({ job }: { job: FullJob }) {
   if (events.error && list.length === 0)
     return <ErrorNote error={events.error} onRetry={() => void events.refetch()} />;
   if (events.isPending) return <RowsSkeleton />;
-  if (list.length === 0) return <EmptyState icon={History} title="Nothing has happened yet" />;
+  if (list.length === 0) return <EmptyState icon={History} title="No events yet" />;
   return (
     <div className="space-y-3">
       <ol className="divide-y rounded-lg border bg-surface">

@@ -32,7 +32,7 @@ export function ExportMenu({ job }: { job: FullJob }) {
     try {
       const path = `/api/jobs/${job.id}/export?format=${format}&which=${which}&${only}`;
       await download(path, `${job.name}.${format}`, setGot);
-      toast.success("The file is in your downloads");
+      toast.success("Saved to your downloads");
     } catch (problem) {
       setError(problem);
     } finally {
@@ -57,7 +57,7 @@ export function ExportMenu({ job }: { job: FullJob }) {
         {filtered && (
           <>
             <MenuLine />
-            <MenuLabel>Only what the filter shows</MenuLabel>
+            <MenuLabel>Filtered rows only</MenuLabel>
             {FORMATS.map(([format, label]) => (
               <MenuItem
                 key={format}
@@ -70,13 +70,13 @@ export function ExportMenu({ job }: { job: FullJob }) {
           </>
         )}
         <MenuLine />
-        <MenuLabel>What went wrong</MenuLabel>
+        <MenuLabel>Failed rows</MenuLabel>
         <MenuItem
           disabled={failed === 0}
           onSelect={() => void fetchAs("xlsx", "original-with-errors")}
           hint=".xlsx"
         >
-          Supplier's rows, bad cells marked
+          Original rows, bad cells marked
         </MenuItem>
         <MenuItem disabled={failed === 0} onSelect={() => void fetchAs("csv", "errors")} hint=".csv">
           One line per problem
@@ -84,9 +84,9 @@ export function ExportMenu({ job }: { job: FullJob }) {
         {missing > 0 && (
           <>
             <MenuLine />
-            <MenuLabel>Not in the file</MenuLabel>
+            <MenuLabel>Missing products</MenuLabel>
             <MenuItem onSelect={() => void fetchAs("csv", "missing")} hint=".csv">
-              Products that it lacks
+              In the catalog, not in the file
             </MenuItem>
           </>
         )}

@@ -51,8 +51,8 @@ export function HeldNote({ job }: { job: FullJob }) {
     >
       <CirclePause className="size-4 shrink-0 text-paused" aria-hidden />
       <span className="min-w-0 flex-1">
-        <strong>{plural(many, "row is", "rows are")} held back</strong>, since the price or the GTIN of a
-        known product changes too much. Nothing of them is written until you accept it.
+        <strong>{plural(many, "row is", "rows are")} held back</strong>: the price or GTIN of a known product
+        changes too much. They are not written until you accept them.
       </span>
       {codes.map((code) => (
         <Link
@@ -77,7 +77,7 @@ export function HeldNote({ job }: { job: FullJob }) {
         action={`Accept ${plural(many, "row")}`}
         onConfirm={() => accept({})}
       >
-        <p>They are written to the catalog as the file has them. An undo of the job takes that back.</p>
+        <p>Their values are written to the catalog. Undoing the job reverts that.</p>
       </Confirm>
     </section>
   );

@@ -113,7 +113,7 @@ function Shown({ job }: { job: FullJob }) {
       <Tabs
         value={tab}
         onChange={go}
-        label="Parts of the job"
+        label="Job sections"
         className={filled ? "flex min-h-0 flex-1 flex-col" : undefined}
         tabs={[
           { value: "results", label: "Results" },
@@ -145,16 +145,16 @@ function Shown({ job }: { job: FullJob }) {
                   icon={Table2}
                   title={
                     isLive(job.state)
-                      ? "Rows come as they are read"
+                      ? "Rows appear as they are read"
                       : job.counters.total === 0
-                        ? "No row was stored"
-                        : "No such rows"
+                        ? "No rows were stored"
+                        : "No rows in this state"
                   }
                 >
                   {isLive(job.state)
-                    ? "Every row is stored first, then worked on. You can leave this page; nothing is lost."
+                    ? "Every row is stored first, then processed. You can leave this page; nothing is lost."
                     : job.counters.total === 0
-                      ? "The job ended before the first one was read. The reason is above, and under Events."
+                      ? "The job ended before the first row was read. See the error above and the events."
                       : "Choose another counter above, or all rows."}
                 </EmptyState>
               }

@@ -36,7 +36,7 @@ export function Candidates({ job, item, canChoose, onChanged }: Props) {
         }),
       );
       queries.setQueryData(["job", job.id], done.job);
-      toast.success(key ? "Chosen" : "None of them; the row counts as not found");
+      toast.success(key ? "Chosen" : "Marked as not found");
       onChanged();
     } catch (problem) {
       setError(problem);
@@ -112,9 +112,7 @@ export function SearchList({ job, item }: { job: FullJob; item: Item }) {
   if (searches.error) return <ErrorNote error={searches.error} onRetry={() => void searches.refetch()} />;
   const rows = searches.data?.searches ?? [];
   if (rows.length === 0) {
-    return (
-      <p className="text-sm text-ink-2">{searches.isPending ? "Loading …" : "Nothing was searched yet."}</p>
-    );
+    return <p className="text-sm text-ink-2">{searches.isPending ? "Loading …" : "No searches yet."}</p>;
   }
   return (
     <div className="overflow-x-auto rounded-md border" tabIndex={0} role="region" aria-label="Searches">

@@ -20,14 +20,14 @@ export function missingOf(job: FullJob): MissingProducts | null {
 export function Missing({ missing }: { missing: MissingProducts }) {
   return (
     <Card className="p-4">
-      <h2 className="mb-1 text-base font-semibold">Not in the file</h2>
+      <h2 className="mb-1 text-base font-semibold">Missing products</h2>
       <p className="text-sm text-ink-2">
         {missing.count === 0
-          ? "The file has every product of its source."
+          ? "The file contains every product of its source."
           : `${plural(missing.count, "product", "products")} of the source ${missing.count === 1 ? "is" : "are"} not in it. ${
               missing.mode === "unpublish"
                 ? `${count(missing.unpublished)} of them were unpublished.`
-                : "They were left as they are."
+                : "They were not changed."
             }`}
       </p>
       {missing.incomplete && (
@@ -46,7 +46,7 @@ export function Missing({ missing }: { missing: MissingProducts }) {
         </ul>
       )}
       {missing.count > missing.examples.length && (
-        <p className="mt-2 text-xs text-ink-3">The whole list is under Export.</p>
+        <p className="mt-2 text-xs text-ink-3">The full list is under Export.</p>
       )}
     </Card>
   );

@@ -84,8 +84,8 @@ export function Proposals({ job }: { job: FullJob }) {
         empty={
           <EmptyState icon={Sparkles} title="No open proposals">
             {isLive(job.state)
-              ? "They come as products are looked up."
-              : "What was found was accepted or refused, or no other product had what is missing."}
+              ? "They appear as products are looked up."
+              : "All proposals were accepted or refused, or no missing value was found."}
           </EmptyState>
         }
       >
@@ -113,7 +113,7 @@ export function Proposals({ job }: { job: FullJob }) {
         <p>
           {asking === "refuse"
             ? "The products stay as they are."
-            : "The values are written into fields that the products still lack. An undo of this job takes that back."}
+            : "The values are written to fields that are still empty. Undoing this job reverts that."}
         </p>
       </Confirm>
     </div>
@@ -195,7 +195,7 @@ export function ProposalsNote({ job }: { job: FullJob }) {
         <strong>{plural(many, "product")} can be completed.</strong> Nothing is written until you accept it.
       </span>
       <Link to="/jobs/$jobId" params={{ jobId: job.id }} search={{ tab: "proposals" }} className="plain-link">
-        Look at the proposals
+        Show proposals
       </Link>
     </section>
   );

@@ -14,7 +14,7 @@ interface Candidate {
   samples: string[];
 }
 
-/** The columns that can be mapped anew: as the job has read them, or, where it failed for want of a
+/** The columns that can be remapped: as the job has read them, or, where it failed for want of a
  * mapping, those of its file. Null where there is nothing to map. */
 export function columnsToMap(job: FullJob): MappedColumn[] | null {
   if (job.mapping) return job.mapping as unknown as MappedColumn[];
@@ -64,11 +64,11 @@ export function Remap({ job, onClose }: { job: FullJob; onClose: () => void }) {
       open
       onOpenChange={onClose}
       wide
-      title="Map the columns anew"
-      description={`All ${plural(job.counters.total, "row")} run again from the start. The file is not sent again.`}
+      title="Remap columns"
+      description={`All ${plural(job.counters.total, "row")} run again from the start. The file is not uploaded again.`}
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" busy={busy} disabled={Object.keys(mapping).length === 0} onClick={run}>
             Run all rows again
           </Button>

@@ -34,15 +34,15 @@ export function RowsToolbar(props: Props) {
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Choice
-        label="What to show"
+        label="View"
         value={props.view}
         onChange={props.onView}
         options={[
-          { value: "results", label: "Results", title: "What the export writes" },
+          { value: "results", label: "Results", title: "As exported" },
           {
             value: "input",
             label: "As in the file",
-            title: "The supplier's own cells; they can be put right here",
+            title: "The original cells, editable",
           },
         ]}
       />
@@ -60,7 +60,7 @@ export function RowsToolbar(props: Props) {
         </form>
       )}
       <span className="text-sm text-ink-2" aria-live="polite">
-        {told === null ? "Counting as you scroll" : plural(told, "row")}
+        {told === null ? "Counted as you scroll" : plural(told, "row")}
         {filter.code && (
           <>
             {" with "}

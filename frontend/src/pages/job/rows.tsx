@@ -118,16 +118,16 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
       );
       queries.setQueryData(["job", job.id], done.job);
       pages.refresh();
-      toast.success(`Row ${count(item.rowNo)} is put right and runs again`);
+      toast.success(`Row ${count(item.rowNo)} is corrected and runs again`);
     } catch (problem) {
       setEditError(problem);
     }
   };
   const focusGrid = (index: number) => grid.current?.goTo(index);
   useShortcuts("Rows", {
-    j: ["Into the grid, next row", () => focusGrid(0)],
+    j: ["Go to the grid, next row", () => focusGrid(0)],
     ...(canWrite && {
-      x: ["Select everything that matches", () => setSelection({ all: true, rows: new Set(), last: null })],
+      x: ["Select all matching rows", () => setSelection({ all: true, rows: new Set(), last: null })],
     }),
   });
 
@@ -176,7 +176,7 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
                     })
                   }
                 >
-                  Forget the filter
+                  Clear filter
                 </Button>
               }
             />

@@ -57,7 +57,7 @@ function EndedSelection({ job, filter, known, selection, onChange, onDone }: Pro
   const many = selection.all ? (known ?? 0) : selection.rows.size;
   useShortcuts("Selected rows", {
     r: ["Reprocess the selected rows", () => setAsking(true)],
-    Escape: ["Select nothing", () => onChange(NOTHING)],
+    Escape: ["Clear selection", () => onChange(NOTHING)],
   });
   const reprocess = async () => {
     const statuses = filter.statuses.length
@@ -87,7 +87,7 @@ function EndedSelection({ job, filter, known, selection, onChange, onDone }: Pro
     onDone();
     toast.success(
       done.operationId
-        ? "The rows are being taken up again in the background"
+        ? "The rows are being reprocessed in the background"
         : `${plural(done.reprocessed, "row runs", "rows run")} again${done.leftOut ? `, ${count(done.leftOut)} left out` : ""}`,
     );
   };
@@ -141,8 +141,8 @@ function EndedSelection({ job, filter, known, selection, onChange, onDone }: Pro
         onConfirm={reprocess}
       >
         <p>
-          They start from the first stage, with their tries counted anew. Their present results are replaced
-          when the new ones are there. Rows that wait or run now are left alone.
+          They start again from the first stage with a new retry count. Their results are replaced once the
+          new ones are ready. Waiting and running rows are not affected.
         </p>
       </Confirm>
     </div>

@@ -44,7 +44,7 @@ export function Summary({ job }: { job: FullJob }) {
       <div className="min-w-0 space-y-4">
         {summary ? (
           <Card className="p-4">
-            <h2 className="mb-3 text-base font-semibold">What came of it</h2>
+            <h2 className="mb-3 text-base font-semibold">Results</h2>
             <dl className="grid grid-cols-2 gap-3 sm:grid-cols-4">
               {FIGURES.filter(([name]) => typeof summary[name] === "number").map(([name, label]) => (
                 <div key={name}>
@@ -57,8 +57,8 @@ export function Summary({ job }: { job: FullJob }) {
           </Card>
         ) : (
           <Card>
-            <EmptyState icon={ChartColumn} title="The summary is made when the job ends">
-              Counters above are exact at any time.
+            <EmptyState icon={ChartColumn} title="The summary appears when the job ends">
+              The counters above are always exact.
             </EmptyState>
           </Card>
         )}

@@ -31,7 +31,7 @@ export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
         setDone(total);
         if (!some.more) break;
       }
-      toast.success(`${plural(total, "product is", "products are")} as before the job`);
+      toast.success(`${plural(total, "product")} restored`);
       void queries.invalidateQueries({ queryKey: ["job", job.id] });
       void queries.invalidateQueries({ queryKey: ["products"] });
       onClose();
@@ -49,7 +49,7 @@ export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
       title="Undo this import?"
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" disabled={!told || nothing} busy={done !== null} onClick={run}>
             {done === null ? "Undo the import" : `${count(done)} undone`}
           </Button>
@@ -65,10 +65,10 @@ export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
         )}
         {told &&
           (nothing ? (
-            <p>There is nothing to undo: the job changed no product, or it was undone before.</p>
+            <p>Nothing to undo: the job changed no product, or was already undone.</p>
           ) : (
             <p>
-              {plural(told.restored, "product")} will be put back as before the job, and{" "}
+              {plural(told.restored, "product")} will be restored to the state before the job, and{" "}
               {plural(told.deleted, "product")} it made will be removed
               {told.more && ", and more after that"}.
             </p>

@@ -33,14 +33,14 @@ export function Waiting({ job, q, row }: { job: FullJob; q: string | undefined; 
                 </span>
               ) : (
                 <span className="text-ink-3">
-                  {item.attempts > 0 ? "waits for its next try" : "waits its turn"}
+                  {item.attempts > 0 ? "waiting for retry" : "waiting for its turn"}
                 </span>
               ),
           },
         ]}
         empty={
-          <EmptyState icon={CircleCheck} title="Nothing waits">
-            Every row of this job has ended. Rows that are retried or not yet begun would be listed here.
+          <EmptyState icon={CircleCheck} title="No waiting rows">
+            All rows of this job are finished. Rows waiting for their turn or a retry are listed here.
           </EmptyState>
         }
       />
@@ -50,18 +50,17 @@ export function Waiting({ job, q, row }: { job: FullJob; q: string | undefined; 
 
 function useReason(job: FullJob) {
   const queue = useQuery(queueQuery).data;
-  if (job.state === "paused") return "The job is paused. Resume it, and these rows go on.";
-  if (job.lanePaused)
-    return `Its lane ${job.lane} is paused by an admin; nothing of it starts until it is resumed.`;
+  if (job.state === "paused") return "The job is paused. Resume it to continue.";
+  if (job.lanePaused) return `Its lane ${job.lane} is paused by an admin; its jobs start when it is resumed.`;
   if (job.state === "delayed" && job.dueAt) {
     return (
       <>
-        The job begins <Time at={job.dueAt} />.
+        Starts <Time at={job.dueAt} />.
       </>
     );
   }
   if (queue?.workers === 0)
     return "No worker is running. Start one, or choose “Process now” in the job's menu.";
-  if (job.state === "queued") return "The job waits for a free worker; its org's share comes round in turn.";
+  if (job.state === "queued") return "Waiting for a free worker. Organisations take turns.";
   return null;
 }

@@ -10,14 +10,18 @@ import { client, type JobState, ok } from "../../lib/api";
 import { count, plural } from "../../lib/format";
 
 const ACTIONS = {
-  pause: { icon: Pause, label: "Pause", told: "Nothing of them starts any more until they are resumed." },
-  resume: { icon: Play, label: "Resume", told: "Paused ones go on." },
+  pause: { icon: Pause, label: "Pause", told: "No more of their rows start until they are resumed." },
+  resume: { icon: Play, label: "Resume", told: "Paused jobs continue." },
   reprocess: {
     icon: RotateCw,
     label: "Reprocess",
-    told: "Rows that failed run again, in the stage in which they ended.",
+    told: "Failed rows run again from the stage where they failed.",
   },
-  cancel: { icon: X, label: "Cancel", told: "Their open rows are skipped. Results so far stay." },
+  cancel: {
+    icon: X,
+    label: "Cancel",
+    told: "Rows that are not finished are skipped. Results so far are kept.",
+  },
 } as const;
 type Action = keyof typeof ACTIONS;
 
@@ -82,7 +86,7 @@ function Ask({ action, states, pipeline, name, onClose }: Props & { action: Acti
     setError(null);
     try {
       await ok(client.POST("/api/bulk", { body: { ...order, dryRun: false } }));
-      toast.success("It goes on in the background; see the top of the page");
+      toast.success("Running in the background; see the top of the page");
       void queries.invalidateQueries({ queryKey: ["operations"] });
       onClose();
     } catch (problem) {
@@ -98,7 +102,7 @@ function Ask({ action, states, pipeline, name, onClose }: Props & { action: Acti
       title={`${label} every job that matches?`}
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Back</Button>
           <Button
             look={action === "cancel" ? "danger" : "primary"}
             busy={busy}
@@ -114,7 +118,7 @@ function Ask({ action, states, pipeline, name, onClose }: Props & { action: Acti
         {counted.error && <ErrorNote error={counted.error} onRetry={() => void counted.refetch()} />}
         {counted.data &&
           (many === 0 ? (
-            <p>No job matches that you may change.</p>
+            <p>No matching job that you may change.</p>
           ) : (
             <p>
               <strong className="text-ink">

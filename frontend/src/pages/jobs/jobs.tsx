@@ -63,7 +63,7 @@ export default function Jobs() {
   return (
     <Page
       title="Jobs"
-      lead="Each file and how its rows stand."
+      lead="All jobs and the state of their rows."
       actions={
         canWrite && (
           <Button asChild look="primary" className="md:hidden">
@@ -162,7 +162,7 @@ function NoneYet({ canWrite }: { canWrite: boolean }) {
   if (!canWrite) {
     return (
       <EmptyState icon={Inbox} title="No jobs yet">
-        You may look at the jobs of your organisation. There are none so far.
+        Your organisation has no jobs yet.
       </EmptyState>
     );
   }
@@ -185,8 +185,8 @@ function NoneYet({ canWrite }: { canWrite: boolean }) {
         </>
       }
     >
-      Give Penstock a supplier's file, as it came: any encoding, delimiter or workbook. You will see what each
-      column means and what is wrong before anything is written.
+      Upload a supplier file as it is: any encoding, delimiter or workbook. You see how each column is mapped
+      and what is wrong before anything is written.
     </EmptyState>
   );
 }

@@ -58,7 +58,7 @@ export function Close({ closing, onClose, onDone }: Props) {
       title={discard ? `Discard ${which}?` : `Run ${which} again?`}
       footer={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             look={discard ? "danger" : "primary"}
             busy={busy}
@@ -73,11 +73,11 @@ export function Close({ closing, onClose, onDone }: Props) {
       <div className="space-y-3 text-sm text-ink-2">
         <p>
           {discard
-            ? "They are set aside for good. Who did it and why is written to the audit log."
-            : "Each becomes a new job at priority 10, with the same file and configuration. If the cause is still there, it will fail again."}
+            ? "They are closed for good. The audit log records the user and the reason."
+            : "Each becomes a new job at priority 10, with the same file and configuration. If the cause remains, it will fail again."}
         </p>
         {discard && (
-          <Field label="Why" hint="Shown beside the letter and in the audit log.">
+          <Field label="Why" hint="Shown with the dead letter and in the audit log.">
             {(ids) => (
               <Input
                 {...ids}

@@ -82,11 +82,11 @@ export function LetterDrawer({ id, canWrite, onClose, onAct }: Props) {
                   </Link>
                 ),
               ],
-              ["Discarded because", one.reason],
+              ["Reason for discarding", one.reason],
             ]}
           />
           <section>
-            <h3 className="mb-1 text-sm font-semibold">What it was asked to do</h3>
+            <h3 className="mb-1 text-sm font-semibold">Configuration</h3>
             <Json value={one.config} label="Configuration" />
           </section>
           {Object.keys(one.details).length > 0 && (

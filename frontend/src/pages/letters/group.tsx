@@ -50,7 +50,7 @@ export function GroupLetters({ signature, onOpen }: { signature: string; onOpen:
           busy={letters.isFetchingNextPage}
           onClick={() => void letters.fetchNextPage()}
         >
-          Older ones
+          Load older
         </Button>
       )}
     </div>

@@ -45,24 +45,21 @@ export default function DeadLetters() {
   const show = (next: { group?: string; letter?: string }) =>
     void navigate({ to: "/dead-letters", search: next, replace: true });
   return (
-    <Page
-      title="Dead letters"
-      lead="Jobs and deliveries that failed for good, after all their tries. They are kept for 30 days."
-    >
+    <Page title="Dead letters" lead="Jobs and deliveries that failed after all retries. Kept for 30 days.">
       <List
         query={groups}
         rows={rows.length}
         empty={
-          <EmptyState icon={MailCheck} title="Nothing has failed for good">
-            When a job cannot be done at all, it lands here with all that is needed to judge it and to run it
-            again. Rows that fail stay with their job instead.
+          <EmptyState icon={MailCheck} title="No dead letters">
+            A job that fails as a whole is listed here with its error, ready to run again. Failed rows stay
+            with their job.
           </EmptyState>
         }
       >
         <Table
           label="Groups of dead letters"
           head={[
-            { label: "What went wrong" },
+            { label: "Error" },
             { label: "Open", className: "hidden text-right sm:table-cell" },
             { label: "First", className: "hidden md:table-cell" },
             { label: "Last", className: "hidden sm:table-cell" },

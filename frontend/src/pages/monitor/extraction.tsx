@@ -63,7 +63,7 @@ export function Extraction() {
                     ) : (
                       <CircleX className="size-3" aria-hidden />
                     )}
-                    {one.ok ? "Good" : "Look into it"}
+                    {one.ok ? "Good" : "Show details"}
                   </Badge>
                 </td>
               </tr>

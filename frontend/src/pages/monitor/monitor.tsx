@@ -172,7 +172,7 @@ function Failures({ now }: { now: Monitor }) {
   if (now.failures.length === 0) return null;
   return (
     <section>
-      <h2 className="mb-2 text-base font-semibold">Failed lately</h2>
+      <h2 className="mb-2 text-base font-semibold">Recent failures</h2>
       <Card className="divide-y">
         {now.failures.map((one) => (
           <Link

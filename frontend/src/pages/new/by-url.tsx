@@ -39,7 +39,7 @@ export function ByUrl({ onFile }: { onFile: (file: { id: string; name: string })
     <form onSubmit={fetchIt} className="space-y-2">
       <Field
         label="Or a file on the web"
-        hint="Fetched once, by the server, from public addresses. Of the address only the host is kept."
+        hint="The server downloads it once, from public addresses only. Only the host name is stored."
       >
         {(ids) => (
           <div className="flex flex-wrap gap-2">
@@ -53,7 +53,7 @@ export function ByUrl({ onFile }: { onFile: (file: { id: string; name: string })
               className="min-w-0 flex-1 basis-60"
             />
             <Button type="submit" busy={busy}>
-              {!busy && <Link2 aria-hidden />} {busy ? "Fetching …" : "Fetch it"}
+              {!busy && <Link2 aria-hidden />} {busy ? "Fetching …" : "Download"}
             </Button>
             {busy && (
               <Button onClick={() => stop.current?.abort()}>

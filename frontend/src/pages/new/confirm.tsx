@@ -20,24 +20,24 @@ interface Props {
 }
 
 const INTENTS: [Intent, string, string][] = [
-  ["check", "Check only", "Nothing is written. You get the rows, clean and judged, to look at and export."],
+  ["check", "Check only", "Nothing is written. You can review and export the cleaned rows."],
   [
     "create",
     "Create new products",
-    "Products that are not in the catalog yet; existing ones are left alone.",
+    "Adds products that are not in the catalog. Existing products are not changed.",
   ],
   [
     "update",
     "Update existing products",
-    "Mapped fields of products that are there; blank cells leave a field as it is.",
+    "Changes the mapped fields of existing products. Empty cells change nothing.",
   ],
-  ["merge", "Create and update", "Both: new ones are made, existing ones updated."],
+  ["merge", "Create and update", "Adds new products and updates existing ones."],
   [
     "replace",
     "Replace existing products",
-    "Existing products become exactly what the file says, blanks included.",
+    "Existing products become exactly what the file contains; empty cells clear fields.",
   ],
-  ["ignoreExisting", "Create, ignore existing", "Only new ones; rows of existing products are skipped."],
+  ["ignoreExisting", "Create, ignore existing", "Adds new products; rows of existing products are skipped."],
 ];
 
 export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props) {
@@ -114,7 +114,7 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
             />
           )}
         </Field>
-        <Field label="Priority" hint="Among your organisation's own jobs.">
+        <Field label="Priority" hint="Relative to your organisation's other jobs.">
           {(ids) => (
             <Select
               {...ids}
@@ -133,7 +133,7 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
           {!busy && <Play aria-hidden />} {draft.intent === "check" ? "Check the file" : "Start the import"}
         </Button>
         {draft.intent !== "check" && (
-          <p className="text-xs text-ink-3">The import can be undone as a whole afterwards.</p>
+          <p className="text-xs text-ink-3">The whole import can be undone later.</p>
         )}
       </Card>
     </div>
@@ -152,11 +152,11 @@ function More({ draft, change }: Pick<Props, "draft" | "change">) {
               change({ priceGuard: event.target.value === "" ? undefined : Number(event.target.value) })
             }
           >
-            <option value="">As the profile says, else by more than 50 %</option>
+            <option value="">Profile setting, else by more than 50 %</option>
             <option value="10">by more than 10 %</option>
             <option value="20">by more than 20 %</option>
             <option value="100">by more than 100 %</option>
-            <option value="0">never: write them all</option>
+            <option value="0">never: write all prices</option>
           </Select>
         )}
       </Field>
@@ -167,12 +167,12 @@ function More({ draft, change }: Pick<Props, "draft" | "change">) {
             value={draft.strict === undefined ? "" : "empty"}
             onChange={(event) => change({ strict: event.target.value === "" ? undefined : [] })}
           >
-            <option value="">As the profile says, else the row is invalid</option>
-            <option value="empty">The field stays empty, with a warning</option>
+            <option value="">Profile setting, else the row is invalid</option>
+            <option value="empty">Leave the field empty, with a warning</option>
           </Select>
         )}
       </Field>
-      <Field label="Rows that mean the same product">
+      <Field label="Rows for the same product">
         {(ids) => (
           <Select
             {...ids}
@@ -183,23 +183,23 @@ function More({ draft, change }: Pick<Props, "draft" | "change">) {
               })
             }
           >
-            <option value="first">The first is taken</option>
-            <option value="last">The last is taken</option>
-            <option value="most_complete">The most complete is taken</option>
+            <option value="first">Keep the first</option>
+            <option value="last">Keep the last</option>
+            <option value="most_complete">Keep the most complete</option>
           </Select>
         )}
       </Field>
-      <Field label="Products of this supplier that the file lacks">
+      <Field label="Products of this supplier missing from the file">
         {(ids) => (
           <Select
             {...ids}
             value={draft.missing ?? ""}
             onChange={(event) => change({ missing: (event.target.value || undefined) as Draft["missing"] })}
           >
-            <option value="">Are left alone</option>
-            <option value="report">Are listed in the summary</option>
+            <option value="">Do nothing</option>
+            <option value="report">List them in the summary</option>
             <option value="unpublish" disabled={draft.intent === "check"}>
-              Are unpublished
+              Unpublish them
             </option>
           </Select>
         )}

@@ -64,7 +64,7 @@ export function DryRun({ preview }: { preview: Preview }) {
     ["Duplicates", summary.duplicate],
     ...(summary.held ? ([["Held back", summary.held]] as [string, number][]) : []),
     ...(summary.linked ? ([["With links", summary.linked]] as [string, number][]) : []),
-    ...(summary.part ? ([["Parts of others", summary.part]] as [string, number][]) : []),
+    ...(summary.part ? ([["Parts of other rows", summary.part]] as [string, number][]) : []),
   ];
   return (
     <div className="space-y-4">
@@ -98,7 +98,7 @@ export function DryRun({ preview }: { preview: Preview }) {
         <div className="rounded-lg border bg-surface">
           <EmptyState
             icon={CircleCheck}
-            title={show === "changes" ? "No product in the catalog would change" : "None of these rows"}
+            title={show === "changes" ? "No product in the catalog would change" : "No such rows"}
           />
         </div>
       ) : (
@@ -106,7 +106,7 @@ export function DryRun({ preview }: { preview: Preview }) {
           className="max-h-[60dvh] overflow-auto rounded-lg border bg-surface"
           tabIndex={0}
           role="region"
-          aria-label="Rows as they would come out"
+          aria-label="Rows as they would be imported"
         >
           <table className="w-full text-left text-sm">
             <thead className="sticky top-0 z-10">

@@ -83,7 +83,7 @@ export function FileStep({ sample, onFile }: Props) {
             </p>
             <ProgressBar value={100 * sending.share} label="Upload" />
             <p className="text-sm text-ink-2">
-              {sending.share < 1 ? `${Math.floor(100 * sending.share)} % sent` : "Stored; looking at it …"}
+              {sending.share < 1 ? `${Math.floor(100 * sending.share)} % sent` : "Uploaded; reading it …"}
             </p>
             <Button
               size="sm"
@@ -99,8 +99,8 @@ export function FileStep({ sample, onFile }: Props) {
           <>
             <p className="text-base font-medium">Drop a supplier's file here</p>
             <p className="mt-1 max-w-md text-sm text-ink-2">
-              CSV and any other delimiter, Excel, OpenDocument, JSON, NDJSON or XML, also in zip or gzip, in
-              whatever encoding it came.
+              CSV with any delimiter, Excel, OpenDocument, JSON, NDJSON or XML, also as zip or gzip, in any
+              encoding.
             </p>
             <div className="mt-4 flex flex-wrap justify-center gap-2">
               <Button look="primary" onClick={() => input.current?.click()}>

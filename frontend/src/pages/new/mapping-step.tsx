@@ -24,7 +24,7 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
       <p className="text-sm text-ink-2">
         {profile.from && profile.from !== "proposed"
           ? `Mapped by the profile “${profile.name}”, version ${profile.version}.`
-          : "Proposed from names and contents. Change what is wrong."}
+          : "Proposed from column names and content. Correct what is wrong."}
       </p>
       {preview.questions.map((one) => (
         <Question
@@ -40,11 +40,11 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
         </p>
       ))}
       <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-        <Field label="Currency" hint="Where no column says it.">
+        <Field label="Currency" hint="Used where the file has none.">
           {(ids) => (
             <Input
               {...ids}
-              placeholder="As found"
+              placeholder="Detected"
               maxLength={3}
               defaultValue={draft.currency ?? ""}
               onBlur={(event) => {
@@ -61,7 +61,7 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
               value={draft.decimal ?? ""}
               onChange={(event) => change({ decimal: (event.target.value || undefined) as Draft["decimal"] })}
             >
-              <option value="">As found</option>
+              <option value="">Detected</option>
               <option value="comma">1.234,50</option>
               <option value="point">1,234.50</option>
             </Select>
@@ -74,16 +74,13 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
               value={draft.dates ?? ""}
               onChange={(event) => change({ dates: (event.target.value || undefined) as Draft["dates"] })}
             >
-              <option value="">As found</option>
+              <option value="">Detected</option>
               <option value="dmy">Day first</option>
               <option value="mdy">Month first</option>
             </Select>
           )}
         </Field>
-        <Field
-          label="Source"
-          hint="The supplier the products are from. Rows change products of this source only."
-        >
+        <Field label="Source" hint="The supplier of the products. Rows change only products of this source.">
           {(ids) => (
             <Input
               {...ids}
@@ -167,7 +164,7 @@ function SaveProfile({ columns, draft }: { columns: MappedColumn[]; draft: Draft
         }),
       });
       void queries.invalidateQueries({ queryKey: ["profiles"] });
-      toast.success(`Saved as profile “${name}”. Files with these columns find it by themselves.`);
+      toast.success(`Saved as profile “${name}”. Files with these columns use it automatically.`);
     } catch (problem) {
       setError(problem);
     } finally {

@@ -75,7 +75,7 @@ export function Reading({ preview, draft, change, busy }: Props) {
       )}
       <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 lg:grid-cols-4" aria-busy={busy}>
         {sheets.length > 1 && (
-          <Field label="Sheet" hint="The one with the most cells was taken.">
+          <Field label="Sheet" hint="The sheet with the most data was chosen.">
             {(ids) => (
               <Select
                 {...ids}
@@ -89,7 +89,7 @@ export function Reading({ preview, draft, change, busy }: Props) {
             )}
           </Field>
         )}
-        <Field label="Header row" hint="Counted as an editor shows it; 0: there is none.">
+        <Field label="Header row" hint="Line number in the file; 0 means no header.">
           {(ids) => (
             <Input
               {...ids}
@@ -108,10 +108,7 @@ export function Reading({ preview, draft, change, busy }: Props) {
         </Field>
         {isText && (
           <>
-            <Field
-              label="Encoding"
-              hint={draft.encoding ? "Chosen by you." : "Found from the letters in it."}
-            >
+            <Field label="Encoding" hint={draft.encoding ? "Chosen by you." : "Detected from the content."}>
               {(ids) => (
                 <Select
                   {...ids}
@@ -127,10 +124,7 @@ export function Reading({ preview, draft, change, busy }: Props) {
                 </Select>
               )}
             </Field>
-            <Field
-              label="Delimiter"
-              hint={draft.delimiter ? "Chosen by you." : "What cuts the lines most evenly."}
-            >
+            <Field label="Delimiter" hint={draft.delimiter ? "Chosen by you." : "Detected from the rows."}>
               {(ids) => (
                 <Select
                   {...ids}

@@ -72,7 +72,7 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
         ))}
         <Told icon={Database} tone="text-ink-3">
           Rows are compared with products of the source <strong>{preview.source}</strong>
-          {preview.source === "file" ? ", which all files without a source share" : ""}, and change no others
+          {preview.source === "file" ? ", shared by all files without a source" : ""}, and change no others
           {preview.summary.linked ? "; products of other sources are only proposed as links" : ""}.
         </Told>
         {preview.warnings
@@ -83,7 +83,7 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
             </Told>
           ))}
         <Told icon={Unplug} tone="text-ink-3">
-          No provider is called, so it costs nothing but time.
+          No provider is called, so there are no fees.
         </Told>
         <Told icon={Clock} tone="text-ink-3">
           It takes {timeTaken(preview.rowsEstimated, rate)}

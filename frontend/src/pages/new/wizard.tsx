@@ -38,7 +38,7 @@ export default function Wizard() {
   if (!canWrite) {
     return (
       <Page title="New job">
-        <EmptyState icon={Upload} title="Viewers read, and change nothing">
+        <EmptyState icon={Upload} title="Viewers cannot upload files">
           Ask an admin of your organisation for the role “member” to upload files.
         </EmptyState>
       </Page>
@@ -94,7 +94,7 @@ function Steps() {
   const before = STEPS[at - 1];
   const after = STEPS[at + 1];
   return (
-    <Page title="New job" lead={search.name ?? "A supplier's file becomes products, step by step."}>
+    <Page title="New job" lead={search.name ?? "Import a supplier file, step by step."}>
       <Stepper step={step} onStep={go} reachable={!!look.data} />
       <div ref={heading} tabIndex={-1} className="outline-none">
         <TourNote place={step} />
@@ -165,7 +165,7 @@ function Steps() {
             )}
             {look.isFetching && look.data && (
               <span role="status" className="text-sm text-ink-2">
-                Looking at the file again …
+                Reading the file again …
               </span>
             )}
           </div>

@@ -90,7 +90,7 @@ export default function Pending() {
       lead={
         counts
           ? `${plural(counts.pending, "row waits", "rows wait")}, ${plural(counts.processing, "is", "are")} being worked on.`
-          : "Rows of all jobs that wait or are being worked on."
+          : "Waiting and running rows of all jobs."
       }
     >
       <div className="mb-3 flex flex-wrap gap-2">
@@ -167,17 +167,15 @@ export default function Pending() {
           !filtered ? (
             <EmptyState
               icon={CircleDashed}
-              title="Nothing waits"
+              title="No waiting rows"
               action={
-                admin && mine && <Button onClick={() => go({ owner: "all" })}>Look at everyone's rows</Button>
+                admin && mine && <Button onClick={() => go({ owner: "all" })}>Show everyone's rows</Button>
               }
             >
-              {mine
-                ? "Every row of your jobs has come to its end."
-                : "Every row of every job has come to its end."}
+              {mine ? "All rows of your jobs are finished." : "All rows of all jobs are finished."}
             </EmptyState>
           ) : (
-            <EmptyState icon={FilterX} title="No such row at the moment" />
+            <EmptyState icon={FilterX} title="No rows match" />
           )
         }
       >

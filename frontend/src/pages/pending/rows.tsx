@@ -26,7 +26,7 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
         {
           label: (
             <Checkbox
-              aria-label="Select all rows in sight"
+              aria-label="Select all visible rows"
               checked={all}
               ref={(box) => {
                 if (box) box.indeterminate = some;
@@ -47,7 +47,7 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
         { label: "Job", className: "hidden sm:table-cell" },
         { label: "Status" },
         { label: "Tries", className: "text-right" },
-        { label: "Held by, or waits until", className: "hidden lg:table-cell" },
+        { label: "Worker or next retry", className: "hidden lg:table-cell" },
         { label: "Updated", className: "hidden sm:table-cell" },
         { label: "Type", className: "hidden md:table-cell" },
         { label: "Job's progress", className: "hidden text-right xl:table-cell" },

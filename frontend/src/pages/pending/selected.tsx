@@ -23,8 +23,8 @@ interface Props {
 export function OpenSelection({ selected, all, matching, onTakeAll, onClear, which, onDone }: Props) {
   const [asking, setAsking] = useState(false);
   useShortcuts("Selected rows", {
-    r: ["Try the selected rows now", () => setAsking(true)],
-    Escape: ["Select nothing", onClear],
+    r: ["Retry selected rows now", () => setAsking(true)],
+    Escape: ["Clear selection", onClear],
   });
   const run = async () => {
     const retried = await tryNow(which());
@@ -33,7 +33,7 @@ export function OpenSelection({ selected, all, matching, onTakeAll, onClear, whi
     onDone();
     toast.success(
       retried === 0
-        ? "None of them was waiting for its next try"
+        ? "None of them was waiting for a retry"
         : `${plural(retried, "row is", "rows are")} tried now${left > 0 ? `, ${count(left)} left as they are` : ""}`,
     );
   };

@@ -48,7 +48,7 @@ export default function Postings() {
   return (
     <Page
       title="Job postings"
-      lead="Postings on crawled pages. One whose page is gone has expired."
+      lead="Job postings found on crawled pages. A posting expires when its page is gone."
       actions={<ExportPostings filter={filter} />}
     >
       <form onSubmit={find} role="search" className="mb-3 flex flex-wrap items-center gap-2">

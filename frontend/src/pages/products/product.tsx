@@ -47,21 +47,21 @@ export default function ProductPage() {
         <div className="grid gap-5 xl:grid-cols-[3fr_2fr] xl:grid-rows-[auto_1fr]">
           <div className="min-w-0 space-y-5 xl:row-span-2">
             <section>
-              <h2 className="mb-2 text-base font-semibold">What is known</h2>
+              <h2 className="mb-2 text-base font-semibold">Details</h2>
               <Known product={one} />
             </section>
             {one.links.length > 0 && (
               <section>
-                <h2 className="mb-1 text-base font-semibold">Perhaps the same product</h2>
+                <h2 className="mb-1 text-base font-semibold">Possible matches</h2>
                 <p className="mb-2 text-sm text-ink-2">
-                  Products of other sources with the same GTIN, or brand and MPN. Imports keep them apart
-                  unless your organisation has chosen a key that all sources share.
+                  Products of other sources with the same GTIN, or the same brand and MPN. They stay separate
+                  unless your organisation uses a shared key.
                 </p>
                 <Links links={one.links} />
               </section>
             )}
             <section>
-              <h2 className="mb-1 text-base font-semibold">Where each value is from</h2>
+              <h2 className="mb-1 text-base font-semibold">Origin of each value</h2>
               <p className="mb-2 text-sm text-ink-2">
                 Last written by{" "}
                 <Link
@@ -77,7 +77,7 @@ export default function ProductPage() {
               <Lineage lineage={one.lineage} />
             </section>
             <details>
-              <summary className="text-sm font-medium text-ink-2">Everything, as JSON</summary>
+              <summary className="text-sm font-medium text-ink-2">All data as JSON</summary>
               <div className="mt-2">
                 <Json value={one.product} label="Product as JSON" />
               </div>
@@ -139,9 +139,9 @@ function Lineage({ lineage }: { lineage: Record<string, unknown> }) {
         head={[
           { label: "Field" },
           { label: "Column" },
-          { label: "Stood there" },
+          { label: "Original value" },
           { label: "Rule" },
-          { label: "Sure", className: "text-right" },
+          { label: "Confidence", className: "text-right" },
         ]}
       >
         {rows.map(([field, from]) => (

@@ -51,7 +51,7 @@ export default function Products() {
   return (
     <Page
       title="Products"
-      lead="The catalog, with where each value came from."
+      lead="All products, with the origin of each value."
       actions={<ExportProducts filter={filter} />}
     >
       <form onSubmit={find} role="search" className="mb-3 flex flex-wrap items-center gap-2">
@@ -104,8 +104,7 @@ export default function Products() {
                 </Button>
               }
             >
-              Products come from jobs whose intent is to create, update, merge or replace. A job that only
-              checks writes nothing here.
+              Import a file to add products. A job that only checks writes nothing.
             </EmptyState>
           )
         }

@@ -20,8 +20,8 @@ type Key = Schemas["ProviderKey"];
 
 const CIRCUITS: Record<string, { tone: Tone; word: string; icon: typeof CircleCheck }> = {
   closed: { tone: "done", word: "Working", icon: CircleCheck },
-  half_open: { tone: "pending", word: "Being probed", icon: CircleDashed },
-  open: { tone: "error", word: "Not called", icon: CircleX },
+  half_open: { tone: "pending", word: "Half open", icon: CircleDashed },
+  open: { tone: "error", word: "Open", icon: CircleX },
 };
 
 /** Limits and circuits of what is called: who is slow, who refuses, who is down. */
@@ -35,7 +35,7 @@ export default function Providers() {
   return (
     <Page
       title="Providers"
-      lead="Calls keep to each provider's limit. After five failures in a row a provider is left alone for a minute, then probed."
+      lead="Calls stay within each provider's limit. After five failures in a row, calls stop for a minute; then one test call is made."
     >
       {found.error !== null && (
         <ErrorNote error={found.error} onRetry={() => void found.refetch()} className="mb-3" />
@@ -85,7 +85,7 @@ function ProviderCard({ provider }: { provider: Provider }) {
       <Card className="overflow-hidden">
         {provider.keys.length === 0 ? (
           <p className="p-3 text-sm text-ink-2">
-            Not called yet. Its tokens and circuit show here with the first call.
+            No calls yet. Tokens and circuit appear here after the first call.
           </p>
         ) : (
           <Table

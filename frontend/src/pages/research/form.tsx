@@ -138,13 +138,13 @@ export function ResearchForm({ sources, busy, canWrite, onAsk }: Props) {
               </Select>
             )}
           </Field>
-          <Field label="Webhook URL" hint="Gets the end of the request.">
+          <Field label="Webhook URL" hint="Called when the request ends.">
             {(ids) => <Input {...ids} name="webhookUrl" type="url" defaultValue={text(given?.webhookUrl)} />}
           </Field>
         </div>
         <fieldset>
           <legend className="text-sm font-medium">Sources</legend>
-          <p className="text-xs text-ink-3">None chosen: all of them.</p>
+          <p className="text-xs text-ink-3">None selected means all.</p>
           <div className="mt-1 flex flex-wrap gap-x-4 gap-y-1">
             {sources.map((one) => (
               <label key={one.id} className="flex min-h-6 items-center gap-2 text-sm">

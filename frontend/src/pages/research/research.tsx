@@ -68,7 +68,7 @@ export default function Research() {
             </Button>
           }
         >
-          A source is a product API that a configuration file describes. Add one, then ask it here.
+          A source is a product API described by a configuration file. Add one to start.
         </EmptyState>
       ) : (
         <div className="grid grid-cols-1 gap-4 xl:grid-cols-[2fr_1fr]">
@@ -89,7 +89,7 @@ export default function Research() {
         query={recent}
         rows={rows.length}
         empty={
-          <EmptyState icon={Search} title="Nothing asked yet">
+          <EmptyState icon={Search} title="No requests yet">
             Requests are listed here with their results.
           </EmptyState>
         }

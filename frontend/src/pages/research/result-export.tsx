@@ -22,7 +22,7 @@ export function ResultExport({ jobId, name }: { jobId: string; name: string }) {
     setError(null);
     try {
       await download(`/api/jobs/${jobId}/export?format=${format}`, `${name}.${format}`, () => {});
-      toast.success("The file is in your downloads");
+      toast.success("Saved to your downloads");
     } catch (problem) {
       setError(problem);
     } finally {

@@ -132,7 +132,7 @@ export default function ResearchResult() {
         empty={
           <EmptyState icon={SearchX} title={ended ? "No product fits" : "Waiting for the sources"}>
             {ended
-              ? "No source offers what was asked for. Try fewer words, or a wider price range."
+              ? "No source has a matching product. Try fewer words or a wider price range."
               : "Products appear once every source has answered or failed."}
           </EmptyState>
         }

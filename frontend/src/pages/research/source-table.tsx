@@ -58,7 +58,7 @@ function EndedRow({ name, told }: { name: string; told: SourceSummary }) {
           </>
         ) : (
           <Badge tone="done">
-            <CircleCheck className="size-3" aria-hidden /> {told.reused ? "Answered before" : "Answered"}
+            <CircleCheck className="size-3" aria-hidden /> {told.reused ? "Answered earlier" : "Answered"}
           </Badge>
         )}
       </td>

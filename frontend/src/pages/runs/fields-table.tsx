@@ -26,7 +26,7 @@ export function FieldsTable({
           { label: "Field" },
           { label: "Value" },
           { label: "Source" },
-          { label: "Sure", className: "text-right" },
+          { label: "Confidence", className: "text-right" },
         ]}
       >
         {rows.map(([name, value]) => {

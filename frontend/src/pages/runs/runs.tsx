@@ -37,7 +37,7 @@ export default function Runs() {
   return (
     <Page
       title="Crawl runs"
-      lead="Pages of companies become products and job postings. Each company is asked in order, and slowly."
+      lead="Extract products and job postings from company web sites, in order and at a limited rate."
       actions={
         <>
           <Button asChild>

@@ -63,7 +63,7 @@ function Sharing({ admin }: { admin: boolean }) {
         <span>
           <span className="font-medium">Members see each other's jobs</span>
           <span className="block text-xs text-ink-3">
-            {admin ? "Off, each member sees only their own." : "An admin decides this."}
+            {admin ? "If off, members see only their own jobs." : "Only admins can change this."}
           </span>
         </span>
       </label>
@@ -71,8 +71,8 @@ function Sharing({ admin }: { admin: boolean }) {
         label="Products of several sources"
         hint={
           admin
-            ? "With a shared key, files of one supplier may change products of another."
-            : "An admin decides this."
+            ? "With a shared key, files of one supplier can change products of another."
+            : "Only admins can change this."
         }
         className="mt-3"
       >
@@ -110,7 +110,7 @@ function Password() {
         }),
       );
       target.reset();
-      toast.success("Your password is changed; your other sessions are signed out");
+      toast.success("Password changed. Your other sessions are signed out.");
     } catch (problem) {
       setError(problem);
     } finally {
@@ -120,17 +120,17 @@ function Password() {
   return (
     <form onSubmit={change} className="space-y-3">
       <h2 className="text-base font-semibold">Change your password</h2>
-      <Field label="Your password now">
+      <Field label="Current password">
         {(ids) => <Input {...ids} name="current" type="password" required autoComplete="current-password" />}
       </Field>
-      <Field label="A new one" hint="At least 12 characters.">
+      <Field label="New password" hint="At least 12 characters.">
         {(ids) => (
           <Input {...ids} name="new" type="password" required minLength={12} autoComplete="new-password" />
         )}
       </Field>
       {error !== null && <ErrorNote error={error} />}
       <Button type="submit" busy={busy}>
-        Change it
+        Change password
       </Button>
     </form>
   );

@@ -21,7 +21,7 @@ export default function Audit() {
       query={log}
       rows={rows.length}
       more="Earlier entries"
-      empty={<EmptyState icon={ScrollText} title="Nothing was changed yet" />}
+      empty={<EmptyState icon={ScrollText} title="No entries yet" />}
     >
       <Table
         label="Audit log"

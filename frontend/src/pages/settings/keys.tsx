@@ -106,15 +106,15 @@ export default function Keys() {
       </List>
       {adding && (
         <FormDialog title="New API key" action="Create" onClose={() => setAdding(false)} onSave={add}>
-          <Field label="Name" hint="What it is for, so that you know it again.">
+          <Field label="Name" hint="What the key is used for.">
             {(ids) => <Input {...ids} name="name" required maxLength={100} />}
           </Field>
-          <Field label="It may" hint="Never more than you may yourself.">
+          <Field label="It may" hint="Never more than your own rights.">
             {(ids) => (
               <Select {...ids} name="reach" defaultValue="write">
                 <option value="read">look</option>
-                <option value="write">look and change</option>
-                <option value="admin">all that an admin may</option>
+                <option value="write">read and write</option>
+                <option value="admin">everything an admin can do</option>
               </Select>
             )}
           </Field>
@@ -134,7 +134,7 @@ export default function Keys() {
         <Secret
           title="Your new key"
           value={secret}
-          note="Keep it somewhere safe: it is shown this once."
+          note="Store it safely: it is shown only once."
           onClose={() => setSecret(null)}
         />
       )}
@@ -150,7 +150,7 @@ export default function Keys() {
           again();
         }}
       >
-        <p>Programs that use it are turned away from now on. This cannot be taken back.</p>
+        <p>Programs that use it lose access at once. This cannot be undone.</p>
       </Confirm>
     </>
   );

@@ -132,7 +132,7 @@ export default function Profiles() {
           again();
         }}
       >
-        <p>Files no longer find it. Jobs that ran with it keep what they know.</p>
+        <p>New files will not use it. Earlier jobs are not changed.</p>
       </Confirm>
     </>
   );

@@ -43,7 +43,7 @@ export function Sessions() {
         rows={rows.length}
         empty={
           <EmptyState icon={MonitorSmartphone} title="No session is open">
-            You are here by a key.
+            You are signed in with a key.
           </EmptyState>
         }
       >
@@ -72,7 +72,7 @@ export function Sessions() {
               </td>
               <td className="text-right">
                 {one.current ? (
-                  <Badge tone="done">This one</Badge>
+                  <Badge tone="done">This session</Badge>
                 ) : (
                   <Button size="sm" onClick={() => setEnding(one)}>
                     Sign out
@@ -94,7 +94,7 @@ export function Sessions() {
         <p>
           {ending !== null && ending !== "others"
             ? `${agentName(ending.agent)}${ending.ip ? ` at ${ending.ip}` : ""} has to sign in again.`
-            : "All but the one you look at have to sign in again. Keys stay as they are."}
+            : "All other sessions have to sign in again. API keys keep working."}
         </p>
       </Confirm>
     </section>

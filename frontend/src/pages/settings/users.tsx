@@ -87,7 +87,7 @@ export default function Users() {
         </Button>
       </div>
       {error !== null && <ErrorNote error={error} className="mb-3" />}
-      <List query={users} rows={rows.length} empty={<EmptyState icon={UserRound} title="Nobody yet" />}>
+      <List query={users} rows={rows.length} empty={<EmptyState icon={UserRound} title="No users yet" />}>
         <Table
           label="Users"
           head={[
@@ -122,12 +122,12 @@ export default function Users() {
                       </MenuItem>
                     ))}
                     <MenuLine />
-                    <MenuItem onSelect={() => void reset(user)}>Make a new password</MenuItem>
+                    <MenuItem onSelect={() => void reset(user)}>Reset password</MenuItem>
                     <MenuItem
                       danger={!user.disabledAt}
                       onSelect={() => void change(user, { disabled: !user.disabledAt })}
                     >
-                      {user.disabledAt ? "Let in again" : "Disable"}
+                      {user.disabledAt ? "Restore access" : "Disable"}
                     </MenuItem>
                   </Menu>
                 )}
@@ -139,7 +139,7 @@ export default function Users() {
       {adding && (
         <FormDialog
           title="New user"
-          description="A password is made for them, and shown to you once."
+          description="A password is created and shown to you once."
           action="Create"
           onClose={() => setAdding(false)}
           onSave={add}
@@ -158,7 +158,7 @@ export default function Users() {
               </Select>
             )}
           </Field>
-          <Field label="Organisation" hint="Yours, if you leave it empty.">
+          <Field label="Organisation" hint="Your own if left empty.">
             {(ids) => <Input {...ids} name="org" placeholder={me.org.name} />}
           </Field>
         </FormDialog>
@@ -167,7 +167,7 @@ export default function Users() {
         <Secret
           title={`Password of ${password.of}`}
           value={password.value}
-          note="Give it to them by a safe way. It is shown this once; they can change it themselves."
+          note="Pass it on safely. It is shown only once; the user can change it."
           onClose={() => setPassword(null)}
         />
       )}

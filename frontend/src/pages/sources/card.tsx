@@ -36,7 +36,7 @@ export function SourceCard({ source, canWrite }: { source: Source; canWrite: boo
             {source.format.toUpperCase()} · {String(source.config.url).replace(/^https?:\/\//, "")}
           </p>
         </div>
-        {!source.enabled && <Badge tone="skipped">Not asked</Badge>}
+        {!source.enabled && <Badge tone="skipped">Disabled</Badge>}
         <Badge tone={look.tone}>
           <look.icon className="size-3" aria-hidden /> {look.word}
         </Badge>

@@ -27,7 +27,7 @@ export default function Sources() {
   return (
     <Page
       title="Sources"
-      lead="Product APIs that research and lookups ask. Each is a configuration; no code is needed."
+      lead="Product APIs used by research and lookups. Each is a configuration file."
       actions={
         rows.length > 0 && (
           <>

@@ -56,7 +56,7 @@ export function EndpointDrawer({ id, canWrite, onClose, onSecret }: Props) {
                 onClick={() =>
                   void run(
                     () => ok(client.POST("/api/webhooks/{webhook_id}/test", { params })),
-                    "A test message is on its way",
+                    "Test message sent",
                   )
                 }
               >
@@ -73,11 +73,11 @@ export function EndpointDrawer({ id, canWrite, onClose, onSecret }: Props) {
                           body: { enabled: !one.enabled },
                         }),
                       ),
-                    one.enabled ? "Switched off" : "Switched on",
+                    one.enabled ? "Disabled" : "Enabled",
                   )
                 }
               >
-                <Power aria-hidden /> {one.enabled ? "Switch off" : "Switch on"}
+                <Power aria-hidden /> {one.enabled ? "Disable" : "Enable"}
               </Button>
               <Button size="sm" onClick={() => setAsking("rotate")}>
                 <KeyRound aria-hidden /> Rotate the secret
@@ -96,7 +96,7 @@ export function EndpointDrawer({ id, canWrite, onClose, onSecret }: Props) {
                   {one.enabled ? "on" : "off"}
                 </Badge>,
               ],
-              ["Switched off because", one.disabledReason],
+              ["Disabled because", one.disabledReason],
               ["Description", one.description],
               ["Events", one.events.join(", ")],
               ["Old secret works until", one.oldSecretUntil && <Time at={one.oldSecretUntil} />],
@@ -109,14 +109,14 @@ export function EndpointDrawer({ id, canWrite, onClose, onSecret }: Props) {
         open={asking === "rotate"}
         onOpenChange={() => setAsking(null)}
         title="Rotate the secret?"
-        action="Make a new one"
+        action="Create a new secret"
         onConfirm={async () => {
           const made = await ok(client.POST("/api/webhooks/{webhook_id}/rotate", { params, body: {} }));
           onSecret(made.secret);
           again();
         }}
       >
-        <p>Messages are signed with both for a while, so that your side can change over without a gap.</p>
+        <p>Messages are signed with both secrets for a while, so that you can switch without a gap.</p>
       </Confirm>
       <Confirm
         open={asking === "delete"}
@@ -130,7 +130,7 @@ export function EndpointDrawer({ id, canWrite, onClose, onSecret }: Props) {
           onClose();
         }}
       >
-        <p>Nothing more is sent there. What is on its way is given up.</p>
+        <p>No more messages are sent to it. Pending deliveries are cancelled.</p>
       </Confirm>
     </Drawer>
   );
@@ -164,7 +164,7 @@ function Deliveries({ id, canWrite }: { id: string; canWrite: boolean }) {
       <h3 className="mb-2 text-sm font-semibold">Deliveries</h3>
       {log.error && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
       {rows.length === 0 && !log.isPending && (
-        <p className="text-sm text-ink-2">Nothing was sent yet. A test shows whether the address answers.</p>
+        <p className="text-sm text-ink-2">No deliveries yet. Send a test to check the address.</p>
       )}
       <ul className="divide-y rounded-md border empty:hidden">
         {rows.map((one) => (
@@ -193,7 +193,7 @@ function Deliveries({ id, canWrite }: { id: string; canWrite: boolean }) {
           busy={log.isFetchingNextPage}
           onClick={() => void log.fetchNextPage()}
         >
-          Older ones
+          Load older
         </Button>
       )}
     </section>
@@ -212,7 +212,7 @@ function Delivery({ id, canWrite }: { id: string; canWrite: boolean }) {
     setError(null);
     try {
       await ok(client.POST("/api/webhooks/deliveries/{delivery_id}/redeliver", { params }));
-      toast.success("It is sent once more");
+      toast.success("Sent again");
       void queries.invalidateQueries({ queryKey: ["webhooks"] });
     } catch (problem) {
       setError(problem);
@@ -224,7 +224,7 @@ function Delivery({ id, canWrite }: { id: string; canWrite: boolean }) {
       {(delivery.error ?? error) !== null && <ErrorNote error={delivery.error ?? error} />}
       {one && (
         <>
-          <Json value={{ attempts: one.attempts, payload: one.payload }} label="What was sent and answered" />
+          <Json value={{ attempts: one.attempts, payload: one.payload }} label="Request and response" />
           {canWrite && (
             <Button size="sm" onClick={() => void again()}>
               <Send aria-hidden /> Send again

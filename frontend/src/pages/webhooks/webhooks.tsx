@@ -66,8 +66,8 @@ export default function Webhooks() {
         rows={rows.length}
         empty={
           <EmptyState icon={Hook} title="No endpoints yet">
-            Give an address, and Penstock posts to it when jobs begin, end or fail. Messages follow the
-            Standard Webhooks signatures, so that your side can check that they are from here.
+            Penstock posts a message to this address when jobs start, end or fail. Messages are signed as
+            Standard Webhooks, so that your system can verify them.
           </EmptyState>
         }
       >
@@ -115,16 +115,13 @@ export default function Webhooks() {
       )}
       {adding && (
         <FormDialog title="New endpoint" action="Create" onClose={() => setAdding(false)} onSave={add}>
-          <Field label="Address" hint="https, and not on a private network unless the server allows it.">
+          <Field label="Address" hint="Must be https and public, unless the server allows other addresses.">
             {(ids) => (
               <Input {...ids} name="url" type="url" required placeholder="https://example.com/hooks" />
             )}
           </Field>
           <Field label="Description">{(ids) => <Input {...ids} name="description" maxLength={200} />}</Field>
-          <Field
-            label="Events"
-            hint="With spaces between them; a star stands for all: job.* or job.completed"
-          >
+          <Field label="Events" hint="Separated by spaces; * matches all, such as job.* or job.completed">
             {(ids) => <Input {...ids} name="events" defaultValue="job.completed job.failed" required />}
           </Field>
         </FormDialog>
@@ -133,7 +130,7 @@ export default function Webhooks() {
         <Secret
           title="The signing secret"
           value={secret}
-          note="Your side checks signatures with it. It is shown this once."
+          note="Your system verifies signatures with it. It is shown only once."
           onClose={() => setSecret(null)}
         />
       )}

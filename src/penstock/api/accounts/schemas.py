@@ -110,7 +110,7 @@ class KeyOrder(Shape):
     )
     expires_at: Moment | None = Field(None, description="Unset: it does not expire.")
     user_id: Annotated[StrictInt, Field(ge=1, le=2**62)] | None = Field(
-        None, description="Somebody else, for admins."
+        None, description="Another user; only admins may set it."
     )
 
 

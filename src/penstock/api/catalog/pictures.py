@@ -1,5 +1,5 @@
 """Pictures of products, fetched for those who look. A supplier's server never learns who that is,
-and a browser gets nothing that we did not decode and make anew."""
+and a browser gets nothing that we did not decode and encode again."""
 
 from __future__ import annotations
 

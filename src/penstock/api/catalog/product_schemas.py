@@ -75,7 +75,7 @@ class Origin(Shape):
     """Where a value came from."""
 
     column: str | None = Field(None, description="The supplier's column, or the path in a record.")
-    raw: str | None = Field(None, description="What stood there; the first 300 characters.")
+    raw: str | None = Field(None, description="The original value; the first 300 characters.")
     rule: str | None = Field(None, description="What made the value of it.")
     confidence: float | None = Field(None, description="How sure the rule is, 0 to 1.")
     job_id: UUID

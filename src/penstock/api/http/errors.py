@@ -192,7 +192,7 @@ def _methods_at(request: Request) -> list[str]:
 
 async def _database_away(request: Request, error: Exception) -> Response:
     runtime = request.app.state.api.runtime
-    runtime.log.warning("database is away", error=repr(error))
+    runtime.log.warning("database is not available", error=repr(error))
     if runtime.settings.database_url is None and _is_full(runtime.settings.data_dir):
         return problem(request, _no_space())
     away = Unavailable("DB_UNAVAILABLE", "The database does not answer. Try again soon.")

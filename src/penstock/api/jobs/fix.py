@@ -1,4 +1,4 @@
-"""Putting rows right, and mapping a job anew."""
+"""Correcting rows, and remapping a job."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def fix_item(
 
 @router.post(
     "/jobs/{job_id}/remap",
-    summary="Map a job anew",
+    summary="Remap the columns of a job",
     responses=REPROCESSED,
     openapi_extra=body_of(RemapOrder),
 )

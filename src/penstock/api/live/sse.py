@@ -46,7 +46,7 @@ async def written(following: Following, log: Log) -> AsyncGenerator[bytes, None]
                     yield f": beat\nid: {following.cursor}\n\n".encode()
     except CONNECTION_ERRORS as error:
         # Nothing is lost: the client goes on from its last id.
-        log.warning("a stream ends, the database is away", error=repr(error))
+        log.warning("a stream ends, the database is not available", error=repr(error))
     # Not all at once: a server that comes back is greeted by everybody.
     yield f"retry: {random.randint(_RETRY_MS // 2, _RETRY_MS * 2)}\n\n".encode()
 

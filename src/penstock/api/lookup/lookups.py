@@ -35,7 +35,7 @@ async def list_searches(
     query: Annotated[SearchesQuery, Query()],
 ) -> Response:
     """Every search that was made for the item, the oldest first: where, by which variant, how long
-    it took and what came of it."""
+    it took and the result."""
     row_no = row_no_of(job_id, item)
     this_list = f"searches {job_id} {row_no}"
     after = from_cursor(query.after, this_list, int)[0] if query.after else 0

@@ -48,7 +48,7 @@ class Pulse:
                 async with asyncio.timeout(_PATIENCE_SECONDS), self._db.acquire() as conn:
                     return await self._runtime.queue.look(conn)
             except Exception as error:  # callers without a key must not see the cause
-                self._runtime.log.warning("database is away", error=repr(error))
+                self._runtime.log.warning("database is not available", error=repr(error))
                 self._away_until = time.monotonic() + _CACHE_SECONDS
                 return None
 

@@ -178,7 +178,7 @@ MEANINGS = {
     "UPLOAD_BUSY": "Another request is writing to this upload.",
     "URL_NOT_ALLOWED": "The address is not one that may be called from here.",
     "URL_REFUSED": "The server behind the URL answered something else than the file.",
-    "URL_UNREACHABLE": "The server behind the URL is away, too slow or in trouble.",
+    "URL_UNREACHABLE": "The server behind the URL does not answer, is too slow or fails.",
     "WEAK_PASSWORD": "Too short, or one that everybody tries first.",
     "WRONG_PASSWORD": "The present password is another one.",
 }

@@ -208,7 +208,7 @@ async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
 async def test(
     runtime: Runtime, transaction: Transaction, caller: Caller, connection_id: UUID
 ) -> ConnectionTestResult:
-    """Ask the shop, and store what came of it. No transaction is open meanwhile."""
+    """Ask the shop, and store the result. No transaction is open meanwhile."""
     async with transaction() as conn:
         row = await get_connection(conn, connection_id)
         shop = await _opened(runtime, conn, connection_id)

@@ -172,7 +172,7 @@ async def delete(conn: Connection, caller: Caller, source_id: UUID) -> None:
 async def test(
     runtime: Runtime, transaction: Transaction, caller: Caller, source_id: UUID, query: SearchQuery
 ) -> SourceTrial:
-    """Ask the source, and store what came of it. No transaction is open meanwhile."""
+    """Ask the source, and store the result. No transaction is open meanwhile."""
     async with transaction() as conn:
         row = await get_source(conn, source_id)
         source = await store.open_source(conn, runtime.sealer, source_id)

@@ -119,7 +119,7 @@ def show(product_id: ProductId, json: printing.Json = False) -> None:
         ]
     )
     print()
-    head = ("FIELD", "VALUE", "COLUMN", "TEXT", "RULE", "SURE", "JOB", "ROW")
+    head = ("FIELD", "VALUE", "COLUMN", "TEXT", "RULE", "CONFIDENCE", "JOB", "ROW")
     printing.columns(head, view.value_lines(found))
 
 

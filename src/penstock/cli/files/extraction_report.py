@@ -21,7 +21,7 @@ _ADVICE = {
 
 @dataclass
 class Extracted:
-    """What became of it."""
+    """The result."""
 
     state: str
     job_id: UUID | None = None

@@ -70,7 +70,7 @@ def _show(found: dict[str, Any]) -> None:
          printing.share(one["fill"]), " ".join(", ".join(one["samples"]).split())[:60])
         for one in found["mapping"]
     ]  # fmt: skip
-    printing.columns(("COLUMN", "FIELD", "SURE", "HOW", "FILLED", "SAMPLES"), rows)
+    printing.columns(("COLUMN", "FIELD", "CONFIDENCE", "HOW", "FILLED", "SAMPLES"), rows)
     for doubt in reading.get("ambiguities", ()):
         printing.note(f"Unsure: {doubt}")
     for asked in found["questions"]:

@@ -46,7 +46,7 @@ async def get_job(job_id: UUID) -> dict[str, Any]:
 
 
 async def watched(job_id: UUID) -> dict[str, Any]:
-    """Show progress until the job ends; answers what became of it."""
+    """Show progress until the job ends; answers the result."""
     async with connected() as penstock:
         job = await _job(penstock, job_id)
         if job["state"] not in ENDED and await stands_still(penstock):

@@ -67,7 +67,7 @@ def _cells(pairs: list[str]) -> dict[str, str]:
 
 
 def _tell(job_id: UUID, made: dict[str, Any], wait: bool, json: bool) -> None:
-    """What is run again, and with ``wait`` what came of it."""
+    """What is run again, and with ``wait`` the result."""
     from penstock.cli.jobs.jobs import ending_code
 
     if wait:

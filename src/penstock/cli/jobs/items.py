@@ -78,7 +78,7 @@ def show(job_id: JobId, row: Row, json: printing.Json = False) -> None:
         (field, column or "", raw or "", rule, f"{sure:.0%}")
         for field, (column, raw, rule, sure) in (known.get("lineage") or {}).items()
     ]
-    _table(("FIELD", "COLUMN", "STOOD THERE", "RULE", "SURE"), lineage)
+    _table(("FIELD", "COLUMN", "ORIGINAL VALUE", "RULE", "CONFIDENCE"), lineage)
 
 
 def _table(head: tuple[str, ...], rows: Any) -> None:

@@ -31,7 +31,7 @@ def searches(job_id: JobId, row: Row, json: printing.Json = False) -> None:
     if candidates:
         print()
         printing.columns(
-            ("CANDIDATE", "WHERE", "SURE", "SKU", "TITLE"),
+            ("CANDIDATE", "WHERE", "CONFIDENCE", "SKU", "TITLE"),
             [
                 (one["key"], one["provider"], f"{one['confidence']:.0%}", one.get("sku", ""),
                  one.get("title", ""))

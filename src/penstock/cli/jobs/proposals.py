@@ -66,7 +66,7 @@ def list_proposals(
         for one in found
         for change in one["normalized"]["proposal"]
     ]  # fmt: skip
-    printing.columns(("ROW", "PRODUCT", "FIELD", "PROPOSED", "FROM", "SURE"), rows)
+    printing.columns(("ROW", "PRODUCT", "FIELD", "PROPOSED", "FROM", "CONFIDENCE"), rows)
 
 
 @app.command()

@@ -38,9 +38,9 @@ def watch_loop(settings: Settings) -> LoopWatchdog:
 
 
 def on_stop(stop: Callable[[], None], most_seconds: float, watchdog: LoopWatchdog) -> None:
-    """Every SIGTERM or SIGINT calls ``stop``. Whatever then hangs (a database that is away, a stage
-    that will not be cancelled, the loop itself), the process is gone ``most_seconds`` after the
-    first."""
+    """Every SIGTERM or SIGINT calls ``stop``. Whatever then hangs (a database that does not
+    answer, a stage that will not be cancelled, the loop itself), the process is gone
+    ``most_seconds`` after the first."""
     loop = asyncio.get_running_loop()
     last_resort = threading.Timer(most_seconds, _leave, [most_seconds])
     last_resort.daemon = True

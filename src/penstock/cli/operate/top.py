@@ -26,7 +26,7 @@ def top(
 ) -> None:
     """Show the queue, its workers, orgs and busiest jobs, until interrupted.
 
-    At a terminal the screen is drawn anew; through a pipe each look follows the one before. With
+    At a terminal the screen is redrawn; through a pipe each look follows the one before. With
     --json each look is one line of JSON.
     """
     try:

@@ -2,7 +2,7 @@
 
 A provider knows one kind of shop: which requests list its products, and how to read the answers. It
 has no HTTP client, limiter or clock. It sends its requests through a `ProviderCall` that its caller
-passes: the caller takes tokens before each request and reports what came of it, so that limits and
+passes: the caller takes tokens before each request and reports the result, so that limits and
 circuits hold for imports, tests and browsing alike.
 """
 

@@ -287,7 +287,7 @@ def _hold(
     if not any(change.field.startswith(("price.", "variants")) for change in changes):
         return None
     if existing.job_id == settings.job_id:
-        # A person corrects what this job wrote: a cell was fixed, or the file mapped anew.
+        # A person corrects what this job wrote: a cell was fixed, or the file remapped.
         return None
     after = written_over(existing, product, settings.intent)
     change = suspicious_change(existing.data, after, settings.price_guard)

@@ -102,7 +102,7 @@ class Lookup(Pipeline):
 
     def check_remap(self, before: LookupConfig, after: LookupConfig, header: Sequence[str]) -> None:
         if not header:
-            raise BadInput("INVALID_PARAMETERS", "Only the columns of a list can be mapped anew.")
+            raise BadInput("INVALID_PARAMETERS", "Only the columns of a list can be remapped.")
         check_mapping(header, after.mapping)
         if (before.reading(), before.rows) != (after.reading(), after.rows) or after.enrich:
             raise BadInput(

@@ -1,6 +1,6 @@
 """Ask the org's sources for items that the catalog does not have.
 
-An item asks one source at a time, and goes back with what came of it, recorded: a crash repeats no
+An item asks one source at a time, and goes back with the result, recorded: a crash repeats no
 call that was recorded, and an item that waits for a limit holds no slot.
 """
 

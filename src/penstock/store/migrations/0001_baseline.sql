@@ -1094,7 +1094,7 @@ CREATE INDEX webhook_endpoints_told ON webhook_endpoints (org_id) WHERE enabled;
 CREATE UNIQUE INDEX webhook_endpoints_of_requests ON webhook_endpoints (org_id, user_id, md5(url))
     WHERE for_requests AND deleted_at IS NULL;
 
--- One event for one endpoint, and what became of it.
+-- One event for one endpoint, and the result.
 CREATE TABLE webhook_deliveries (
     id          uuid PRIMARY KEY,
     org_id      bigint NOT NULL REFERENCES orgs,
@@ -1452,13 +1452,13 @@ CREATE POLICY own_org ON pictures TO penstock_api USING (org_id = (SELECT curren
 CREATE POLICY all_orgs ON pictures TO penstock_admin USING (true);
 GRANT SELECT ON pictures TO penstock_api, penstock_admin;
 
--- What was searched for items of lookups: by which provider, how, and what came of it.
+-- What was searched for items of lookups: by which provider, how, and the result.
 CREATE TABLE search_events (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     org_id     bigint NOT NULL REFERENCES orgs,
     job_id     uuid NOT NULL,
     row_no     integer NOT NULL,
-    -- Of the item, when it was searched: an item that is reopened is searched anew.
+    -- Of the item, when it was searched: an item that is reopened is searched again.
     generation integer NOT NULL,
     -- Number of the try, from 0.
     attempt    smallint NOT NULL,

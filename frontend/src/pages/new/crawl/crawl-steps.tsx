@@ -42,7 +42,7 @@ function PagesCard({ draft, change }: Props) {
   return (
     <Card className="space-y-4 p-4">
       <h2 className="text-base font-semibold">The pages</h2>
-      <Field label="Company" hint="Its pages are requested one after the other, under this name.">
+      <Field label="Company" hint="Pages of one company are requested one after the other.">
         {(ids) => (
           <Input
             {...ids}
@@ -63,7 +63,7 @@ function PagesCard({ draft, change }: Props) {
         ]}
       />
       {draft.source === "urls" && (
-        <Field label="Addresses" hint="One a line.">
+        <Field label="Addresses" hint="One per line.">
           {(ids) => (
             <Textarea
               {...ids}
@@ -107,7 +107,7 @@ function LinksFields({ draft, change }: Props) {
           />
         )}
       </Field>
-      <Field label="Paths to follow" hint="One a line, such as /products/*. Empty: all.">
+      <Field label="Paths to follow" hint="One per line, such as /products/*. Empty: all.">
         {(ids) => (
           <Textarea
             {...ids}
@@ -117,7 +117,7 @@ function LinksFields({ draft, change }: Props) {
           />
         )}
       </Field>
-      <Field label="Most pages" className="max-w-40">
+      <Field label="Maximum pages" className="max-w-40">
         {(ids) => (
           <Input
             {...ids}
@@ -138,7 +138,7 @@ function OptionsCard({ draft, change }: Props) {
     <Card className="space-y-4 p-4">
       <h2 className="text-base font-semibold">The run</h2>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="The pages are">
+        <Field label="Kind of pages">
           {(ids) => (
             <Select
               {...ids}
@@ -168,11 +168,11 @@ function OptionsCard({ draft, change }: Props) {
       </div>
       <label className="flex items-center gap-2 text-sm">
         <Checkbox checked={draft.robots} onChange={(event) => change({ robots: event.target.checked })} />
-        Keep to robots.txt
+        Obey robots.txt
       </label>
       <label className="flex items-center gap-2 text-sm">
         <Checkbox checked={draft.recrawl} onChange={(event) => change({ recrawl: event.target.checked })} />
-        Write pages that have not changed, too
+        Also write unchanged pages
       </label>
     </Card>
   );

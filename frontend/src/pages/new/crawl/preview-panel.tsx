@@ -37,7 +37,7 @@ export function PreviewPanel({ url, draft }: { url: string; draft: CrawlDraft })
               stored.
             </>
           ) : (
-            "Name a page on the left to see what would be extracted from it."
+            "Enter a page on the left to preview what is extracted from it."
           )}
         </p>
       )}

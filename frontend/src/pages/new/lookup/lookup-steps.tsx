@@ -87,7 +87,7 @@ function FileList({ files, onRemove, onRetry }: ListProps) {
 
 function stateOf(one: Chosen): string {
   if (one.id) return `${bytes(one.file.size)}, stored`;
-  return one.share > 0 ? `${Math.floor(100 * one.share)} % sent` : "Waits to be sent";
+  return one.share > 0 ? `${Math.floor(100 * one.share)} % sent` : "Waiting to upload";
 }
 
 /** Where is searched, how sure a match must be, and the button that starts it. */
@@ -167,7 +167,7 @@ function StartCard({ files }: { files: Chosen[] }) {
       <p className="text-xs text-ink-3">
         {ready || files.length === 0
           ? "A lookup writes nothing to the catalog."
-          : "The files are still on their way."}{" "}
+          : "The files are still uploading."}{" "}
         <Link to="/jobs" search={{ pipeline: "lookup" }} className="plain-link">
           Earlier lookups
         </Link>

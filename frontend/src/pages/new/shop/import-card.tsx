@@ -71,7 +71,7 @@ export function ImportCard({ connectionId, selection }: { connectionId: string; 
       </Field>
       <Field
         label="Products that the shop no longer has"
-        hint={selection.all ? undefined : "Only an import of all products can tell."}
+        hint={selection.all ? undefined : "Only known after an import of all products."}
       >
         {(ids) => (
           <Select
@@ -80,10 +80,10 @@ export function ImportCard({ connectionId, selection }: { connectionId: string; 
             disabled={!selection.all}
             onChange={(event) => change({ missing: event.target.value })}
           >
-            <option value="">Are left alone</option>
-            <option value="report">Are listed in the summary</option>
+            <option value="">Do nothing</option>
+            <option value="report">List them in the summary</option>
             <option value="unpublish" disabled={options.intent === "check"}>
-              Are unpublished
+              Unpublish them
             </option>
           </Select>
         )}
@@ -105,7 +105,7 @@ export function ImportCard({ connectionId, selection }: { connectionId: string; 
         <p className="text-xs text-ink-3">Choose at least one product.</p>
       ) : (
         options.intent !== "check" && (
-          <p className="text-xs text-ink-3">The import can be undone as a whole afterwards.</p>
+          <p className="text-xs text-ink-3">The whole import can be undone later.</p>
         )
       )}
     </Card>

@@ -61,7 +61,7 @@ export function ProductPicker({ connectionId, selection, onSelect }: Props) {
           name="q"
           type="search"
           aria-label="Search the shop"
-          placeholder="Words of the title"
+          placeholder="Words in the title"
           maxLength={200}
           className="max-w-md flex-1"
         />

@@ -23,7 +23,7 @@ export function ShopSteps() {
   const rows = connections.data ?? [];
   const chosen = rows.find((one) => one.id === shop) ?? rows[0];
   return (
-    <Page title="New job" lead="Products of a connected shop come into the catalog with their pictures.">
+    <Page title="New job" lead="Import products of a connected shop with their pictures.">
       <SourceChoice value="shop" />
       {connections.error && (
         <ErrorNote error={connections.error} onRetry={() => void connections.refetch()} />

@@ -1,5 +1,5 @@
 -- name: forget_missing
--- A job looks anew for what its file lacks.
+-- A job looks again for products that its file lacks.
 DELETE FROM job_missing WHERE job_id = $1
 
 -- name: page_of_source

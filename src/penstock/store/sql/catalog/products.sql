@@ -99,7 +99,7 @@ SELECT DISTINCT j.name FROM (
 JOIN jobs j ON j.id = p.job_id ORDER BY j.name
 
 -- name: forget_row_keys
--- A row says anew what it calls itself.
+-- A row replaces its keys.
 DELETE FROM job_keys WHERE job_id = $1 AND row_no = ANY ($2::integer[])
 
 -- name: add_row_keys

@@ -77,7 +77,7 @@ WHERE id = $1
 UPDATE bulk_operations SET last_job = $2, updated_at = now() WHERE id = $1
 
 -- name: note_target
--- A job is behind the operation, with what became of it; the first few errors are kept.
+-- A job is behind the operation, with the result; the first few errors are kept.
 UPDATE bulk_operations SET last_job = $2, changed = changed + $3, left_out = left_out + $4,
     failed = failed + $5, items = items + $6, items_left_out = items_left_out + $7,
     errors = CASE WHEN $8::jsonb IS NULL OR jsonb_array_length(errors) >= $9 THEN errors

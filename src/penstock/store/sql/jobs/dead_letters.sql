@@ -11,7 +11,7 @@ FROM jobs j WHERE j.id = $2
 RETURNING org_id, user_id, first_failed_at
 
 -- name: join_group
--- One more open letter of its signature. The group of an empty one begins anew.
+-- One more open letter of its signature. The group of an empty one begins again.
 INSERT INTO dead_letter_groups AS g
     (org_id, signature, user_id, open, first_failed_at, last_failed_at, newest)
 VALUES ($1, $2, $3, 1, $4, now(), $5)
@@ -34,7 +34,7 @@ UPDATE dead_letter_groups g SET open = g.open - l.letters FROM locked l
 WHERE g.org_id = l.org_id AND g.signature = l.signature AND g.user_id = l.user_id
 
 -- name: number_letter
--- The event that tells of the letter gets its number; failures to come are counted anew.
+-- The event that tells of the letter gets its number; failures to come are counted again.
 UPDATE jobs SET seq = seq + 1, first_failed_at = NULL WHERE id = $1 RETURNING seq, org_id
 
 -- name: list_letters

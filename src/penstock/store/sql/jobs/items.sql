@@ -99,7 +99,7 @@ LIMIT $2
 
 -- name: items_of_rows
 -- Rows in the order given, as the grid shows them: those that still have one of the statuses (NULL:
--- any) and fit the finer filters: an error code, a text in what came or what became of it, when it
+-- any) and fit the finer filters: an error code, a text in what came or the result, when it
 -- changed. At most $8 rows and no more than one row beyond $9 bytes; `bytes`: all up to this row.
 SELECT job_id, row_no, status, stage, attempts, generation, input, normalized, result, error,
        job_type, updated_at, due_at, parent_row, key, group_key, locked_by, locked_at, following,

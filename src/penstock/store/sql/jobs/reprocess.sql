@@ -65,7 +65,7 @@ DELETE FROM slices WHERE job_id = $1 AND kind = 'finish'
 SELECT state, ending, ingest_done, generation, reopening FROM jobs WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: requeue_job
--- The job begins anew with what is reopened, as a new generation; so its progress may begin lower: at
+-- The job begins again with what is reopened, as a new generation; so its progress may begin lower: at
 -- what stays, where a holder ($2) has up to $3 items to reopen, else where its counters put it.
 UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, started_at = NULL, due_at = NULL,
     stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL,
@@ -125,7 +125,7 @@ UPDATE job_items SET normalized = (normalized::jsonb || $3::jsonb)::json
 WHERE job_id = $1 AND row_no = $2
 
 -- name: set_config
--- Another configuration: what the rows teach is learnt anew, after the last of them, which is stored.
+-- Another configuration: what the rows teach is learnt again, after the last of them, which is stored.
 UPDATE jobs SET config = $2::jsonb, context = '{}', labels = '{}', ingest_done = false, has_barrier = $3 WHERE id = $1
 
 -- name: set_stages

@@ -55,7 +55,7 @@ SELECT id, org_id, url, enabled, disabled_reason, secret, deleted_at IS NOT NULL
 FROM webhook_endpoints WHERE id = ANY ($1::uuid[])
 
 -- name: sealed_secrets
--- Every sealed secret, by keyset, to be sealed anew.
+-- Every sealed secret, by keyset, to be sealed again.
 SELECT id, secret, old_secret FROM webhook_endpoints
 WHERE deleted_at IS NULL AND secret <> '' AND ($1::uuid IS NULL OR id > $1)
 ORDER BY id LIMIT $2 FOR NO KEY UPDATE
