@@ -175,8 +175,8 @@ class Ingest:
                 wait = self._sizer.error(self._runtime.chance.random())
                 if tries == 1:
                     self._runtime.log.warning("ingest batch will be tried again", error=repr(error))
-                # Wait for a server that is full or does not answer for as long as the lease lasts. If
-                # it is too slow for this batch, smaller batches may succeed.
+                # Wait for a server that is full or does not answer while the lease lasts. If it
+                # is too slow for this batch, smaller batches may succeed.
                 too_slow = isinstance(error, QueryCanceledError) and tries >= _BATCH_TRIES
                 if too_slow or self._stop.reason is not None:
                     raise

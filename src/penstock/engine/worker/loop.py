@@ -345,8 +345,8 @@ class Worker:
             self._runtime.log.warning("slice is left to its lease", error=repr(error))
 
     def _patience_seconds(self, claimed: Claim) -> float:
-        """How long to retry writing while the database is full or does not answer. The fence makes a
-        late write harmless, but a kickoff's caller cannot wait for long."""
+        """How long to retry writing while the database is full or does not answer. The fence makes
+        a late write harmless, but a kickoff's caller cannot wait for long."""
         if self._deadline is not None:
             return claimed.lease_ms / 1000
         return self._runtime.settings.job_limit_ms / 1000
