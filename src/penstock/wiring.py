@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from penstock.accounts.bootstrap import bootstrap
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.app.bulk_operations import BulkService
+from penstock.app.schedules.service import Scheduler
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers import BROKERS
 from penstock.engine.effects import EffectRegistry
@@ -290,6 +291,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         CallRetention(runtime),
         RobotsRetention(runtime),
         BulkService(runtime),
+        Scheduler(runtime),
         CacheRetention(runtime),
         Outbox(runtime),
         WebhookKeeper(runtime),

@@ -54,6 +54,7 @@ SEEN_BY = {
     "connection_id": {"viewer", "colleague", "admin"},
     "source_id": {"viewer", "colleague", "admin"},
     "run_id": {"viewer", "admin"},
+    "schedule_id": {"viewer", "colleague", "admin"},
     "page_id": {"viewer", "colleague", "admin"},
     "version": {"viewer", "colleague", "admin"},
     "posting_id": {"viewer", "colleague", "admin"},
@@ -87,6 +88,12 @@ SPECIAL: dict[str, dict[str, int]] = {
     "POST /api/connections/{connection_id}/rotate": _BY_MAKER_ONLY,
     "DELETE /api/sources/{source_id}": _BY_MAKER_ONLY,
     "PUT /api/sources/{source_id}": {"colleague": 403, "stranger": 404},
+    # A schedule runs under the rights of its creator.
+    "DELETE /api/schedules/{schedule_id}": _BY_MAKER_ONLY,
+    "PUT /api/schedules/{schedule_id}": {"colleague": 403, "stranger": 404},
+    "POST /api/schedules/{schedule_id}/pause": _BY_MAKER_ONLY,
+    "POST /api/schedules/{schedule_id}/resume": _BY_MAKER_ONLY,
+    "POST /api/schedules/{schedule_id}/run": _BY_MAKER_ONLY,
     # Signing in is for everyone, with the right password.
     "POST /api/session": dict.fromkeys(CALLERS, 401),
     # A shop signs its messages; no key helps.
@@ -105,6 +112,10 @@ _SOURCE = {
     "name": "source-{n}", "url": "http://127.0.0.1:9/search", "mapping": {"title": "name"},
 }  # fmt: skip
 _RUN = {"companies": [{"company": "acme", "urls": ["http://127.0.0.1:9/p"]}]}
+_SCHEDULE = {
+    "name": "schedule-{n}", "cron": "0 6 * * *",
+    "action": {"kind": "file", "url": "http://127.0.0.1:9/prices.csv"},
+}  # fmt: skip
 SENT: dict[str, dict[str, Any]] = {
     "POST /api/files": {"files": file_of()},
     "POST /api/uploads": {"headers": _TUS | _NAMED},
@@ -150,6 +161,9 @@ SENT: dict[str, dict[str, Any]] = {
     "PUT /api/research/quota": {"json": {"orgDay": 1000}},
     "PUT /api/sources/{source_id}": {"json": _SOURCE},
     "POST /api/sources/{source_id}/test": {"json": {"query": "bolt"}},
+    "POST /api/schedules": {"json": _SCHEDULE},
+    "POST /api/schedules/next-runs": {"json": {"cron": "0 6 * * *"}},
+    "PUT /api/schedules/{schedule_id}": {"json": _SCHEDULE},
     "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
 }
 
@@ -162,6 +176,7 @@ CHANGES_NOTHING = {
     "POST /api/products/export": "it only reads",
     "POST /api/postings/export": "it only reads",
     "POST /api/runs/preview": "it only reads",
+    "POST /api/schedules/next-runs": "it only reads",
     "POST /api/uploads": "it is a file once the last byte is there",
     "DELETE /api/uploads/{upload_id}": "what was no file yet is none",
     "DELETE /api/session": "a key has no session to end",
@@ -340,6 +355,7 @@ KIND_FOR = {
     "GET /api/products/{product_id}/images/{place}": "pictured",
     "GET /api/extraction/jobs/{job_id}": "done_job",
     "POST /api/jobs/{job_id}/resume": "paused_job",
+    "POST /api/schedules/{schedule_id}/resume": "paused_schedule",
     "POST /api/jobs/{job_id}/reprocess": "failed_job",
     "POST /api/jobs/{job_id}/undo": "done_job",
     "POST /api/jobs/{job_id}/remap": "done_job",
@@ -532,6 +548,20 @@ async def _source(world: World) -> str:
     return str(made.json()["id"])
 
 
+async def _schedule(world: World) -> str:
+    world.made += 1
+    order = _SCHEDULE | {"name": f"made-{world.made}"}
+    made = await world.clients["owner"].post("/api/schedules", json=order)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+async def _paused_schedule(world: World) -> str:
+    made = await _schedule(world)
+    await world.clients["owner"].post(f"/api/schedules/{made}/pause")
+    return made
+
+
 async def _upload(world: World) -> str:
     made = await world.clients["owner"].post("/api/uploads", headers=_TUS | _NAMED)
     return str(made.headers["location"].rpartition("/")[2])
@@ -571,6 +601,8 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "upload_id": _upload,
     "connection_id": _connection,
     "source_id": _source,
+    "schedule_id": _schedule,
+    "paused_schedule": _paused_schedule,
     "page": _page,
     "lane": _lane,
     "key": _provider,

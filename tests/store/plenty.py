@@ -116,6 +116,13 @@ FROM orgs, generate_series(1, 20) n;
 INSERT INTO sources (id, org_id, user_id, name, config, rate, credentials)
 SELECT gen_random_uuid(), id, id, 'source-' || n, '{}', '60/min', ''
 FROM orgs, generate_series(1, 20) n;
+INSERT INTO schedules (id, org_id, user_id, name, cron, time_zone, catch_up, action, pause_after,
+                       next_at)
+SELECT gen_random_uuid(), id, id, 'schedule-' || n, '0 6 * * *', 'UTC', 'once', '{}', 5,
+       now() + n * interval '1 hour'
+FROM orgs, generate_series(1, 100) n;
+INSERT INTO schedule_runs (schedule_id, due_at, org_id, state)
+SELECT id, now() - n * interval '1 day', org_id, 'done' FROM schedules, generate_series(1, 20) n;
 INSERT INTO research_requests (org_id, request_id, job_id) SELECT org_id, id::text, id FROM jobs;
 INSERT INTO research_usage (org_id, user_id, period)
 SELECT id, n, 'day ' || n FROM orgs, generate_series(0, 100) n;

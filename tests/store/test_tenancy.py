@@ -63,7 +63,7 @@ TENANT_TABLES = {
     *("connections", "search_events"),
     *("pages", "page_versions", "robots_rules", "postings"),
     *("sources", "research_requests", "research_usage", "research_quotas", "job_pace"),
-    "org_secrets",
+    *("org_secrets", "schedules", "schedule_runs"),
 }
 
 

@@ -47,6 +47,7 @@ from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
 from penstock.api.research import research
+from penstock.api.schedules import schedules
 from penstock.api.shops import connections, incoming, install
 from penstock.api.sources import sources
 from penstock.api.webhooks import webhooks
@@ -92,6 +93,7 @@ _RESOURCES = (
     *(install, connections),
     *(runs, pages, postings),
     *(sources, research),
+    schedules,
 )
 
 

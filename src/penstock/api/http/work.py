@@ -54,6 +54,11 @@ ROUTES: Mapping[str, str] = {
             GET /api/sources · POST /api/sources · GET /api/sources/{source_id}
             PUT /api/sources/{source_id} · DELETE /api/sources/{source_id}
             GET /api/sources/{source_id}/health
+            GET /api/schedules · POST /api/schedules · POST /api/schedules/next-runs
+            GET /api/schedules/{schedule_id} · PUT /api/schedules/{schedule_id}
+            DELETE /api/schedules/{schedule_id} · GET /api/schedules/{schedule_id}/runs
+            POST /api/schedules/{schedule_id}/pause · POST /api/schedules/{schedule_id}/resume
+            POST /api/schedules/{schedule_id}/run
             GET /api/research/quota · PUT /api/research/quota · POST /api/webhooks/request-secret
             GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker

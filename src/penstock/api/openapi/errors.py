@@ -24,6 +24,8 @@ _PIECE = (
 )
 _NO_SEAL = "SECRET_KEY_MISSING"
 _STATE = ("INVALID_STATE",)
+# Of the job that a schedule submits.
+_ACTION = ("INVALID_CONFIG", "URL_NOT_ALLOWED", "NOT_FOUND", "UNKNOWN_FIELD")
 # By operation id.
 OWN: dict[str, tuple[str, ...]] = {
     "beginUpload": (*_TUS, *_PIECE, "BAD_FILENAME", _QUOTA),
@@ -101,6 +103,11 @@ OWN: dict[str, tuple[str, ...]] = {
     "changeSource": (*_STATE, "INVALID_CONFIG", _NO_SEAL),
     "testSource": (_NO_SEAL,),
     "createResearch": (*_JOB, "QUOTA_EXCEEDED", "URL_NOT_ALLOWED"),
+    "listSchedules": ("RESOURCE_NOT_FOUND",),
+    "createSchedule": (*_STATE, *_ACTION, "RESOURCE_NOT_FOUND"),
+    "changeSchedule": (*_STATE, *_ACTION),
+    "pauseSchedule": _STATE,
+    "resumeSchedule": _STATE,
     "changeQuota": ("RESOURCE_NOT_FOUND",),
     "showRequestSecret": (_NO_SEAL,),
     "listProfiles": ("RESOURCE_NOT_FOUND",),

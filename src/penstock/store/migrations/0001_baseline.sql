@@ -1578,3 +1578,62 @@ CREATE POLICY all_orgs ON page_versions TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON robots_rules TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON postings TO penstock_admin USING (true);
 GRANT SELECT ON pages, page_versions, robots_rules, postings TO penstock_api, penstock_admin;
+
+-- What is done by the clock: by a cron expression in a time zone, or once.
+CREATE TABLE schedules (
+    id           uuid PRIMARY KEY,
+    org_id       bigint NOT NULL REFERENCES orgs,
+    -- Its creator, under whose rights it runs.
+    user_id      bigint NOT NULL REFERENCES users,
+    name         text NOT NULL,
+    cron         text,
+    at           timestamptz,
+    time_zone    text NOT NULL,
+    catch_up     text NOT NULL CHECK (catch_up IN ('once', 'all', 'none')),
+    action       jsonb NOT NULL,
+    state        text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'ended')),
+    pause_reason text,
+    -- Failures in a row, and after how many the schedule pauses itself; 0: never.
+    failures     integer NOT NULL DEFAULT 0,
+    pause_after  integer NOT NULL CHECK (pause_after >= 0),
+    next_at      timestamptz,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    updated_at   timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (org_id, name),
+    CHECK ((cron IS NULL) <> (at IS NULL)),
+    CHECK ((state = 'active') = (next_at IS NOT NULL))
+);
+
+CREATE INDEX schedules_due ON schedules (next_at) WHERE state = 'active';
+
+-- One row for each due time: a second one for the same time cannot be added.
+CREATE TABLE schedule_runs (
+    schedule_id uuid NOT NULL REFERENCES schedules ON DELETE CASCADE,
+    due_at      timestamptz NOT NULL,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    state       text NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled',
+                                               'missed')),
+    -- Started by a user.
+    manual      boolean NOT NULL DEFAULT false,
+    -- How many due times a missed run stands for.
+    times       integer NOT NULL DEFAULT 1,
+    attempts    smallint NOT NULL DEFAULT 0,
+    try_at      timestamptz NOT NULL DEFAULT now(),
+    job_id      uuid,
+    error       jsonb,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    ended_at    timestamptz,
+    PRIMARY KEY (schedule_id, due_at)
+);
+
+CREATE INDEX schedule_runs_open ON schedule_runs (try_at) WHERE state IN ('waiting', 'running');
+CREATE INDEX schedule_runs_age ON schedule_runs (created_at);
+
+ALTER TABLE schedules ENABLE ROW LEVEL SECURITY;
+ALTER TABLE schedule_runs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON schedules TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON schedule_runs TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON schedules TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON schedule_runs TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON schedules TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT, UPDATE ON schedule_runs TO penstock_api, penstock_admin;

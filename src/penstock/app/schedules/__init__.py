@@ -1,0 +1,1 @@
+"""Schedules: what users set, and how runs begin."""

@@ -1,0 +1,1 @@
+"""When schedules are due, and what they do."""
