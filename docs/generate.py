@@ -11,6 +11,7 @@ from penstock.model.policy import DEFAULT_RULES, JOB, NOT_FOUND, PERMANENT_CODES
 from penstock.model.sources.expressions.functions import FUNCTIONS
 from penstock.model.states import ITEM_MOVES, JOB_MOVES, TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES
 from penstock.settings import Settings
+from penstock.settings_monitor import MonitorSettings
 
 NOTE = "<!-- Written by docs/generate.py from the code; change it there. -->\n\n"
 
@@ -32,7 +33,11 @@ def settings_page() -> str:
         "| variable | default | what |",
         "|---|---|---|",
     ]
-    for name, field in Settings.model_fields.items():
+    # What the monitor needs is inherited, and comes last.
+    fields = sorted(
+        Settings.model_fields.items(), key=lambda one: one[0] in MonitorSettings.model_fields
+    )
+    for name, field in fields:
         default = field.default
         if isinstance(default, tuple):
             default = ",".join(default)

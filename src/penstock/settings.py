@@ -6,13 +6,12 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
 import platformdirs
-from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
-    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -28,19 +27,11 @@ from penstock.model.network.provider_limits import ProviderLimits
 from penstock.model.network.token_bucket import Rate
 from penstock.model.quota import Quota, ResearchQuota
 from penstock.model.shops.provider import OAuthApp
+from penstock.settings_monitor import MonitorSettings, Texts
 from penstock.settings_sources import PREFIX, Sources
 
 MEBIBYTE = 1024 * 1024
 
-
-def _split(given: Any) -> Any:
-    """`a, b` in a variable is what `["a", "b"]` is in TOML."""
-    if isinstance(given, str):
-        return tuple(part.strip() for part in given.split(",") if part.strip())
-    return given
-
-
-Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 # The setting that lists the addresses allowed for each purpose of a fetch.
 FETCH_LISTS = {
@@ -51,7 +42,7 @@ FETCH_LISTS = {
 }
 
 
-class Settings(BaseSettings):
+class Settings(MonitorSettings):
     """Bounds, not constants: the system moves between them by what it measures."""
 
     model_config = SettingsConfigDict(
@@ -343,16 +334,6 @@ class Settings(BaseSettings):
     )
     depth_alert_ms: int = Field(
         300_000, ge=1000, description="How often an overload is told of while it lasts."
-    )
-
-    # What the monitor calls a problem
-    monitor_depth: int = Field(50, ge=0, description="Jobs in the queue, at most.")
-    monitor_dead_letters: int = Field(10, ge=0, description="Open dead letters, at most.")
-    monitor_success_rate: float = Field(
-        0.9, ge=0, le=1, description="Share of the last hour's jobs that ended well, at least."
-    )
-    monitor_duration_ms: int = Field(
-        60_000, ge=1, description="What a job of the last hour took on average, at most."
     )
 
     # Keeping

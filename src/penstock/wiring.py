@@ -64,6 +64,7 @@ from penstock.model.shops.provider import ShopConnection
 from penstock.model.sources.search import PROVIDER as SOURCE_PROVIDER
 from penstock.model.sources.search import OpenedSource, ResearchRequests, Sources
 from penstock.model.text.redaction import register_secret
+from penstock.monitor.service import MetricRetention, Monitor
 from penstock.pipelines.registry import PIPELINES
 from penstock.providers.configured.service import SourceTests
 from penstock.providers.registry import PROVIDERS
@@ -295,6 +296,8 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         CacheRetention(runtime),
         Outbox(runtime),
         WebhookKeeper(runtime),
+        Monitor(runtime),
+        MetricRetention(runtime),
     ]
 
 

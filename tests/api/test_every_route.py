@@ -59,7 +59,14 @@ def test_every_route_is_known(app: FastAPI) -> None:
         assert set(table) <= names, "a route of this table is gone"
     open_to_all = {route.name for route in heard_over_http(app) if route.level == "open"}
     assert open_to_all == {
-        *("GET /", "GET /health", "GET /health/queue", "GET /openapi.json"),
+        *(
+            "GET /",
+            "GET /health",
+            "GET /health/queue",
+            "GET /health/live",
+            "GET /health/ready",
+            "GET /openapi.json",
+        ),
         *("GET /docs", "GET /docs/{name}"),
         "POST /api/session",
         # Signed by the shop.

@@ -64,6 +64,17 @@ async def _letters(db: Database, job: UUID, pipeline: str, *hours_ago: int) -> N
             list(hours_ago),
         )
         await conn.execute(
+            """INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success,
+                   code, queued_ms, run_ms, total_ms, total, done, error, not_found, skipped,
+                   attempts, finished_at)
+               SELECT org_id, id, 1, $2, lane, 'failed', false, 'JOB_TIMEOUT', 0, 1, 1, 0, 0, 0, 0,
+                      0, 1, now() - ago * interval '1 hour'
+               FROM jobs, unnest($3::int[]) AS ago WHERE id = $1""",
+            job,
+            pipeline,
+            list(hours_ago),
+        )
+        await conn.execute(
             """INSERT INTO dead_letter_groups (org_id, signature, user_id, open, first_failed_at,
                    last_failed_at, newest)
                SELECT org_id, $2, user_id, $3, now(), now(), id FROM jobs WHERE id = $1""",

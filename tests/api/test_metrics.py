@@ -73,7 +73,7 @@ async def test_the_queue_and_the_workers_are_measured(caller: Caller, bench: Ben
 
         await until(told, "the worker's figures")
         page = shaped(WorkerPage, await admin.get("/metrics/worker"))
-        workers = page.items
+        workers = page.instances
     assert found["penstock_queue_depth"] == found['penstock_jobs{state="waiting"}'] == 1
     assert found['penstock_queue_level{level="healthy"}'] == 1
     assert found['penstock_queue_level{level="overload"}'] == 0

@@ -14,7 +14,7 @@ def test_minutes_hold_what_ended_in_them() -> None:
         [
             EndedJob(NOW, 5, 100),
             EndedJob(NOW - timedelta(minutes=59), 7, 10),
-            EndedJob(NOW - timedelta(minutes=59)),
+            EndedJob(NOW - timedelta(minutes=59), 0, 5, failed=True),
             EndedJob(NOW - timedelta(minutes=61), 1000, 10),
             EndedJob(NOW + timedelta(minutes=2), 1000, 10),
         ],
@@ -35,4 +35,4 @@ def test_percentiles_are_values_that_were_seen() -> None:
 
 def test_nothing_ended_is_no_success_rate() -> None:
     assert success_rate([]) is None
-    assert success_rate([EndedJob(NOW, 1, 1), EndedJob(NOW)]) == 0.5
+    assert success_rate([EndedJob(NOW, 1, 1), EndedJob(NOW, 0, 1, failed=True)]) == 0.5

@@ -93,6 +93,20 @@ INSERT INTO provider_calls (org_id, provider, company, domain, minute, calls, fa
                             durations)
 SELECT 1 + n % 50, 'shopify', '', 'shop' || n % 200, now() - n * interval '1 minute', 1, 0, 0, '{1}'
 FROM generate_series(1, 20000) n;
+INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success, queued_ms,
+                         run_ms, total_ms, total, done, error, not_found, skipped, attempts,
+                         finished_at)
+SELECT 1 + n % 50, gen_random_uuid(), 1, 'noop', 'basic', 'done', true, 1, 1, 2, 1, 1, 0, 0, 0, 0,
+       now() - n * interval '1 minute'
+FROM generate_series(1, 20000) n;
+INSERT INTO job_rollups (span, at, org_id, pipeline, succeeded, failed, cancelled, rows, row_errors,
+                         queued_ms, run_ms, total_ms, durations)
+SELECT 'minute', now() - n * interval '1 minute', 1 + n % 50, 'noop', 1, 0, 0, 1, 0, 1, 1, 2,
+       '{"0": 1}'
+FROM generate_series(1, 20000) n;
+INSERT INTO health_checks (at, status, depth, waiting, active, oldest_ms, workers, checks, figures)
+SELECT now() - n * interval '30 seconds', 'healthy', 0, 0, 0, 0, 2, '[]', '{}'
+FROM generate_series(1, 20000) n;
 INSERT INTO search_events (org_id, job_id, row_no, generation, attempt, provider, variant, query,
                            outcome, candidates, latency_ms)
 SELECT j.org_id, j.id, n, 1, 0, 'catalog', 'gtin', 'q', 'notFound', 0, 1

@@ -70,7 +70,18 @@ HOT = [
     ("products.changes_to_undo", {"product_changes_pkey"}),
     ("activity.live_orgs", {"jobs_ready"}),
     ("activity.live_jobs", {"jobs_pkey", "job_stages_pkey"}),
-    ("activity.lately_done", {"jobs_recent"}),
+    ("activity.lately_ended", {"job_metrics_age"}),
+    ("monitor.recent_counts", {"job_metrics_age", "events_of_installation"}),
+    ("monitor.job_figures", {"job_metrics_age"}),
+    ("monitor.recent_failures", {"job_metrics_age"}),
+    ("monitor.metrics_of_job", {"job_metrics_job"}),
+    ("monitor.roll_up_minutes", {"job_metrics_age"}),
+    ("monitor.drop_old_metrics", {"job_metrics_age"}),
+    ("monitor.job_history", {"job_rollups_pkey"}),
+    ("monitor.duration_history", {"job_rollups_pkey"}),
+    ("monitor.newest_check", {"health_checks_pkey"}),
+    ("monitor.check_history", {"health_checks_pkey"}),
+    ("settle.name_errors", {"job_metrics_job"}),
     ("activity.lately_failed", {"dead_letters_of_all"}),
     ("activity.open_letters", {"dead_letters_of_all"}),
     ("events.job_events", {"events_seq"}),
@@ -203,7 +214,7 @@ LARGE = (
     *("job_errors", "webhook_streams"),
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
     *("products", "product_changes", "job_keys", "job_missing", "result_cache"),
-    *("webhook_deliveries", "search_events"),
+    *("webhook_deliveries", "search_events", "job_metrics", "job_rollups", "health_checks"),
 )
 # What may be read whole nevertheless.
 WHOLE = {

@@ -64,6 +64,8 @@ TENANT_TABLES = {
     *("pages", "page_versions", "robots_rules", "postings"),
     *("sources", "research_requests", "research_usage", "research_quotas", "job_pace"),
     *("org_secrets", "schedules", "schedule_runs"),
+    "org_secrets",
+    *("job_metrics", "job_rollups", "health_checks", "monitor_state"),
 }
 
 

@@ -1170,6 +1170,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/monitor/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures over time
+         * @description Jobs that ended, their durations, the queue and the workers, by steps. The queue and the
+         *     workers are those of the installation, whatever the filter.
+         */
+        get: operations["monitorHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/extraction/monitor": {
         parameters: {
             query?: never;
@@ -1179,8 +1200,8 @@ export interface paths {
         };
         /**
          * How does extraction go?
-         * @description The queue, the last hour's jobs, the last day's errors, and whether they are as they should
-         *     be. `GET /api/monitor` tells more of each.
+         * @description The queue, the jobs of the last hour and the errors of the last day, as the monitor stored
+         *     them last, and whether they pass the checks. `GET /api/monitor` shows more of each.
          */
         get: operations["monitorExtraction"];
         put?: never;
@@ -2261,6 +2282,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Liveness
+         * @description Whether this process answers. The database has no part in it: to restart the process would
+         *     not bring it back.
+         */
+        get: operations["liveness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Readiness
+         * @description Whether this process can serve requests: its database answers (else 503).
+         */
+        get: operations["readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -2271,7 +2333,8 @@ export interface paths {
         /**
          * Health
          * @description `degraded` without a worker, with a long queue, or (503) without a database. The figures are
-         *     for callers with a key or a session.
+         *     for callers with a key or a session. Probes of orchestrators use `/health/live` and
+         *     `/health/ready`.
          */
         get: operations["health"];
         put?: never;
@@ -2291,8 +2354,8 @@ export interface paths {
         };
         /**
          * Health of the queue
-         * @description How full the queue is; with a key or a session also the figures, and who is there to empty
-         *     it.
+         * @description How full the queue is; with a key or a session also its figures. `completed` and `failed` are
+         *     those of the last hour (`window`).
          */
         get: operations["queueHealth"];
         put?: never;
@@ -2488,6 +2551,33 @@ export interface components {
              * @description At least so many; the operation goes on counting.
              */
             capped: boolean;
+        };
+        /** CheckShape */
+        CheckShape: {
+            /** Name */
+            name: string;
+            /**
+             * Scope
+             * @description The pipeline or provider; null: the installation.
+             */
+            scope: string | null;
+            /** Ok */
+            ok: boolean;
+            /**
+             * Value
+             * @description Null: unknown, or too little happened to tell.
+             */
+            value: number | null;
+            /** Threshold */
+            threshold: number;
+            /**
+             * Atmost
+             * @description Whether values above the threshold fail, or values below.
+             */
+            atMost: boolean;
+            severity: components["schemas"]["Severity"] | null;
+            /** Message */
+            message: string | null;
         };
         /** CircuitShape */
         CircuitShape: {
@@ -2881,6 +2971,27 @@ export interface components {
             elapsedMs: number;
             /** Estimatedremainingms */
             estimatedRemainingMs: number | null;
+        };
+        /** FailureGroupShape */
+        FailureGroupShape: {
+            /** Pipeline */
+            pipeline: string;
+            /** Code */
+            code: string;
+            /** Jobs */
+            jobs: number;
+            /** Orgs */
+            orgs: number;
+            /**
+             * Lastat
+             * Format: date-time
+             */
+            lastAt: string;
+            /**
+             * Jobids
+             * @description The latest.
+             */
+            jobIds: string[];
         };
         /** FailureShape */
         FailureShape: {
@@ -3474,6 +3585,78 @@ export interface components {
          * @enum {string}
          */
         HealthStatus: "healthy" | "degraded" | "unhealthy";
+        /** History */
+        History: {
+            /**
+             * Range
+             * @enum {string}
+             */
+            range: "1h" | "24h" | "7d" | "30d";
+            /** Stepseconds */
+            stepSeconds: number;
+            /**
+             * Points
+             * @description Without gaps, the oldest first.
+             */
+            points: components["schemas"]["HistoryPoint"][];
+        };
+        /** HistoryPoint */
+        HistoryPoint: {
+            /**
+             * At
+             * Format: date-time
+             * @description Where the step begins.
+             */
+            at: string;
+            /** Succeeded */
+            succeeded: number;
+            /** Failed */
+            failed: number;
+            /** Cancelled */
+            cancelled: number;
+            /** Rows */
+            rows: number;
+            /**
+             * Successrate
+             * @description From 0 to 1; null: nothing has ended.
+             */
+            successRate: number | null;
+            /**
+             * Avgms
+             * @description From the queue to the end of a job.
+             */
+            avgMs: number | null;
+            /**
+             * Avgrunms
+             * @description From the start to the end of a job.
+             */
+            avgRunMs: number | null;
+            /** P50Ms */
+            p50Ms: number | null;
+            /** P95Ms */
+            p95Ms: number | null;
+            /** Jobsperminute */
+            jobsPerMinute: number;
+            /**
+             * Depth
+             * @description Average; null: nothing was measured.
+             */
+            depth: number | null;
+            /** Maxdepth */
+            maxDepth: number | null;
+            /**
+             * Oldestwaitingms
+             * @description The longest wait that was measured.
+             */
+            oldestWaitingMs: number | null;
+            /**
+             * Workers
+             * @description The fewest that were measured.
+             */
+            workers: number | null;
+            /** @description The worst that was measured. */
+            status: components["schemas"]["HealthStatus"] | null;
+        };
         /** InputSummary */
         InputSummary: {
             /** Title */
@@ -3737,6 +3920,8 @@ export interface components {
             done: number;
             /** Failed */
             failed: number;
+            /** Cancelled */
+            cancelled: number;
             /** Rows */
             rows: number;
             /**
@@ -3744,7 +3929,7 @@ export interface components {
              * @description From 0 to 1; null: nothing has ended.
              */
             successRate: number | null;
-            /** @description From a job's start to its end. */
+            /** @description From the queue to the end of a job. */
             durationMs: components["schemas"]["DurationsShape"];
             /**
              * Capped
@@ -4005,6 +4190,14 @@ export interface components {
              */
             createdAt: string;
         };
+        /** Liveness */
+        Liveness: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
         /** MadeWebhook */
         MadeWebhook: {
             /**
@@ -4100,6 +4293,16 @@ export interface components {
              * @description The latest, within the hour.
              */
             failures: components["schemas"]["FailureShape"][];
+            /**
+             * Failuregroups
+             * @description Failed jobs of a day, by cause.
+             */
+            failureGroups: components["schemas"]["FailureGroupShape"][];
+            /**
+             * Checks
+             * @description All checks of the monitor.
+             */
+            checks: components["schemas"]["CheckShape"][];
         };
         /** MonitorCheck */
         MonitorCheck: {
@@ -4165,7 +4368,7 @@ export interface components {
             active: number;
             /**
              * Dlq
-             * @description Dead letters that nobody has dealt with.
+             * @description Open dead letters.
              */
             dlq: number;
             /**
@@ -5269,6 +5472,12 @@ export interface components {
              * Format: date-time
              */
             timestamp?: string;
+            /**
+             * Window
+             * @description The period of `completed` and `failed`.
+             * @constant
+             */
+            window?: "1h";
         };
         /** QueueHealth */
         QueueHealth: {
@@ -5320,7 +5529,7 @@ export interface components {
             completed: number;
             /**
              * Failed
-             * @description Jobs that failed for good in the last hour.
+             * @description Jobs that failed in the last hour, or all of whose rows did.
              */
             failed: number;
             /** Delayed */
@@ -5356,16 +5565,34 @@ export interface components {
              */
             resetsAt: string;
         };
-        /**
-         * ReasonCode
-         * @enum {string}
-         */
-        ReasonCode: "NO_WORKERS" | "QUEUE_TOO_LONG" | "LONG_WAIT" | "JOBS_FAILED";
+        /** Readiness */
+        Readiness: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ok" | "unavailable";
+        };
         /** ReasonShape */
         ReasonShape: {
-            code: components["schemas"]["ReasonCode"];
+            /**
+             * Code
+             * @description The check that failed.
+             */
+            code: string;
+            /**
+             * Scope
+             * @description The pipeline or provider it is about.
+             */
+            scope: string | null;
+            severity: components["schemas"]["Severity"];
             /** Message */
             message: string;
+            /**
+             * Runbook
+             * @description What to do about it.
+             */
+            runbook: string;
         };
         /** Receipt */
         Receipt: {
@@ -5730,6 +5957,11 @@ export interface components {
             csrfToken: string | null;
             flags: components["schemas"]["Flags"];
         };
+        /**
+         * Severity
+         * @enum {string}
+         */
+        Severity: "warning" | "critical";
         /** ShopProductPage */
         ShopProductPage: {
             /** Items */
@@ -6128,6 +6360,16 @@ export interface components {
              * @description What needs a look; empty while healthy.
              */
             reasons: components["schemas"]["ReasonShape"][];
+            /**
+             * Since
+             * @description Since when; null: the monitor does not run.
+             */
+            since: string | null;
+            /**
+             * Checkedat
+             * Format: date-time
+             */
+            checkedAt: string;
         };
         /** WebhookPage */
         WebhookPage: {
@@ -6202,14 +6444,23 @@ export interface components {
             workers: components["schemas"]["WorkerCounts"];
             queue: components["schemas"]["WorkerQueue"];
             performance: components["schemas"]["WorkerPerformance"];
-            /** Items */
-            items: components["schemas"]["WorkerShape"][];
+            /**
+             * Window
+             * @description The period of `completed`, `failed` and `performance`: the last hour.
+             * @constant
+             */
+            window: "1h";
+            /**
+             * Instances
+             * @description Each worker.
+             */
+            instances: components["schemas"]["WorkerShape"][];
         };
         /** WorkerPerformance */
         WorkerPerformance: {
             /**
              * Avgprocessingtime
-             * @description From a job's start to its end, in s.
+             * @description Seconds from the queue to the end of a job; null: nothing has ended.
              */
             avgProcessingTime: number | null;
             /**
@@ -6231,10 +6482,13 @@ export interface components {
             active: number;
             /**
              * Completed
-             * @description In the last hour; so is what follows.
+             * @description Jobs that ended well in the last hour.
              */
             completed: number;
-            /** Failed */
+            /**
+             * Failed
+             * @description Jobs that failed in the last hour, or all of whose rows did.
+             */
             failed: number;
         };
         /** WorkerShape */
@@ -17478,10 +17732,15 @@ export interface operations {
                      *         "message": "1,250 of 3,000 rows",
                      *         "reasons": [
                      *           {
-                     *             "code": "NO_WORKERS",
-                     *             "message": "1,250 of 3,000 rows"
+                     *             "code": "PRICE_INVALID",
+                     *             "scope": "text",
+                     *             "severity": "warning",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "runbook": "text"
                      *           }
-                     *         ]
+                     *         ],
+                     *         "since": "2026-11-01T09:30:00Z",
+                     *         "checkedAt": "2026-11-01T09:30:00Z"
                      *       },
                      *       "queue": {
                      *         "level": "healthy",
@@ -17499,6 +17758,7 @@ export interface operations {
                      *       "lastHour": {
                      *         "done": 3,
                      *         "failed": 3,
+                     *         "cancelled": 3,
                      *         "rows": 3,
                      *         "successRate": 3,
                      *         "durationMs": {
@@ -17537,6 +17797,30 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "at": "2026-11-01T09:30:00Z"
                      *         }
+                     *       ],
+                     *       "failureGroups": [
+                     *         {
+                     *           "pipeline": "extraction",
+                     *           "code": "PRICE_INVALID",
+                     *           "jobs": 3,
+                     *           "orgs": 3,
+                     *           "lastAt": "2026-11-01T09:30:00Z",
+                     *           "jobIds": [
+                     *             "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "checks": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "scope": "text",
+                     *           "ok": false,
+                     *           "value": 3,
+                     *           "threshold": 3,
+                     *           "atMost": false,
+                     *           "severity": "warning",
+                     *           "message": "1,250 of 3,000 rows"
+                     *         }
                      *       ]
                      *     }
                      */
@@ -17571,6 +17855,132 @@ export interface operations {
                 };
             };
             /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    monitorHistory: {
+        parameters: {
+            query?: {
+                /** @description How far back. */
+                range?: "1h" | "24h" | "7d" | "30d";
+                /** @description Only jobs of this pipeline. */
+                pipeline?: string | null;
+                /** @description Only jobs of this org. */
+                org?: string | null;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "range": "1h",
+                     *       "stepSeconds": 3,
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-11-01T09:30:00Z",
+                     *           "succeeded": 3,
+                     *           "failed": 3,
+                     *           "cancelled": 3,
+                     *           "rows": 3,
+                     *           "successRate": 3,
+                     *           "avgMs": 3,
+                     *           "avgRunMs": 3,
+                     *           "p50Ms": 3,
+                     *           "p95Ms": 3,
+                     *           "jobsPerMinute": 3,
+                     *           "depth": 3,
+                     *           "maxDepth": 3,
+                     *           "oldestWaitingMs": 3,
+                     *           "workers": 3,
+                     *           "status": "healthy"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -28166,6 +28576,122 @@ export interface operations {
             };
         };
     };
+    liveness: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Liveness"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readiness: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Readiness"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -28276,7 +28802,8 @@ export interface operations {
                      *         "delayed": 3,
                      *         "total": 3
                      *       },
-                     *       "timestamp": "2026-11-01T09:30:00Z"
+                     *       "timestamp": "2026-11-01T09:30:00Z",
+                     *       "window": "1h"
                      *     }
                      */
                     "application/json": components["schemas"]["PublicQueueHealth"];
@@ -28436,7 +28963,8 @@ export interface operations {
                      *         "successRate": 3,
                      *         "throughput": 3
                      *       },
-                     *       "items": [
+                     *       "window": "1h",
+                     *       "instances": [
                      *         {
                      *           "id": "text",
                      *           "host": "host",

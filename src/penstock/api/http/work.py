@@ -26,8 +26,8 @@ ROUTES: Mapping[str, str] = {
     route: work
     for work, routes in {
         OPEN: """
-            GET / · GET /health · GET /health/queue · GET /docs · GET /docs/{name}
-            GET /openapi.json · POST /api/session
+            GET / · GET /health · GET /health/live · GET /health/ready · GET /health/queue
+            GET /docs · GET /docs/{name} · GET /openapi.json · POST /api/session
             POST /api/connections/{connection_id}/webhook
         """,
         LIGHT: """
@@ -61,7 +61,8 @@ ROUTES: Mapping[str, str] = {
             POST /api/schedules/{schedule_id}/run
             GET /api/research/quota · PUT /api/research/quota · POST /api/webhooks/request-secret
             GET /api/providers · POST /api/providers/{key}/reset
-            GET /api/monitor · GET /api/extraction/monitor · GET /metrics · GET /metrics/worker
+            GET /api/monitor · GET /api/monitor/history · GET /api/extraction/monitor
+            GET /metrics · GET /metrics/worker
             POST /api/users/me/password · POST /api/users · GET /api/users
             GET /api/users/{user_id} · PATCH /api/users/{user_id}
             POST /api/users/{user_id}/password

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -14,9 +15,10 @@ from penstock.api.http.answers import answer
 from penstock.api.http.schemas import Shape
 from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.metrics import MOST_JOBS
+from penstock.api.monitor.stored_health import installation_health
 from penstock.engine.queue_depth import Queue
 from penstock.model.monitor.health import Check, HealthStatus, overall_health
-from penstock.model.monitor.last_hour import MINUTES, EndedJob, success_rate
+from penstock.model.monitor.last_hour import MINUTES
 from penstock.settings import Settings
 from penstock.store.workers import activity
 
@@ -33,7 +35,7 @@ class MonitorQuery(Shape):
 class MonitoredQueue(Shape):
     queued: int = Field(description="Jobs that wait, of whatever pipeline, delayed ones with them.")
     active: int
-    dlq: int = Field(description="Dead letters that nobody has dealt with.")
+    dlq: int = Field(description="Open dead letters.")
     utilization: float = Field(description="Slots at work, from 0 to 1.")
 
 
@@ -85,15 +87,15 @@ class ExtractionMonitor(Shape):
 async def monitor_extraction(
     request: Request, api: ApiParts, who: Admin, _: Annotated[MonitorQuery, Query()]
 ) -> Response:
-    """The queue, the last hour's jobs, the last day's errors, and whether they are as they should
-    be. `GET /api/monitor` tells more of each."""
+    """The queue, the jobs of the last hour and the errors of the last day, as the monitor stored
+    them last, and whether they pass the checks. `GET /api/monitor` shows more of each."""
     queue, now = await queue_now(request), datetime.now(UTC)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        done = await activity.done_since(conn, now - timedelta(minutes=MINUTES), MOST_JOBS)
+        found = await installation_health(api.runtime, conn)
         failed = await activity.failed_since(conn, now - _DAY, MOST_JOBS)
         slices = await activity.slices(conn)
         oldest, waiting = await activity.open_letters(conn, now - _DAY)
-    performance = _performance(done, failed, now)
+    performance = _performance(found.figures["pipelines"].get(_PIPELINE, {}))
     checks = _checks(api.runtime.settings, queue, performance)
     shown = {
         "status": overall_health(checks),
@@ -121,25 +123,13 @@ async def monitor_extraction(
     return answer(shown)
 
 
-def _performance(done: list[Any], failed: list[Any], now: datetime) -> dict[str, Any]:
-    hour = now - timedelta(minutes=MINUTES)
-    ended = [
-        EndedJob(row["finished_at"], row["total"], row["took_ms"])
-        for row in done
-        if row["pipeline"] == _PIPELINE
-    ]
-    took = [one.took_ms for one in ended if one.took_ms is not None]
-    rows = sum(one.rows for one in ended)
-    ended += [
-        EndedJob(row["last_failed_at"])
-        for row in failed
-        if row["pipeline"] == _PIPELINE and row["last_failed_at"] > hour
-    ]
+def _performance(figures: Mapping[str, Any]) -> dict[str, Any]:
+    took = figures.get("durationMs")
     return {
-        "jobsLastHour": len(ended),
-        "successRate": success_rate(ended),
-        "avgDurationMs": round(sum(took) / len(took)) if took else None,
-        "throughput": round(rows / MINUTES, 2),
+        "jobsLastHour": figures.get("succeeded", 0) + figures.get("failed", 0),
+        "successRate": figures.get("successRate"),
+        "avgDurationMs": None if took is None else round(took),
+        "throughput": round(figures.get("rows", 0) / MINUTES, 2),
     }
 
 
@@ -151,9 +141,10 @@ def _errors(failed: list[Any]) -> dict[str, Any]:
 
 def _checks(settings: Settings, queue: Queue, performance: dict[str, Any]) -> list[Check]:
     success, took = performance["successRate"], performance["avgDurationMs"]
+    limits = settings.monitor_thresholds
     return [
-        Check("queue", queue.depth, settings.monitor_depth),
-        Check("deadLetters", queue.dead_letters, settings.monitor_dead_letters),
-        Check("successRate", success, settings.monitor_success_rate, at_most=False),
-        Check("avgDurationMs", took, settings.monitor_duration_ms),
+        Check("queue", queue.depth, limits.depth),
+        Check("deadLetters", queue.dead_letters, limits.dead_letters),
+        Check("successRate", success, limits.of("success_rate", _PIPELINE), at_most=False),
+        Check("avgDurationMs", took, limits.of("duration_ms", _PIPELINE)),
     ]

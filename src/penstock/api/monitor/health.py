@@ -13,7 +13,7 @@ from penstock import __version__
 from penstock.api.http.access import Api
 from penstock.api.http.answers import answer
 from penstock.api.http.identify import COOKIE
-from penstock.api.monitor.health_schemas import Health, PublicQueueHealth
+from penstock.api.monitor.health_schemas import Health, Liveness, PublicQueueHealth, Readiness
 from penstock.engine.queue_depth import Queue
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import NotAllowed, RateLimited, Unavailable
@@ -76,10 +76,31 @@ async def root() -> Response:
     return answer(shown)
 
 
+@router.get("/health/live", summary="Liveness", responses={200: {"model": Liveness}})
+async def liveness() -> Response:
+    """Whether this process answers. The database has no part in it: to restart the process would
+    not bring it back."""
+    return answer({"status": "ok"})
+
+
+@router.get(
+    "/health/ready",
+    summary="Readiness",
+    responses={200: {"model": Readiness}, 503: {"model": Readiness}},
+)
+async def readiness(request: Request) -> Response:
+    """Whether this process can serve requests: its database answers (else 503)."""
+    queue: Queue | None = await request.app.state.pulse.queue()
+    if queue is None:
+        return answer({"status": "unavailable"}, 503)
+    return answer({"status": "ok"})
+
+
 @router.get("/health", summary="Health", responses={200: {"model": Health}, 503: {"model": Health}})
 async def health(request: Request) -> Response:
     """`degraded` without a worker, with a long queue, or (503) without a database. The figures are
-    for callers with a key or a session."""
+    for callers with a key or a session. Probes of orchestrators use `/health/live` and
+    `/health/ready`."""
     queue: Queue | None = await request.app.state.pulse.queue()
     if queue is None:
         return answer({"status": "degraded"}, 503)
@@ -103,8 +124,8 @@ async def health(request: Request) -> Response:
     responses={200: {"model": PublicQueueHealth}},
 )
 async def queue_health(request: Request) -> Response:
-    """How full the queue is; with a key or a session also the figures, and who is there to empty
-    it."""
+    """How full the queue is; with a key or a session also its figures. `completed` and `failed` are
+    those of the last hour (`window`)."""
     queue = await queue_now(request)
     if not await _is_known(request):
         return answer({"status": queue.level, "level": queue.level})
@@ -121,6 +142,7 @@ async def queue_health(request: Request) -> Response:
             "total": queue.depth,
         },
         "timestamp": datetime.now(UTC),
+        "window": "1h",
     }
     return answer(shown | queue_shape(queue))
 

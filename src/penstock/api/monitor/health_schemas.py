@@ -34,6 +34,14 @@ class Health(Shape):
     level: Level = Field(Level.HEALTHY, description="How full the queue is.")
 
 
+class Liveness(Shape):
+    status: Literal["ok"]
+
+
+class Readiness(Shape):
+    status: Literal["ok", "unavailable"]
+
+
 class QueueHealth(Shape):
     level: Level
     depth: int = Field(
@@ -53,7 +61,7 @@ class QueueMetrics(Shape):
     waiting: int
     active: int
     completed: int = Field(description="Jobs that ended well in the last hour.")
-    failed: int = Field(description="Jobs that failed for good in the last hour.")
+    failed: int = Field(description="Jobs that failed in the last hour, or all of whose rows did.")
     delayed: int
     total: int = Field(description="Waiting, active and delayed.")
 
@@ -69,3 +77,4 @@ class PublicQueueHealth(QueueHealth):
     paused: bool
     metrics: QueueMetrics
     timestamp: datetime
+    window: Literal["1h"] = Field(description="The period of `completed` and `failed`.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -18,6 +17,7 @@ from penstock.engine.queue_depth import Queue
 from penstock.guards.cpu_budget import CpuBudget
 from penstock.model.backpressure import Level
 from penstock.model.monitor.last_hour import MINUTES
+from penstock.store.monitor import monitor
 from penstock.store.workers import activity
 
 router = APIRouter(prefix="/metrics", tags=["operations"])
@@ -88,29 +88,27 @@ async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
 @router.get("/worker", summary="Workers and their figures", responses={200: {"model": WorkerPage}})
 async def worker_metrics(request: Request, api: ApiParts, who: Admin) -> Response:
     """The workers, the queue and the last hour in a few figures, and those of each worker."""
-    queue, now = await queue_now(request), datetime.now(UTC)
-    since = now - timedelta(minutes=MINUTES)
+    queue = await queue_now(request)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         found = await activity.workers(conn)
-        done = await activity.done_since(conn, since, MOST_JOBS)
-        failed = await activity.failed_since(conn, since, MOST_JOBS)
+        jobs = (await monitor.job_figures(conn, ())).all
     active = sum(bool(one["figures"].get("busy")) for one in found)
-    times = [row["took_ms"] for row in done if row["took_ms"] is not None]
-    ended = len(done) + len(failed)
+    rate, ended = jobs.success_rate, jobs.succeeded + jobs.failed
     shown = {
         "workers": {"active": active, "idle": len(found) - active, "total": len(found)},
         "queue": {
             "waiting": queue.waiting,
             "active": queue.active,
-            "completed": len(done),
-            "failed": len(failed),
+            "completed": jobs.succeeded,
+            "failed": jobs.failed,
         },
         "performance": {
-            "avgProcessingTime": sum(times) / len(times) / 1000 if times else None,
-            "successRate": len(done) / ended * 100 if ended else None,
+            "avgProcessingTime": None if jobs.duration_ms is None else jobs.duration_ms / 1000,
+            "successRate": None if rate is None else rate * 100,
             "throughput": ended / MINUTES,
         },
-        "items": found,
+        "window": "1h",
+        "instances": found,
     }
     return answer(shown)
 

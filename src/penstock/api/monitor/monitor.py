@@ -16,8 +16,13 @@ from penstock.api.monitor.health import figures_of, queue_now, queue_shape
 from penstock.api.monitor.health_schemas import QueueHealth
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.api.monitor.schemas import WorkerShape
-from penstock.model.monitor.health import HealthStatus, ReasonCode, Verdict, judge
+from penstock.api.monitor.stored_health import InstallationHealth, installation_health
+from penstock.engine.queue_depth import Queue
+from penstock.model.monitor.checks import Severity, runbook_link
+from penstock.model.monitor.health import HealthStatus, judge
 from penstock.model.monitor.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
+from penstock.settings import Settings
+from penstock.store.monitor import monitor as stored
 from penstock.store.workers import activity
 
 router = APIRouter(tags=["operations"])
@@ -50,22 +55,48 @@ class FailureShape(Shape):
 class LastHour(Shape):
     done: int
     failed: int
+    cancelled: int
     rows: int
     success_rate: float | None = Field(description="From 0 to 1; null: nothing has ended.")
-    duration_ms: DurationsShape = Field(description="From a job's start to its end.")
+    duration_ms: DurationsShape = Field(description="From the queue to the end of a job.")
     capped: bool = Field(description="There were more jobs than are looked at.")
     minutes: list[MinuteShape] = Field(description="Sixty of them, the oldest first.")
 
 
 class ReasonShape(Shape):
-    code: ReasonCode
+    code: str = Field(description="The check that failed.")
+    scope: str | None = Field(description="The pipeline or provider it is about.")
+    severity: Severity
     message: str
+    runbook: str = Field(description="What to do about it.")
+
+
+class CheckShape(Shape):
+    name: str
+    scope: str | None = Field(description="The pipeline or provider; null: the installation.")
+    ok: bool
+    value: float | None = Field(description="Null: unknown, or too little happened to tell.")
+    threshold: float
+    at_most: bool = Field(description="Whether values above the threshold fail, or values below.")
+    severity: Severity | None
+    message: str | None
+
+
+class FailureGroupShape(Shape):
+    pipeline: str
+    code: str
+    jobs: int
+    orgs: int
+    last_at: datetime
+    job_ids: list[UUID] = Field(description="The latest.")
 
 
 class VerdictShape(Shape):
     level: HealthStatus = Field(description="`degraded` with a reason, `unhealthy` with three.")
     message: str = Field(description="The reasons in one text, or that all is well.")
     reasons: list[ReasonShape] = Field(description="What needs a look; empty while healthy.")
+    since: datetime | None = Field(description="Since when; null: the monitor does not run.")
+    checked_at: datetime
 
 
 class Monitor(Shape):
@@ -76,6 +107,8 @@ class Monitor(Shape):
     last_hour: LastHour
     workers: list[WorkerShape]
     failures: list[FailureShape] = Field(description="The latest, within the hour.")
+    failure_groups: list[FailureGroupShape] = Field(description="Failed jobs of a day, by cause.")
+    checks: list[CheckShape] = Field(description="All checks of the monitor.")
 
 
 @router.get("/monitor", summary="Is all well?", responses={200: {"model": Monitor}})
@@ -85,35 +118,42 @@ async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
     now = datetime.now(UTC)
     since = now - timedelta(minutes=MINUTES)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        done = await activity.done_since(conn, since, MOST_JOBS)
+        rows = await activity.ended_since(conn, since, MOST_JOBS)
         failed = await activity.failed_since(conn, since, MOST_JOBS)
         slices = await activity.slices(conn)
         workers = await activity.workers(conn)
-    last_hour = _last_hour(done, failed, now)
-    figures = figures_of(queue, last_hour["successRate"], last_hour["failed"])
+        groups = await stored.recent_failures(conn, now - timedelta(days=1), _MOST_SHOWN)
+        health = await installation_health(api.runtime, conn, queue)
+    last_hour = _last_hour(rows, now, health.figures["jobs"])
     shown = {
         "at": now,
-        "verdict": _verdict(judge(figures, api.runtime.settings.monitor_success_rate)),
+        "verdict": _verdict(api.runtime.settings, health, queue),
         "queue": queue_shape(queue),
         "slices": slices,
         "lastHour": last_hour,
         "workers": workers,
         "failures": [_failure(row) for row in failed[:_MOST_SHOWN]],
+        "failureGroups": [_failure_group(row) for row in groups],
+        "checks": health.checks,
     }
     return answer(shown)
 
 
-def _last_hour(done: list[Any], failed: list[Any], now: datetime) -> dict[str, Any]:
-    ended = [EndedJob(row["finished_at"], row["total"], row["took_ms"]) for row in done]
-    ended += [EndedJob(row["last_failed_at"]) for row in failed]
-    times = [one.took_ms for one in ended if one.took_ms is not None]
+def _last_hour(rows: list[Any], now: datetime, jobs: dict[str, Any]) -> dict[str, Any]:
+    ended = [
+        EndedJob(row["finished_at"], row["total"], row["total_ms"], failed=not row["success"])
+        for row in rows
+    ]
+    failed = sum(one.failed for one in ended)
+    times = [one.took_ms for one in ended]
     return {
-        "done": len(done),
-        "failed": len(failed),
+        "done": len(ended) - failed,
+        "failed": failed,
+        "cancelled": jobs.get("cancelled", 0),
         "rows": sum(one.rows for one in ended),
         "successRate": success_rate(ended),
         "durationMs": {f"p{share}": percentile(times, share / 100) for share in (50, 95, 99)},
-        "capped": max(len(done), len(failed)) == MOST_JOBS,
+        "capped": len(ended) == MOST_JOBS,
         "minutes": [
             {"at": one.at, "done": one.done, "failed": one.failed, "rows": one.rows}
             for one in minutes(ended, now)
@@ -121,11 +161,38 @@ def _last_hour(done: list[Any], failed: list[Any], now: datetime) -> dict[str, A
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(settings: Settings, health: InstallationHealth, queue: Queue) -> dict[str, Any]:
+    problems = health.problems
     return {
-        "level": verdict.level,
-        "message": verdict.message,
-        "reasons": [{"code": one.code, "message": one.message} for one in verdict.reasons],
+        "level": health.status,
+        "message": " ".join(one["message"] for one in problems) or _all_is_well(queue),
+        "reasons": [
+            {
+                "code": one["name"],
+                "scope": one["scope"],
+                "severity": one["severity"],
+                "message": one["message"],
+                "runbook": runbook_link(settings.runbook_url, one["name"]),
+            }
+            for one in problems
+        ],
+        "since": health.since,
+        "checkedAt": health.checked_at,
+    }
+
+
+def _all_is_well(queue: Queue) -> str:
+    return judge(figures_of(queue), 0).message
+
+
+def _failure_group(row: Any) -> dict[str, Any]:
+    return {
+        "pipeline": row["pipeline"],
+        "code": row["code"],
+        "jobs": row["jobs"],
+        "orgs": row["orgs"],
+        "lastAt": row["last_at"],
+        "jobIds": [str(one) for one in row["job_ids"]],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import (
     Field,
@@ -33,12 +33,14 @@ class WorkerCounts(Shape):
 class WorkerQueue(Shape):
     waiting: int
     active: int
-    completed: int = Field(description="In the last hour; so is what follows.")
-    failed: int
+    completed: int = Field(description="Jobs that ended well in the last hour.")
+    failed: int = Field(description="Jobs that failed in the last hour, or all of whose rows did.")
 
 
 class WorkerPerformance(Shape):
-    avg_processing_time: float | None = Field(description="From a job's start to its end, in s.")
+    avg_processing_time: float | None = Field(
+        description="Seconds from the queue to the end of a job; null: nothing has ended."
+    )
     success_rate: float | None = Field(description="In percent; null: nothing has ended.")
     throughput: float = Field(description="Jobs that ended, per minute.")
 
@@ -47,7 +49,10 @@ class WorkerPage(Shape):
     workers: WorkerCounts
     queue: WorkerQueue
     performance: WorkerPerformance
-    items: list[WorkerShape]
+    window: Literal["1h"] = Field(
+        description="The period of `completed`, `failed` and `performance`: the last hour."
+    )
+    instances: list[WorkerShape] = Field(description="Each worker.")
 
 
 class LaneShape(Shape):

@@ -10,6 +10,7 @@ from penstock.engine import ending
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import return_crashed
 from penstock.model.errors import ItemError
+from penstock.model.monitor.checks import LEASE_TAKEN_BACK
 from penstock.model.ticket import Ticket
 from penstock.settings import Settings
 from penstock.store.database import CONNECTION_ERRORS, Connection
@@ -106,6 +107,8 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
         runtime.log.warning(
             "lease taken back", slice=str(slice_id), worker=lost.worker, job=str(lost.job_id)
         )
+        told = {"reason": LEASE_TAKEN_BACK, "jobId": str(lost.job_id), "stage": lost.stage}
+        await workers.tell(conn, "worker.error", lost.worker, told)
         if lost.kind in ("items", "ranges"):
             if lost.kind == "ranges":
                 move = await ranges.release(conn, lost.job_id, lost.id, crashes=1)

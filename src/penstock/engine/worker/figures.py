@@ -14,16 +14,18 @@ from penstock.model.adaptive import BUSY_CPU, ErrorSpike, ewma, load_factor
 from penstock.model.network.call_limits import CallLimit
 
 _MINUTE = 60
+_TEN_MINUTES = 600
 # Of many domains, show those with the lowest limits.
 _MAX_CALLS = 50
 
 
 class Rate:
-    """A rate per second, over the last minute."""
+    """A rate per second, over the last minute or another number of seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, window: int = _MINUTE) -> None:
         self._began = time.monotonic()
-        self._seconds: deque[list[float]] = deque(maxlen=_MINUTE + 1)
+        self._window = window
+        self._seconds: deque[list[float]] = deque(maxlen=window + 1)
         self.total = 0
 
     def add(self, count: int) -> None:
@@ -34,10 +36,14 @@ class Rate:
         else:
             self._seconds.append([second, count])
 
+    def recent(self) -> float:
+        """The count within the window."""
+        since = time.monotonic() - self._window
+        return sum(count for second, count in list(self._seconds) if second >= since)
+
     def per_second(self) -> float:
-        now = time.monotonic()
-        recent = sum(count for second, count in list(self._seconds) if second >= now - _MINUTE)
-        return recent / max(1.0, min(_MINUTE, now - self._began))
+        passed = time.monotonic() - self._began
+        return self.recent() / max(1.0, min(self._window, passed))
 
 
 @dataclass(slots=True)
@@ -82,6 +88,7 @@ class Figures:
         self._stages: dict[tuple[str, str], StageFigures] = {}
         self._ingest = IngestFigures()
         self._items, self._claims, self._rows = Rate(), Rate(), Rate()
+        self._lasting_items, self._lasting_retries = Rate(_TEN_MINUTES), Rate(_TEN_MINUTES)
         self._tally = Tally()
         self._leases_lost = 0
 
@@ -129,6 +136,8 @@ class Figures:
 
     def settled(self, pipeline: str, stage: str, tally: Tally) -> None:
         self._items.add(tally.items)
+        self._lasting_items.add(tally.items)
+        self._lasting_retries.add(tally.retried)
         self._stage(pipeline, stage).spike.record(tally.items, tally.error + tally.retried)
         for name in Tally.__slots__:
             setattr(self._tally, name, getattr(self._tally, name) + getattr(tally, name))
@@ -152,6 +161,11 @@ class Figures:
             "itemsPerSecond": round(self._items.per_second(), 2),
             "claimsPerSecond": round(self._claims.per_second(), 2),
             "rowsPerSecond": round(self._rows.per_second(), 2),
+            # In the last ten minutes.
+            "recent": {
+                "items": int(self._lasting_items.recent()),
+                "retried": int(self._lasting_retries.recent()),
+            },
             "totals": {
                 "items": tally.items,
                 "done": tally.done,

@@ -38,10 +38,10 @@ class Check:
 
 
 def overall_health(checks: list[Check]) -> HealthStatus:
-    return _status(sum(not check.ok for check in checks))
+    return status_of(sum(not check.ok for check in checks))
 
 
-def _status(problems: int) -> HealthStatus:
+def status_of(problems: int) -> HealthStatus:
     if problems >= _UNHEALTHY_FROM:
         return HealthStatus.UNHEALTHY
     return HealthStatus.DEGRADED if problems else HealthStatus.HEALTHY
@@ -106,7 +106,7 @@ def judge(figures: Figures, min_success_rate: float) -> Verdict:
         jobs = _count(figures.failed, "job", "jobs")
         reasons.append(Reason(ReasonCode.JOBS_FAILED, f"{jobs} failed in the last hour."))
     message = " ".join(reason.message for reason in reasons) or _all_is_well(figures)
-    return Verdict(_status(len(reasons)), message, tuple(reasons))
+    return Verdict(status_of(len(reasons)), message, tuple(reasons))
 
 
 def _all_is_well(figures: Figures) -> str:

@@ -11,15 +11,12 @@ MINUTES = 60
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A job that ended; a failed one has no rows and no duration."""
+    """A job that ended; ``failed`` also where all its rows failed."""
 
     at: datetime
-    rows: int = 0
-    took_ms: int | None = None
-
-    @property
-    def failed(self) -> bool:
-        return self.took_ms is None
+    rows: int
+    took_ms: int
+    failed: bool = False
 
 
 @dataclass(slots=True)

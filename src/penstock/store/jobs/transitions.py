@@ -112,6 +112,9 @@ async def write_moves(
         [len(moves[i].events) for i in ids], grouped,
     )  # fmt: skip
     await _write_errors(conn, rows, moves)
+    faulty = [row["id"] for row in rows if row["ends"] and row["error"]]
+    if faulty:
+        await conn.execute(_sql.name_errors, faulty)
     events: list[tuple[int, UUID, int, str, str]] = []
     for row in rows:
         told = list(moves[row["id"]].events)

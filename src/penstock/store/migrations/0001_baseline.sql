@@ -140,6 +140,8 @@ CREATE TABLE jobs (
     served_at     timestamptz NOT NULL DEFAULT now(),
     heartbeat_at  timestamptz,
     created_at    timestamptz NOT NULL DEFAULT now(),
+    -- When it was submitted, or reopened last.
+    queued_at     timestamptz NOT NULL DEFAULT now(),
     started_at    timestamptz,
     finished_at   timestamptz,
     updated_at    timestamptz NOT NULL DEFAULT now(),
@@ -647,25 +649,6 @@ END;
 
 REVOKE ALL ON FUNCTION queue_state(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION queue_state(integer) TO penstock_api, penstock_admin;
-
--- How many jobs ended in the last hour, up to a bound, and whether all that waits is in paused lanes.
-CREATE FUNCTION last_hour(most integer)
-    RETURNS TABLE (completed bigint, failed bigint, paused boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER
-BEGIN ATOMIC
-    SELECT (SELECT count(*) FROM (
-                SELECT 1 FROM jobs WHERE state = 'done' AND started_at IS NOT NULL
-                  AND finished_at > now() - interval '1 hour' LIMIT most) AS d),
-           (SELECT count(*) FROM (
-                SELECT 1 FROM dead_letters WHERE state IN ('open', 'reprocessed', 'discarded')
-                  AND last_failed_at > now() - interval '1 hour' LIMIT most) AS f),
-           EXISTS (SELECT FROM paused_lanes) AND NOT EXISTS (
-               SELECT FROM jobs j WHERE j.state = 'queued' AND NOT j.paused AND NOT j.standing
-                 AND NOT EXISTS (SELECT FROM paused_lanes p WHERE p.lane = j.lane));
-END;
-
-REVOKE ALL ON FUNCTION last_hour(integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION last_hour(integer) TO penstock_api, penstock_admin;
 
 -- The catalog: products, what jobs changed of them, and the keys of a job's rows.
 
@@ -1637,3 +1620,121 @@ CREATE POLICY all_orgs ON schedules TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON schedule_runs TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON schedules TO penstock_api, penstock_admin;
 GRANT SELECT, INSERT, UPDATE ON schedule_runs TO penstock_api, penstock_admin;
+
+-- One row for each end of a job, written by the statement that ends it and kept after the job is
+-- deleted. A job that is reprocessed ends again.
+CREATE TABLE job_metrics (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    job_id      uuid NOT NULL,
+    generation  integer NOT NULL,
+    pipeline    text NOT NULL,
+    lane        text NOT NULL,
+    status      text NOT NULL CHECK (status IN ('done', 'failed', 'cancelled')),
+    -- False also for a job that is done but all of whose rows failed.
+    success     boolean NOT NULL,
+    -- Why it failed, or the most frequent error of its rows.
+    code        text,
+    -- From the queue to the start, from the start to the end, and both together.
+    queued_ms   bigint NOT NULL,
+    run_ms      bigint NOT NULL,
+    total_ms    bigint NOT NULL,
+    total       integer NOT NULL,
+    done        integer NOT NULL,
+    error       integer NOT NULL,
+    not_found   integer NOT NULL,
+    skipped     integer NOT NULL,
+    -- Failed runs of the job itself.
+    attempts    integer NOT NULL,
+    finished_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE INDEX job_metrics_age ON job_metrics (finished_at);
+CREATE INDEX job_metrics_job ON job_metrics (job_id);
+
+-- Sums of job_metrics by minute, hour and day. Durations are counted by class (`duration_class`).
+CREATE TABLE job_rollups (
+    span      text NOT NULL CHECK (span IN ('minute', 'hour', 'day')),
+    at        timestamptz NOT NULL,
+    org_id    bigint NOT NULL REFERENCES orgs,
+    pipeline  text NOT NULL,
+    succeeded bigint NOT NULL,
+    failed    bigint NOT NULL,
+    cancelled bigint NOT NULL,
+    rows      bigint NOT NULL,
+    row_errors bigint NOT NULL,
+    queued_ms bigint NOT NULL,
+    run_ms    bigint NOT NULL,
+    total_ms  bigint NOT NULL,
+    -- {class: count}
+    durations jsonb NOT NULL,
+    PRIMARY KEY (span, at, org_id, pipeline)
+) WITH (fillfactor = 70);
+
+-- The class of a duration: class n ends at 2^(n/2) * 10 ms; the last one, 40, holds all above 2.9 h.
+CREATE FUNCTION duration_class(ms bigint) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN least(40, greatest(0, ceil(2 * ln(greatest(ms, 1) / 10.0::double precision)
+                                  / ln(2.0::double precision))::integer));
+
+-- What the monitor measured: one row each time it looks.
+CREATE TABLE health_checks (
+    at        timestamptz PRIMARY KEY DEFAULT now(),
+    status    text NOT NULL CHECK (status IN ('healthy', 'degraded', 'unhealthy')),
+    depth     bigint NOT NULL,
+    waiting   bigint NOT NULL,
+    active    bigint NOT NULL,
+    oldest_ms bigint NOT NULL,
+    workers   integer NOT NULL,
+    -- Checks with values and thresholds, and the figures of each pipeline.
+    checks    jsonb NOT NULL,
+    figures   jsonb NOT NULL
+);
+
+-- The monitor's place: two leaders lock it in turns.
+CREATE TABLE monitor_state (
+    one          boolean PRIMARY KEY DEFAULT true CHECK (one),
+    status       text NOT NULL DEFAULT 'healthy'
+                 CHECK (status IN ('healthy', 'degraded', 'unhealthy')),
+    since        timestamptz NOT NULL DEFAULT now(),
+    checked_at   timestamptz,
+    -- Up to where job_metrics are in job_rollups.
+    rolled_up_to timestamptz NOT NULL DEFAULT '-infinity'
+) WITH (fillfactor = 10);
+
+INSERT INTO monitor_state DEFAULT VALUES;
+
+-- The installation's own events, such as leases that were taken back.
+CREATE INDEX events_of_installation ON events (event, created_at) WHERE job_id IS NULL;
+
+ALTER TABLE job_metrics ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_rollups ENABLE ROW LEVEL SECURITY;
+ALTER TABLE health_checks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE monitor_state ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON job_metrics TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON job_rollups FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON job_metrics TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_rollups TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON health_checks TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON monitor_state TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE (code) ON job_metrics TO penstock_api, penstock_admin;
+GRANT SELECT ON job_rollups TO penstock_api, penstock_admin;
+GRANT SELECT ON health_checks, monitor_state TO penstock_admin;
+
+-- How many jobs ended in the last hour, up to a bound, and whether all that waits is in paused lanes.
+CREATE FUNCTION last_hour(most integer)
+    RETURNS TABLE (completed bigint, failed bigint, paused boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT count(*) FILTER (WHERE m.success), count(*) FILTER (WHERE NOT m.success),
+           EXISTS (SELECT FROM paused_lanes) AND NOT EXISTS (
+               SELECT FROM jobs j WHERE j.state = 'queued' AND NOT j.paused AND NOT j.standing
+                 AND NOT EXISTS (SELECT FROM paused_lanes p WHERE p.lane = j.lane))
+    FROM (SELECT success FROM job_metrics
+          WHERE finished_at > now() - interval '1 hour' AND status <> 'cancelled'
+          ORDER BY finished_at DESC LIMIT most) AS m;
+END;
+
+REVOKE ALL ON FUNCTION last_hour(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION last_hour(integer) TO penstock_api, penstock_admin;

@@ -43,9 +43,9 @@ async def jobs(conn: Connection, most: int) -> list[Any]:
     return await conn.fetch(_sql.live_jobs, most)
 
 
-async def done_since(conn: Connection, since: datetime, most: int) -> list[Any]:
-    """Done jobs, newest first."""
-    return await conn.fetch(_sql.lately_done, since, most)
+async def ended_since(conn: Connection, since: datetime, most: int) -> list[Any]:
+    """Jobs that ended, newest first, without cancelled ones."""
+    return await conn.fetch(_sql.lately_ended, since, most)
 
 
 async def failed_since(conn: Connection, since: datetime, most: int) -> list[Any]:

@@ -71,7 +71,7 @@ UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, started_at 
     stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - $3) / greatest(total, 1)) END,
-    generation = generation + 1, reopening = $2, updated_at = now()
+    generation = generation + 1, reopening = $2, updated_at = now(), queued_at = now()
 WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
 RETURNING generation
 

@@ -135,25 +135,38 @@ WITH move AS (
     FROM move m JOIN way w ON w.job_id = m.job_id JOIN jobs j ON j.id = m.job_id
 ), ending AS (
     SELECT n.*, n.complete AND NOT n.needs_finish AS ends FROM next n
+), moved AS (
+    UPDATE jobs j SET
+        total = j.total + n.total, pending = j.pending + n.pending,
+        processing = j.processing + n.processing, done = j.done + n.done, error = j.error + n.error,
+        not_found = j.not_found + n.not_found, skipped = j.skipped + n.skipped,
+        served_at = now(), heartbeat_at = now(), updated_at = now(), grouped = j.grouped OR $10,
+        state = CASE WHEN n.ends THEN 'done' ELSE j.state END,
+        finished_at = CASE WHEN n.ends THEN now() ELSE j.finished_at END,
+        ready_at = CASE WHEN n.ends THEN 'infinity' ELSE n.ready_at END,
+        percent = CASE WHEN n.ends THEN 100 ELSE n.percent END,
+        stage = CASE WHEN n.ends THEN NULL ELSE j.stage END, paused = j.paused AND NOT n.ends,
+        seq = j.seq + n.events + n.tells_progress::integer + n.ends::integer,
+        progress_at = CASE WHEN n.tells_progress THEN now() ELSE j.progress_at END
+    FROM ending n
+    WHERE j.id = n.job_id
+    RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, n.percent::real AS percent, n.stage, j.total,
+        j.lane, j.pipeline, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped,
+        n.tells_progress, (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
+        n.complete, n.ends, j.generation, j.attempts, j.queued_at, j.due_at, j.started_at, j.finished_at
+), measured AS (
+    INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success, code, queued_ms,
+                             run_ms, total_ms, total, done, error, not_found, skipped, attempts)
+    SELECT e.org_id, e.id, e.generation, e.pipeline, e.lane, e.state,
+           e.error = 0 OR e.done + e.not_found > 0, NULL,
+           greatest(0, extract(epoch FROM coalesce(e.started_at, e.finished_at)
+                                          - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
+           coalesce(extract(epoch FROM e.finished_at - e.started_at) * 1000, 0)::bigint,
+           greatest(0, extract(epoch FROM e.finished_at - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
+           e.total, e.done, e.error, e.not_found, e.skipped, e.attempts
+    FROM moved e WHERE e.ends
 )
-UPDATE jobs j SET
-    total = j.total + n.total, pending = j.pending + n.pending,
-    processing = j.processing + n.processing, done = j.done + n.done, error = j.error + n.error,
-    not_found = j.not_found + n.not_found, skipped = j.skipped + n.skipped,
-    served_at = now(), heartbeat_at = now(), updated_at = now(), grouped = j.grouped OR $10,
-    state = CASE WHEN n.ends THEN 'done' ELSE j.state END,
-    finished_at = CASE WHEN n.ends THEN now() ELSE j.finished_at END,
-    ready_at = CASE WHEN n.ends THEN 'infinity' ELSE n.ready_at END,
-    percent = CASE WHEN n.ends THEN 100 ELSE n.percent END,
-    stage = CASE WHEN n.ends THEN NULL ELSE j.stage END, paused = j.paused AND NOT n.ends,
-    seq = j.seq + n.events + n.tells_progress::integer + n.ends::integer,
-    progress_at = CASE WHEN n.tells_progress THEN now() ELSE j.progress_at END
-FROM ending n
-WHERE j.id = n.job_id
-RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, n.percent::real AS percent, n.stage, j.total,
-    j.lane, j.pipeline, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped,
-    n.tells_progress, (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
-    n.complete, n.ends
+SELECT * FROM moved
 
 -- name: count_errors
 -- How often each error code ended an item of a job.
@@ -201,9 +214,31 @@ RETURNING j.id, j.org_id, j.seq, was.paused
 
 -- name: end_jobs
 -- A job whose items are all terminal is done.
-UPDATE jobs SET state = 'done', percent = 100, finished_at = now(), updated_at = now(),
-    ready_at = 'infinity', stage = NULL, paused = false, seq = seq + 1,
-    summary = coalesce($2::jsonb, summary)
-WHERE id = ANY ($1::uuid[]) AND state IN ('queued', 'running') AND pending + processing = 0
-RETURNING id, org_id, seq, total, done, error, not_found, skipped, summary,
-    (extract(epoch FROM now() - coalesce(started_at, now())) * 1000)::bigint AS elapsed_ms
+WITH ended AS (
+    UPDATE jobs SET state = 'done', percent = 100, finished_at = now(), updated_at = now(),
+        ready_at = 'infinity', stage = NULL, paused = false, seq = seq + 1,
+        summary = coalesce($2::jsonb, summary)
+    WHERE id = ANY ($1::uuid[]) AND state IN ('queued', 'running') AND pending + processing = 0
+    RETURNING id, org_id, seq, total, done, error, not_found, skipped, summary, generation, pipeline,
+        lane, state, standing, attempts, queued_at, due_at, started_at, finished_at,
+        (extract(epoch FROM now() - coalesce(started_at, now())) * 1000)::bigint AS elapsed_ms
+), measured AS (
+    INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success, code, queued_ms,
+                             run_ms, total_ms, total, done, error, not_found, skipped, attempts)
+    SELECT e.org_id, e.id, e.generation, e.pipeline, e.lane, e.state,
+           e.error = 0 OR e.done + e.not_found > 0, CASE WHEN e.error > 0 THEN (SELECT r.code FROM job_errors r
+               WHERE r.job_id = e.id ORDER BY r.count DESC, r.code LIMIT 1) END,
+           greatest(0, extract(epoch FROM coalesce(e.started_at, e.finished_at)
+                                          - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
+           coalesce(extract(epoch FROM e.finished_at - e.started_at) * 1000, 0)::bigint,
+           greatest(0, extract(epoch FROM e.finished_at - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
+           e.total, e.done, e.error, e.not_found, e.skipped, e.attempts
+    FROM ended e WHERE NOT e.standing
+)
+SELECT * FROM ended
+
+-- name: name_errors
+-- The most frequent error of jobs that ended with this settle, whose errors are counted now.
+UPDATE job_metrics m SET code = (SELECT r.code FROM job_errors r WHERE r.job_id = m.job_id
+                                 ORDER BY r.count DESC, r.code LIMIT 1)
+WHERE m.job_id = ANY ($1::uuid[]) AND m.code IS NULL AND m.error > 0

@@ -49,12 +49,11 @@ JOIN orgs o ON o.id = j.org_id
 LEFT JOIN job_stages st ON st.job_id = s.job_id AND st.position = s.position
 ORDER BY s.items DESC, s.slices DESC, j.id
 
--- name: lately_done
--- Jobs that ended well since a moment, the latest first: how long each took and how much it was.
-SELECT pipeline, finished_at, total, error,
-       (extract(epoch FROM finished_at - started_at) * 1000)::bigint AS took_ms
-FROM jobs
-WHERE state = 'done' AND started_at IS NOT NULL AND finished_at > $1
+-- name: lately_ended
+-- Jobs that ended since a moment, the latest first: how each ended, how long it took, how much it was.
+SELECT finished_at, total, total_ms, success
+FROM job_metrics
+WHERE finished_at > $1 AND status <> 'cancelled'
 ORDER BY finished_at DESC LIMIT $2
 
 -- name: lately_failed

@@ -1,0 +1,122 @@
+"""The monitor: measures the installation, stores the result and tells of changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.engine.runtime import Runtime
+from penstock.model.monitor.checks import (
+    HealthCheck,
+    Measured,
+    Thresholds,
+    checks_of,
+    status_of_checks,
+)
+from penstock.model.monitor.health import HealthStatus
+from penstock.monitor.measure import check_shape, figures_shape, measure
+from penstock.settings import Settings
+from penstock.store.database import Connection
+from penstock.store.monitor import monitor
+from penstock.store.monitor.monitor import MonitorState, NewCheck
+from penstock.store.workers import workers
+
+_EVENT_OF = {HealthStatus.DEGRADED: "health.warning", HealthStatus.UNHEALTHY: "health.critical"}
+# Two leaders do not both check within this share of the interval.
+_RECENT = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorConfig:
+    every_ms: int
+    limits: Thresholds
+
+    @classmethod
+    def of(cls, settings: Settings) -> MonitorConfig:
+        return cls(settings.monitor_every_ms, settings.monitor_thresholds)
+
+
+class Monitor:
+    """Decides in one transaction, under the lock of the monitor's row, so that two leaders neither
+    store one check twice nor report one change twice."""
+
+    name = "monitor"
+
+    def __init__(self, runtime: Runtime, config: MonitorConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or MonitorConfig.of(runtime.settings)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> HealthStatus | None:
+        """Answers the status; None if another leader has just checked."""
+        async with self._runtime.db.transaction() as conn:
+            state = await monitor.lock_state(conn, self.every_ms * _RECENT)
+            if state.recent:
+                return None
+            await monitor.roll_up(conn, state.rolled_up_to)
+            measured = await measure(conn, self._runtime.queue.levels, self._config.limits)
+            checks = checks_of(measured, self._config.limits)
+            status = status_of_checks(checks)
+            await self._store(conn, measured, checks, status)
+            told = await self._tell(conn, state, checks, status)
+        if told:
+            self._runtime.log.warning("the installation's health changed", **told)
+        return status
+
+    async def _store(
+        self, conn: Connection, measured: Measured, checks: list[HealthCheck], status: HealthStatus
+    ) -> None:
+        new = NewCheck(
+            status, measured.depth, measured.waiting, measured.active, measured.oldest_ms,
+            measured.workers, [check_shape(one) for one in checks], figures_shape(measured),
+        )  # fmt: skip
+        await monitor.add_check(conn, new)
+        await monitor.save_state(conn, status)
+
+    async def _tell(
+        self,
+        conn: Connection,
+        state: MonitorState,
+        checks: list[HealthCheck],
+        status: HealthStatus,
+    ) -> dict[str, Any] | None:
+        if status is state.status:
+            return None
+        told = {
+            "status": status,
+            "before": state.status,
+            "problems": [check_shape(one) for one in checks if not one.ok],
+        }
+        await workers.tell(conn, "health.status_change", None, told)
+        if status in _EVENT_OF:
+            await workers.tell(conn, _EVENT_OF[status], None, told)
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRetentionConfig:
+    days: float
+    every_ms: int = 3_600_000
+    chunk: int = 5000
+
+
+class MetricRetention:
+    """Deletes metrics of jobs, sums and checks after their time."""
+
+    name = "metric retention"
+
+    def __init__(self, runtime: Runtime, config: MetricRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or MetricRetentionConfig(runtime.settings.monitor_days)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers the number of deleted metrics. Each chunk is its own transaction."""
+        dropped, last = 0, self._config.chunk
+        while last == self._config.chunk:
+            async with self._runtime.db.transaction() as conn:
+                last = await monitor.drop_old(conn, self._config.days, self._config.chunk)
+            dropped += last
+        async with self._runtime.db.transaction() as conn:
+            await monitor.drop_old_sums(conn)
+        return dropped

@@ -1,0 +1,1 @@
+"""Metrics of jobs, health checks and alerts."""
