@@ -2231,6 +2231,159 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description Schedules of your org by name, or for an admin those of `org`.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Create a schedule
+         * @description Runs begin within seconds of their time, under your rights at that time. Each due time begins
+         *     one run, whatever crashes meanwhile.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/next-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show when a schedule would run
+         * @description The next five times of a cron expression in a time zone.
+         */
+        post: operations["showNextRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a schedule
+         * @description With its next five and its newest runs.
+         */
+        get: operations["showSchedule"];
+        /**
+         * Replace a schedule
+         * @description All of it. A paused schedule stays paused; failures are counted anew.
+         */
+        put: operations["changeSchedule"];
+        post?: never;
+        /**
+         * Delete a schedule
+         * @description Jobs of its runs stay.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{schedule_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs of a schedule
+         * @description Newest first.
+         */
+        get: operations["listScheduleRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{schedule_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a schedule
+         * @description No run becomes due until it is resumed.
+         */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{schedule_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a schedule
+         * @description Due again from its next time on. Times that passed meanwhile are not caught up on.
+         */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{schedule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a schedule now
+         * @description One more run, which begins within seconds, also while the schedule is paused.
+         */
+        post: operations["runSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -2755,6 +2908,14 @@ export interface components {
              * @description Products of this shop that stay in the catalog.
              */
             productsKept: number;
+        };
+        /** DeletedSchedule */
+        DeletedSchedule: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
         };
         /** DeletedSource */
         DeletedSource: {
@@ -3496,6 +3657,77 @@ export interface components {
              * @description At most five.
              */
             links: components["schemas"]["ProposedLink"][];
+        };
+        /** FullSchedule */
+        FullSchedule: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Owner
+             * @description Its creator. Runs have the rights of this user.
+             */
+            owner: string | null;
+            /** Name */
+            name: string;
+            /** Cron */
+            cron: string | null;
+            /** At */
+            at: string | null;
+            /** Timezone */
+            timeZone: string;
+            /**
+             * Catchup
+             * @enum {string}
+             */
+            catchUp: "once" | "all" | "none";
+            /** Pauseafter */
+            pauseAfter: number;
+            /** Action */
+            action: {
+                [key: string]: unknown;
+            };
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "active" | "paused" | "ended";
+            /** Pausereason */
+            pauseReason: string | null;
+            /**
+             * Failures
+             * @description Failures in a row.
+             */
+            failures: number;
+            /** Nextat */
+            nextAt: string | null;
+            lastRun: components["schemas"]["ScheduleRunShape"] | null;
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /**
+             * Nextruns
+             * @description The next five; none while it is paused.
+             */
+            nextRuns: string[];
+            /**
+             * Runs
+             * @description The newest ones first.
+             */
+            runs: components["schemas"]["ScheduleRunShape"][];
         };
         /** GroupPage */
         GroupPage: {
@@ -4466,6 +4698,11 @@ export interface components {
              * @description Shown this once; null where you chose it, or none.
              */
             password: string | null;
+        };
+        /** NextRuns */
+        NextRuns: {
+            /** Nextruns */
+            nextRuns: string[];
         };
         /** OldestRow */
         OldestRow: {
@@ -5776,6 +6013,17 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /** RunProblem */
+        RunProblem: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /** Details */
+            details?: {
+                [key: string]: unknown;
+            };
+        };
         /** RunReceipt */
         RunReceipt: {
             /**
@@ -5875,6 +6123,115 @@ export interface components {
             startedAt: string | null;
             /** Finishedat */
             finishedAt: string | null;
+        };
+        /** ScheduleList */
+        ScheduleList: {
+            /** Items */
+            items: components["schemas"]["ScheduleShape"][];
+        };
+        /** ScheduleRunPage */
+        ScheduleRunPage: {
+            /** Items */
+            items: components["schemas"]["ScheduleRunShape"][];
+            /** Next */
+            next: string | null;
+        };
+        /** ScheduleRunShape */
+        ScheduleRunShape: {
+            /**
+             * Dueat
+             * Format: date-time
+             */
+            dueAt: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "done" | "failed" | "cancelled" | "missed";
+            /**
+             * Manual
+             * @description Started by a user.
+             */
+            manual: boolean;
+            /**
+             * Times
+             * @description How many due times a missed run stands for.
+             */
+            times: number;
+            /** Attempts */
+            attempts: number;
+            /** Jobid */
+            jobId: string | null;
+            /** @description Why it failed, or is tried again. */
+            error: components["schemas"]["RunProblem"] | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Endedat */
+            endedAt: string | null;
+        };
+        /** ScheduleShape */
+        ScheduleShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Owner
+             * @description Its creator. Runs have the rights of this user.
+             */
+            owner: string | null;
+            /** Name */
+            name: string;
+            /** Cron */
+            cron: string | null;
+            /** At */
+            at: string | null;
+            /** Timezone */
+            timeZone: string;
+            /**
+             * Catchup
+             * @enum {string}
+             */
+            catchUp: "once" | "all" | "none";
+            /** Pauseafter */
+            pauseAfter: number;
+            /** Action */
+            action: {
+                [key: string]: unknown;
+            };
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "active" | "paused" | "ended";
+            /** Pausereason */
+            pauseReason: string | null;
+            /**
+             * Failures
+             * @description Failures in a row.
+             */
+            failures: number;
+            /** Nextat */
+            nextAt: string | null;
+            lastRun: components["schemas"]["ScheduleRunShape"] | null;
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
         };
         /** SearchPage */
         SearchPage: {
@@ -6176,6 +6533,20 @@ export interface components {
             done: number;
             /** Total */
             total: number;
+        };
+        /** StartedRun */
+        StartedRun: {
+            /**
+             * Scheduleid
+             * Format: uuid
+             */
+            scheduleId: string;
+            /**
+             * Dueat
+             * Format: date-time
+             * @description Names the run.
+             */
+            dueAt: string;
         };
         /**
          * Storage
@@ -28078,6 +28449,1774 @@ export interface operations {
              * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
              *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "owner": "text",
+                     *           "name": "Spring list",
+                     *           "cron": "text",
+                     *           "at": "2026-11-01T09:30:00Z",
+                     *           "timeZone": "text",
+                     *           "catchUp": "once",
+                     *           "pauseAfter": 3,
+                     *           "action": {},
+                     *           "state": "active",
+                     *           "pauseReason": "text",
+                     *           "failures": 3,
+                     *           "nextAt": "2026-11-01T09:30:00Z",
+                     *           "lastRun": {
+                     *             "dueAt": "2026-11-01T09:30:00Z",
+                     *             "state": "waiting",
+                     *             "manual": false,
+                     *             "times": 3,
+                     *             "attempts": 3,
+                     *             "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "error": {
+                     *               "code": "PRICE_INVALID",
+                     *               "message": "1,250 of 3,000 rows",
+                     *               "details": {}
+                     *             },
+                     *             "createdAt": "2026-11-01T09:30:00Z",
+                     *             "endedAt": "2026-11-01T09:30:00Z"
+                     *           },
+                     *           "mayChange": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "0 6 * * MON-FRI",
+                 *       "timeZone": "UTC",
+                 *       "name": "Spring list",
+                 *       "action": {
+                 *         "kind": "file",
+                 *         "profile": "acme",
+                 *         "url": "https://supplier.example/prices.csv"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Cron
+                     * @description Minute, hour, day of month, month and day of week, or `@daily` and the like.
+                     * @example 0 6 * * MON-FRI
+                     */
+                    cron?: string | null;
+                    /**
+                     * At
+                     * @description Once, at this time.
+                     */
+                    at?: string | null;
+                    /**
+                     * Timezone
+                     * @description Of `cron`.
+                     * @default UTC
+                     * @example Europe/Berlin
+                     */
+                    timeZone?: string;
+                    /** Name */
+                    name: string;
+                    /**
+                     * Catchup
+                     * @description Runs that were missed while no leader ran: the newest one begins (`once`), `all` of them, or `none`.
+                     * @default once
+                     * @enum {string}
+                     */
+                    catchUp?: "once" | "all" | "none";
+                    /**
+                     * Pauseafter
+                     * @description Pause after so many failures in a row; 0: never.
+                     * @default 5
+                     */
+                    pauseAfter?: number;
+                    /**
+                     * Action
+                     * @description What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop` (`connectionId`, `all`), `crawl` (`companies`) or `research` (`query`, `sources`), each with `config` and `priority` of the job.
+                     * @example {
+                     *       "kind": "file",
+                     *       "profile": "acme",
+                     *       "url": "https://supplier.example/prices.csv"
+                     *     }
+                     */
+                    action: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "owner": "text",
+                     *       "name": "Spring list",
+                     *       "cron": "text",
+                     *       "at": "2026-11-01T09:30:00Z",
+                     *       "timeZone": "text",
+                     *       "catchUp": "once",
+                     *       "pauseAfter": 3,
+                     *       "action": {},
+                     *       "state": "active",
+                     *       "pauseReason": "text",
+                     *       "failures": 3,
+                     *       "nextAt": "2026-11-01T09:30:00Z",
+                     *       "lastRun": {
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "state": "waiting",
+                     *         "manual": false,
+                     *         "times": 3,
+                     *         "attempts": 3,
+                     *         "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "error": {
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "details": {}
+                     *         },
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "endedAt": "2026-11-01T09:30:00Z"
+                     *       },
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "nextRuns": [
+                     *         "2026-11-01T09:30:00Z"
+                     *       ],
+                     *       "runs": [
+                     *         {
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "state": "waiting",
+                     *           "manual": false,
+                     *           "times": 3,
+                     *           "attempts": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "details": {}
+                     *           },
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullSchedule"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showNextRuns: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "0 6 * * MON-FRI",
+                 *       "timeZone": "UTC"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Cron
+                     * @description Minute, hour, day of month, month and day of week, or `@daily` and the like.
+                     * @example 0 6 * * MON-FRI
+                     */
+                    cron?: string | null;
+                    /**
+                     * At
+                     * @description Once, at this time.
+                     */
+                    at?: string | null;
+                    /**
+                     * Timezone
+                     * @description Of `cron`.
+                     * @default UTC
+                     * @example Europe/Berlin
+                     */
+                    timeZone?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nextRuns": [
+                     *         "2026-11-01T09:30:00Z"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NextRuns"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "owner": "text",
+                     *       "name": "Spring list",
+                     *       "cron": "text",
+                     *       "at": "2026-11-01T09:30:00Z",
+                     *       "timeZone": "text",
+                     *       "catchUp": "once",
+                     *       "pauseAfter": 3,
+                     *       "action": {},
+                     *       "state": "active",
+                     *       "pauseReason": "text",
+                     *       "failures": 3,
+                     *       "nextAt": "2026-11-01T09:30:00Z",
+                     *       "lastRun": {
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "state": "waiting",
+                     *         "manual": false,
+                     *         "times": 3,
+                     *         "attempts": 3,
+                     *         "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "error": {
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "details": {}
+                     *         },
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "endedAt": "2026-11-01T09:30:00Z"
+                     *       },
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "nextRuns": [
+                     *         "2026-11-01T09:30:00Z"
+                     *       ],
+                     *       "runs": [
+                     *         {
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "state": "waiting",
+                     *           "manual": false,
+                     *           "times": 3,
+                     *           "attempts": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "details": {}
+                     *           },
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullSchedule"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "0 6 * * MON-FRI",
+                 *       "timeZone": "UTC",
+                 *       "name": "Spring list",
+                 *       "action": {
+                 *         "kind": "file",
+                 *         "profile": "acme",
+                 *         "url": "https://supplier.example/prices.csv"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Cron
+                     * @description Minute, hour, day of month, month and day of week, or `@daily` and the like.
+                     * @example 0 6 * * MON-FRI
+                     */
+                    cron?: string | null;
+                    /**
+                     * At
+                     * @description Once, at this time.
+                     */
+                    at?: string | null;
+                    /**
+                     * Timezone
+                     * @description Of `cron`.
+                     * @default UTC
+                     * @example Europe/Berlin
+                     */
+                    timeZone?: string;
+                    /** Name */
+                    name: string;
+                    /**
+                     * Catchup
+                     * @description Runs that were missed while no leader ran: the newest one begins (`once`), `all` of them, or `none`.
+                     * @default once
+                     * @enum {string}
+                     */
+                    catchUp?: "once" | "all" | "none";
+                    /**
+                     * Pauseafter
+                     * @description Pause after so many failures in a row; 0: never.
+                     * @default 5
+                     */
+                    pauseAfter?: number;
+                    /**
+                     * Action
+                     * @description What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop` (`connectionId`, `all`), `crawl` (`companies`) or `research` (`query`, `sources`), each with `config` and `priority` of the job.
+                     * @example {
+                     *       "kind": "file",
+                     *       "profile": "acme",
+                     *       "url": "https://supplier.example/prices.csv"
+                     *     }
+                     */
+                    action: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "owner": "text",
+                     *       "name": "Spring list",
+                     *       "cron": "text",
+                     *       "at": "2026-11-01T09:30:00Z",
+                     *       "timeZone": "text",
+                     *       "catchUp": "once",
+                     *       "pauseAfter": 3,
+                     *       "action": {},
+                     *       "state": "active",
+                     *       "pauseReason": "text",
+                     *       "failures": 3,
+                     *       "nextAt": "2026-11-01T09:30:00Z",
+                     *       "lastRun": {
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "state": "waiting",
+                     *         "manual": false,
+                     *         "times": 3,
+                     *         "attempts": 3,
+                     *         "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "error": {
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "details": {}
+                     *         },
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "endedAt": "2026-11-01T09:30:00Z"
+                     *       },
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "nextRuns": [
+                     *         "2026-11-01T09:30:00Z"
+                     *       ],
+                     *       "runs": [
+                     *         {
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "state": "waiting",
+                     *           "manual": false,
+                     *           "times": 3,
+                     *           "attempts": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "details": {}
+                     *           },
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullSchedule"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedSchedule"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listScheduleRuns: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "state": "waiting",
+                     *           "manual": false,
+                     *           "times": 3,
+                     *           "attempts": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "details": {}
+                     *           },
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduleRunPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "owner": "text",
+                     *       "name": "Spring list",
+                     *       "cron": "text",
+                     *       "at": "2026-11-01T09:30:00Z",
+                     *       "timeZone": "text",
+                     *       "catchUp": "once",
+                     *       "pauseAfter": 3,
+                     *       "action": {},
+                     *       "state": "active",
+                     *       "pauseReason": "text",
+                     *       "failures": 3,
+                     *       "nextAt": "2026-11-01T09:30:00Z",
+                     *       "lastRun": {
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "state": "waiting",
+                     *         "manual": false,
+                     *         "times": 3,
+                     *         "attempts": 3,
+                     *         "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "error": {
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "details": {}
+                     *         },
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "endedAt": "2026-11-01T09:30:00Z"
+                     *       },
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "nextRuns": [
+                     *         "2026-11-01T09:30:00Z"
+                     *       ],
+                     *       "runs": [
+                     *         {
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "state": "waiting",
+                     *           "manual": false,
+                     *           "times": 3,
+                     *           "attempts": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "details": {}
+                     *           },
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullSchedule"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "owner": "text",
+                     *       "name": "Spring list",
+                     *       "cron": "text",
+                     *       "at": "2026-11-01T09:30:00Z",
+                     *       "timeZone": "text",
+                     *       "catchUp": "once",
+                     *       "pauseAfter": 3,
+                     *       "action": {},
+                     *       "state": "active",
+                     *       "pauseReason": "text",
+                     *       "failures": 3,
+                     *       "nextAt": "2026-11-01T09:30:00Z",
+                     *       "lastRun": {
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "state": "waiting",
+                     *         "manual": false,
+                     *         "times": 3,
+                     *         "attempts": 3,
+                     *         "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "error": {
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "details": {}
+                     *         },
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "endedAt": "2026-11-01T09:30:00Z"
+                     *       },
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "nextRuns": [
+                     *         "2026-11-01T09:30:00Z"
+                     *       ],
+                     *       "runs": [
+                     *         {
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "state": "waiting",
+                     *           "manual": false,
+                     *           "times": 3,
+                     *           "attempts": 3,
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows",
+                     *             "details": {}
+                     *           },
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FullSchedule"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The schedule's id. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "scheduleId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "dueAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StartedRun"];
+                };
+            };
+            /**
+             * @description - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
