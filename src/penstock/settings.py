@@ -10,11 +10,7 @@ from typing import Literal
 
 import platformdirs
 from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from penstock import __version__
 from penstock.model.backpressure import Levels
@@ -28,6 +24,7 @@ from penstock.model.network.token_bucket import Rate
 from penstock.model.quota import Quota, ResearchQuota
 from penstock.model.shops.provider import OAuthApp
 from penstock.settings_monitor import MonitorSettings, Texts
+from penstock.settings_places import PlaceSettings
 from penstock.settings_sources import PREFIX, Sources
 
 MEBIBYTE = 1024 * 1024
@@ -39,10 +36,11 @@ FETCH_LISTS = {
     FetchPurpose.WEBHOOK: "webhook_allow",
     FetchPurpose.PROVIDER: "provider_allow",
     FetchPurpose.PAGE: "crawl_allow",
+    FetchPurpose.PLACE: "watch_allow",
 }
 
 
-class Settings(MonitorSettings):
+class Settings(MonitorSettings, PlaceSettings):
     """Bounds, not constants: the system moves between them by what it measures."""
 
     model_config = SettingsConfigDict(

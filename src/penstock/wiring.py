@@ -16,6 +16,7 @@ from penstock.accounts.bootstrap import bootstrap
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.app.bulk_operations import BulkService
 from penstock.app.schedules.service import Scheduler
+from penstock.app.watchers.service import WatchService
 from penstock.blobs.local import LocalBlobs
 from penstock.brokers import BROKERS
 from penstock.engine.effects import EffectRegistry
@@ -50,6 +51,7 @@ from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.provider_limits import LimitKey
 from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import Pipeline
+from penstock.model.places.ports import PlaceKind
 from penstock.model.ports import (
     Call,
     Connections,
@@ -66,6 +68,8 @@ from penstock.model.sources.search import OpenedSource, ResearchRequests, Source
 from penstock.model.text.redaction import register_secret
 from penstock.monitor.service import MetricRetention, Monitor
 from penstock.pipelines.registry import PIPELINES
+from penstock.places.folder import FolderPlaces
+from penstock.places.registry import AllPlaces
 from penstock.providers.configured.service import SourceTests
 from penstock.providers.registry import PROVIDERS
 from penstock.settings import MEBIBYTE, Settings
@@ -196,6 +200,7 @@ async def open_runtime(
             fetchers=fetchers,
             sealer=sealer,
             log=log,
+            places=_places(settings),
             services=background_services,
             failpoints=_failpoints(settings),
             queue=QueueDepthCache(settings.depth_levels),
@@ -203,9 +208,12 @@ async def open_runtime(
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
     finally:
-        opened: list[Any] = [broker, calls, *fetchers.values(), pools, db]
-        for one in opened:
-            await one.close()
+        await _close(broker, calls, *fetchers.values(), pools, db)
+
+
+async def _close(*opened: Any) -> None:
+    for one in opened:
+        await one.close()
 
 
 def _lane_limit(settings: Settings) -> LaneLimit:
@@ -245,6 +253,10 @@ def _source_search(calls: CallLimiter, fetcher: Fetcher, children: ChildPool) ->
         )  # fmt: skip
 
     return SourceTests(fetcher, children, enter)
+
+
+def _places(settings: Settings) -> AllPlaces:
+    return AllPlaces({PlaceKind.FOLDER: FolderPlaces(settings.watch_roots)})
 
 
 def _failpoints(settings: Settings) -> Failpoints:
@@ -298,6 +310,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         WebhookKeeper(runtime),
         Monitor(runtime),
         MetricRetention(runtime),
+        WatchService(runtime),
     ]
 
 

@@ -52,6 +52,8 @@ SEEN_BY = {
     "delivery_id": {"viewer", "admin"},
     "upload_id": {"viewer", "admin"},
     "connection_id": {"viewer", "colleague", "admin"},
+    "watcher_id": {"viewer", "colleague", "admin"},
+    "watched_id": {"viewer", "colleague", "admin"},
     "source_id": {"viewer", "colleague", "admin"},
     "run_id": {"viewer", "admin"},
     "schedule_id": {"viewer", "colleague", "admin"},
@@ -87,6 +89,9 @@ SPECIAL: dict[str, dict[str, int]] = {
     "DELETE /api/connections/{connection_id}": _BY_MAKER_ONLY,
     "POST /api/connections/{connection_id}/rotate": _BY_MAKER_ONLY,
     "DELETE /api/sources/{source_id}": _BY_MAKER_ONLY,
+    "PATCH /api/watchers/{watcher_id}": _BY_MAKER_ONLY,
+    "DELETE /api/watchers/{watcher_id}": _BY_MAKER_ONLY,
+    "POST /api/watchers/{watcher_id}/rotate": _BY_MAKER_ONLY,
     "PUT /api/sources/{source_id}": {"colleague": 403, "stranger": 404},
     # A schedule runs under the rights of its creator.
     "DELETE /api/schedules/{schedule_id}": _BY_MAKER_ONLY,
@@ -111,6 +116,7 @@ _SHOP = {
 _SOURCE = {
     "name": "source-{n}", "url": "http://127.0.0.1:9/search", "mapping": {"title": "name"},
 }  # fmt: skip
+_WATCHER = {"name": "incoming", "kind": "folder", "address": "incoming", "pattern": "*.csv"}
 _RUN = {"companies": [{"company": "acme", "urls": ["http://127.0.0.1:9/p"]}]}
 _SCHEDULE = {
     "name": "schedule-{n}", "cron": "0 6 * * *",
@@ -164,6 +170,10 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/schedules": {"json": _SCHEDULE},
     "POST /api/schedules/next-runs": {"json": {"cron": "0 6 * * *"}},
     "PUT /api/schedules/{schedule_id}": {"json": _SCHEDULE},
+    "POST /api/watchers": {"json": _WATCHER},
+    "PATCH /api/watchers/{watcher_id}": {"json": {"enabled": False}},
+    "POST /api/watchers/{watcher_id}/rotate": {"json": {"credentials": {}}},
+    "POST /api/ingestion/scan": {"json": {}},
     "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
 }
 
@@ -183,6 +193,7 @@ CHANGES_NOTHING = {
     "POST /api/session": "nobody was let in",
     "POST /api/users/me/password": "not with a key",
     "POST /api/connections/demo": "there is no sandbox here",
+    "POST /api/watchers/{watcher_id}/files/{watched_id}/retry": "there is no file that failed",
     "POST /api/connections/install": "nothing is connected before it is completed",
     "POST /api/connections/install/complete": "a forged answer connects nothing",
     # Its own test has a delivery that came to an end.
@@ -191,6 +202,7 @@ CHANGES_NOTHING = {
 # Allowed, but this one is in no state for it.
 _REACHED = {
     "POST /api/connections/demo": 409,
+    "POST /api/watchers/{watcher_id}/files/{watched_id}/retry": 409,
     "POST /api/connections/install": 422,
     "POST /api/connections/install/complete": 403,
     "GET /api/connections/{connection_id}/products": 502,
@@ -556,10 +568,20 @@ async def _schedule(world: World) -> str:
     return str(made.json()["id"])
 
 
+async def _watcher(world: World) -> str:
+    made = await world.clients["owner"].post("/api/watchers", json=_WATCHER)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
 async def _paused_schedule(world: World) -> str:
     made = await _schedule(world)
     await world.clients["owner"].post(f"/api/schedules/{made}/pause")
     return made
+
+
+async def _watched(world: World) -> str:
+    return UNKNOWN
 
 
 async def _upload(world: World) -> str:
@@ -600,6 +622,8 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "delivery_id": _delivery,
     "upload_id": _upload,
     "connection_id": _connection,
+    "watcher_id": _watcher,
+    "watched_id": _watched,
     "source_id": _source,
     "schedule_id": _schedule,
     "paused_schedule": _paused_schedule,

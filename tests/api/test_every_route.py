@@ -32,6 +32,7 @@ def settings(settings: Settings) -> Settings:
         "fetch_allow": "127.0.0.0/8",
         "webhook_allow": "127.0.0.0/8",
         "provider_allow": "127.0.0.0/8",
+        "watch_roots": (str(settings.data_dir),),
         "sandbox_url": "http://127.0.0.1:9",
         "sign_in_failures_network": 100_000,
         "global_pending": True,

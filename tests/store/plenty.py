@@ -137,6 +137,13 @@ SELECT gen_random_uuid(), id, id, 'schedule-' || n, '0 6 * * *', 'UTC', 'once', 
 FROM orgs, generate_series(1, 100) n;
 INSERT INTO schedule_runs (schedule_id, due_at, org_id, state)
 SELECT id, now() - n * interval '1 day', org_id, 'done' FROM schedules, generate_series(1, 20) n;
+INSERT INTO watchers (id, org_id, user_id, name, kind, address, credentials, pattern, after_taken,
+                      complete_by, job, every_seconds)
+SELECT gen_random_uuid(), id, id, 'Place ' || n, 'folder', '/in', '', '*', 'keep', 'unchanged', '{}',
+       60
+FROM orgs, generate_series(1, 20) n;
+INSERT INTO watched_files (id, org_id, watcher_id, name, version, size)
+SELECT gen_random_uuid(), org_id, id, 'file-' || n, '1', 1 FROM watchers, generate_series(1, 20) n;
 INSERT INTO research_requests (org_id, request_id, job_id) SELECT org_id, id::text, id FROM jobs;
 INSERT INTO research_usage (org_id, user_id, period)
 SELECT id, n, 'day ' || n FROM orgs, generate_series(0, 100) n;

@@ -66,6 +66,7 @@ TENANT_TABLES = {
     *("org_secrets", "schedules", "schedule_runs"),
     "org_secrets",
     *("job_metrics", "job_rollups", "health_checks", "monitor_state"),
+    *("watchers", "watched_files"),
 }
 
 

@@ -50,6 +50,7 @@ from penstock.api.research import research
 from penstock.api.schedules import schedules
 from penstock.api.shops import connections, incoming, install
 from penstock.api.sources import sources
+from penstock.api.watchers import watchers
 from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
@@ -94,6 +95,7 @@ _RESOURCES = (
     *(runs, pages, postings),
     *(sources, research),
     schedules,
+    watchers,
 )
 
 

@@ -9,9 +9,12 @@ from penstock.store.database import Transaction
 from penstock.store.research import secrets as org_secrets
 from penstock.store.shops import connections
 from penstock.store.sources import sources
+from penstock.store.watchers import watchers
 
 # Every table with sealed values.
-_RESEALERS = (webhooks.reseal, connections.reseal, sources.reseal, org_secrets.reseal)
+_RESEALERS = (
+    webhooks.reseal, connections.reseal, sources.reseal, org_secrets.reseal, watchers.reseal,
+)  # fmt: skip
 
 
 async def reseal(transaction: Transaction, sealer: Sealer, caller: Caller) -> int:

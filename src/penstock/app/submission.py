@@ -31,26 +31,34 @@ class Submissions:
             channel = Channel(scope, partial(self._db.scoped_flat, scope), _audit)
             return await self._queue.submit(channel, caller.who, order)
         transaction = partial(self._db.scoped, scope)
-        receipt = await _submit_upload(self._runtime, transaction, caller, order, upload)
+        receipt = await _submit_own(self._runtime, transaction, caller, order, upload)
         if not receipt.replayed:
             await self._runtime.broker.send(Ticket(receipt.lane))
         return receipt
 
 
-async def _submit_upload(
+async def _submit_own(
     runtime: Runtime, transaction: Transaction, caller: Caller, order: Order, upload: Upload
 ) -> Receipt:
     async with transaction() as conn:
         # The job refers to the file, so the file's row is written first. A replay removes it again.
         attempt = conn.transaction()
         await attempt.start()
-        await keep_upload(runtime, conn, caller.who, upload, caller.ip)
-        receipt = await submit(runtime, conn, caller.who, order)
-        if not receipt.replayed:
-            await audit_all(conn, [_entry(caller, order, receipt)])
+        receipt = await submit_upload(runtime, conn, caller, order, upload)
         runtime.failpoints.reach("before_submit")
         await (attempt.rollback() if receipt.replayed else attempt.commit())
         return receipt
+
+
+async def submit_upload(
+    runtime: Runtime, conn: Connection, caller: Caller, order: Order, upload: Upload
+) -> Receipt:
+    """Write the file and its job in the caller's transaction; wake `Receipt.lane` after it."""
+    await keep_upload(runtime, conn, caller.who, upload, caller.ip)
+    receipt = await submit(runtime, conn, caller.who, order)
+    if not receipt.replayed:
+        await audit_all(conn, [_entry(caller, order, receipt)])
+    return receipt
 
 
 async def _audit(conn: Connection, new: Sequence[tuple[Submit, Receipt]]) -> None:

@@ -54,6 +54,10 @@ NAMES = frozenset(
         # A follower handled a range of events.
         "follow_before_commit",
         "follow_after_commit",
+        # A watched file is claimed; its job is written; committed, and the file still there.
+        "watch_after_claim",
+        "watch_before_commit",
+        "watch_after_submit",
     }
 )
 ACTIONS = frozenset({"kill", "stop", "raise"})

@@ -20,6 +20,7 @@ from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.worker.figures import Figures
 from penstock.model.errors import BadInput, PermanentError
 from penstock.model.pipeline import Config, FileRef, Job, Pipeline
+from penstock.model.places.ports import Places
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
 from penstock.model.shops.provider import ProviderCall, Providers, ShopConnection
 from penstock.model.sources.search import SourceSearch
@@ -51,6 +52,8 @@ class Runtime:
     fetchers: Fetchers
     sealer: Sealer
     log: Log
+    # Folders, buckets and servers that files come from and go to.
+    places: Places
     effects: EffectRegistry = field(default_factory=EffectRegistry)
     # Kinds of shops that products are imported from, by their key.
     providers: Providers = field(default_factory=dict)

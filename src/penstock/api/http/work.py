@@ -59,6 +59,10 @@ ROUTES: Mapping[str, str] = {
             DELETE /api/schedules/{schedule_id} · GET /api/schedules/{schedule_id}/runs
             POST /api/schedules/{schedule_id}/pause · POST /api/schedules/{schedule_id}/resume
             POST /api/schedules/{schedule_id}/run
+            GET /api/watchers · POST /api/watchers · GET /api/watchers/{watcher_id}
+            PATCH /api/watchers/{watcher_id} · DELETE /api/watchers/{watcher_id}
+            POST /api/watchers/{watcher_id}/rotate
+            POST /api/watchers/{watcher_id}/files/{watched_id}/retry
             GET /api/research/quota · PUT /api/research/quota · POST /api/webhooks/request-secret
             GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor · GET /api/monitor/history · GET /api/extraction/monitor
@@ -81,6 +85,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/connections/{connection_id}/products
             POST /api/connections/{connection_id}/test · POST /api/connections/demo
             POST /api/connections/install/complete · POST /api/sources/{source_id}/test
+            POST /api/watchers/{watcher_id}/test · GET /api/watchers/{watcher_id}/files
             GET /api/runs · GET /api/runs/{run_id} · POST /api/runs/{run_id}/abort
             POST /api/runs/preview · GET /api/pages · GET /api/pages/{page_id}
             GET /api/pages/{page_id}/versions/{version}/raw
@@ -108,7 +113,9 @@ ROUTES: Mapping[str, str] = {
             POST /api/postings/export
         """,
         STREAM: "WS /ws",
-        KICKOFF: "POST /api/jobs/{job_id}/kickoff",
+        KICKOFF: """
+            POST /api/jobs/{job_id}/kickoff · POST /api/ingestion/scan
+        """,
     }.items()
     for line in routes.strip().splitlines()
     for route in line.strip().split(" · ")

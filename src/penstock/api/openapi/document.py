@@ -41,6 +41,7 @@ TAGS = {
     "dead letters": "Jobs that failed for good.",
     "queues": "Lanes.",
     "connections": "Shops that products are imported from.",
+    "watchers": "Places that are scanned for new files.",
     "providers": "Limits and circuits of what is called.",
     "webhooks": "What Penstock tells others, and how that went.",
     "accounts": "Signing in, users, keys, and who did what.",

@@ -17,6 +17,7 @@ from penstock.store.migrate import check_server, migrate
 from penstock.store.research import secrets as org_secrets
 from penstock.store.shops import connections
 from penstock.store.sources import sources
+from penstock.store.watchers import watchers
 from penstock.store.workers import leaders
 
 _NOBODY = Scope(org_id=0)
@@ -114,6 +115,7 @@ async def _secrets(conn: Connection, settings: Settings) -> Check:
         opened |= await connections.newest_opens(conn, sealer)
         opened |= await sources.newest_opens(conn, sealer)
         opened |= await org_secrets.newest_opens(conn, sealer)
+        opened |= await watchers.newest_opens(conn, sealer)
     except PenstockError as error:
         return fail("Secrets", error.message)
     return ok("Secrets", "open with this machine's key." if opened else "none are stored.")

@@ -22,6 +22,7 @@ class FetchPurpose(StrEnum):
     WEBHOOK = "webhook"
     PROVIDER = "provider"  # APIs of shops, and pictures of their products
     PAGE = "page"  # pages of companies' sites
+    PLACE = "place"  # watched places
 
 
 @dataclass(frozen=True, slots=True)

@@ -1738,3 +1738,91 @@ END;
 
 REVOKE ALL ON FUNCTION last_hour(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION last_hour(integer) TO penstock_api, penstock_admin;
+-- Places that are scanned for new files.
+CREATE TABLE watchers (
+    id            uuid PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    -- The user who created it, in whose name its jobs run. This user and admins change it.
+    user_id       bigint NOT NULL REFERENCES users,
+    name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    kind          text NOT NULL CHECK (kind IN ('folder', 's3', 'ftp', 'sftp', 'imap')),
+    address       text NOT NULL CHECK (length(address) BETWEEN 1 AND 1000),
+    -- Sealed JSON; empty after the watcher was deleted.
+    credentials   bytea NOT NULL,
+    pattern       text NOT NULL CHECK (length(pattern) BETWEEN 1 AND 500),
+    -- What happens to a file after its job was created.
+    after_taken   text NOT NULL CHECK (after_taken IN ('keep', 'move', 'delete')),
+    -- When a file is complete: unchanged for a while, or there is a marker beside it.
+    complete_by   text NOT NULL CHECK (complete_by IN ('unchanged', 'marker')),
+    -- Pipeline and config of its jobs.
+    job           jsonb NOT NULL,
+    enabled       boolean NOT NULL DEFAULT true,
+    -- Seconds between scans; null: only on request.
+    every_seconds integer CHECK (every_seconds BETWEEN 1 AND 86400),
+    next_scan_at  timestamptz NOT NULL DEFAULT now(),
+    -- The last scan that ended, what it answered, and why it could not list the place.
+    scanned_at    timestamptz,
+    last_scan     jsonb,
+    error         jsonb,
+    failures      integer NOT NULL DEFAULT 0,
+    -- The key that the server showed first; another one is refused.
+    host_key      text,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    updated_at    timestamptz NOT NULL DEFAULT now(),
+    deleted_at    timestamptz,
+    CHECK (deleted_at IS NULL OR credentials = '')
+);
+
+CREATE INDEX watchers_listed ON watchers (org_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX watchers_due ON watchers (next_scan_at)
+    WHERE deleted_at IS NULL AND enabled AND every_seconds IS NOT NULL;
+
+-- Files that watchers have seen. Each version of a file becomes at most one job.
+CREATE TABLE watched_files (
+    id            uuid PRIMARY KEY,
+    org_id        bigint NOT NULL REFERENCES orgs,
+    watcher_id    uuid NOT NULL REFERENCES watchers ON DELETE CASCADE,
+    name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 500),
+    version       text NOT NULL CHECK (length(version) BETWEEN 1 AND 200),
+    size          bigint NOT NULL,
+    modified_at   timestamptz,
+    state         text NOT NULL DEFAULT 'seen'
+                  CHECK (state IN ('seen', 'taking', 'submitted', 'failed')),
+    -- The scanner that reads the file, and until when it must have renewed its claim.
+    claim         uuid,
+    claimed_until timestamptz,
+    attempts      integer NOT NULL DEFAULT 0,
+    -- When a failed file is tried again; null: not by itself.
+    next_try_at   timestamptz,
+    error         jsonb,
+    job_id        uuid,
+    -- Whether the file was kept, moved or deleted after its job was created.
+    finished      boolean NOT NULL DEFAULT false,
+    first_seen_at timestamptz NOT NULL DEFAULT now(),
+    last_seen_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at    timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (watcher_id, name, version),
+    CHECK ((state = 'taking') = (claim IS NOT NULL AND claimed_until IS NOT NULL)),
+    CHECK ((state = 'submitted') = (job_id IS NOT NULL)),
+    CHECK (state <> 'failed' OR error IS NOT NULL)
+);
+
+CREATE INDEX watched_files_listed ON watched_files (watcher_id, id);
+CREATE INDEX watched_files_failed ON watched_files (watcher_id, id) WHERE state = 'failed';
+CREATE INDEX watched_files_age ON watched_files (last_seen_at);
+
+ALTER TABLE watchers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE watched_files ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON watchers FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY own_new ON watchers FOR INSERT TO penstock_api
+    WITH CHECK (org_id = (SELECT current_org())
+                AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+-- A test by any user of the org stores its result.
+CREATE POLICY own_rows ON watchers FOR UPDATE TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON watched_files TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON watchers TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON watched_files TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON watchers TO penstock_api, penstock_admin;
+GRANT SELECT, UPDATE ON watched_files TO penstock_api, penstock_admin;

@@ -1,0 +1,1 @@
+"""Watched places: their settings, and their scans."""

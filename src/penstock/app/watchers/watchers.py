@@ -1,0 +1,246 @@
+"""Create, change, test and delete watchers of places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.engine.submit import Order, require_profile, submitted_pipeline, valid_config
+from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, PermanentError
+from penstock.model.ids import new_id
+from penstock.model.places.names import depth_of, is_selected, matches, patterns_of
+from penstock.model.places.ports import Place, PlaceAddress, PlaceFile, PlaceKind, PlaceLimits
+from penstock.model.text.redaction import redacted
+from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.database import Connection, Transaction
+from penstock.store.watchers import files
+from penstock.store.watchers import watchers as store
+from penstock.store.watchers.watchers import NewWatcher, WatcherRow, WatcherTask, seal_credentials
+
+MOST_WATCHERS = 200
+_TEST_SECONDS = 20.0
+_TEST_FILES = 10
+_MAX_PATTERNS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherOrder:
+    kind: str
+    address: str
+    credentials: Mapping[str, str]
+    task: WatcherTask
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOrder(WatcherOrder):
+    """An order that `check_order` accepted, with its address as it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatcherTest:
+    """What a test found: how many files the place has, how many of them match, and the first of
+    those; or why it cannot be read."""
+
+    listed: int = 0
+    matching: int = 0
+    first: tuple[PlaceFile, ...] = ()
+    error: PenstockError | None = None
+
+
+def no_such_watcher() -> NotThere:
+    """The same for an id that is unknown, another org's, or no id at all."""
+    return NotThere("NOT_FOUND", "There is no such watcher.")
+
+
+async def check_order(runtime: Runtime, caller: Caller, order: WatcherOrder) -> CheckedOrder:
+    """Refuse what is not allowed. Call this outside of a transaction: it may take long to resolve a
+    host name."""
+    check_task(runtime, order.task)
+    kind = PlaceKind(order.kind)
+    if kind is PlaceKind.IMAP and order.task.after_taken == "move":
+        raise BadInput("INVALID_PARAMETERS", "then: attachments of mails cannot be moved.")
+    wanted = PlaceAddress(kind, order.address, caller.who.org, order.credentials)
+    address = await runtime.places.check(wanted)
+    return CheckedOrder(order.kind, address, order.credentials, order.task)
+
+
+def check_task(runtime: Runtime, task: WatcherTask) -> None:
+    if not 1 <= len(patterns_of(task.pattern)) <= _MAX_PATTERNS:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"pattern: name 1 to {_MAX_PATTERNS} patterns, such as `*.csv, *.xlsx`.",
+        )
+    pipeline = submitted_pipeline(runtime, str(task.job["pipeline"]))
+    if not pipeline.needs_file and not pipeline.takes_file:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"job: pipeline {pipeline.name} takes no file.", field="job"
+        )
+    valid_config(pipeline, order_of(task))
+
+
+def order_of(task: WatcherTask) -> Order:
+    return Order(pipeline=str(task.job["pipeline"]), config=dict(task.job["config"]))
+
+
+async def _require_profile(runtime: Runtime, conn: Connection, org_id: int, of: Order) -> None:
+    pipeline = submitted_pipeline(runtime, of.pipeline)
+    await require_profile(conn, org_id, pipeline.traits(valid_config(pipeline, of)))
+
+
+async def get_watcher(conn: Connection, watcher_id: UUID) -> WatcherRow:
+    found = await store.get_watcher(conn, watcher_id)
+    if found is None:
+        raise no_such_watcher()
+    return found
+
+
+async def create(
+    runtime: Runtime, conn: Connection, caller: Caller, order: CheckedOrder
+) -> WatcherRow:
+    """Create a watcher of the caller, in whose name its jobs will run."""
+    org_id = caller.who.org_id
+    if await store.count_watchers(conn, org_id, MOST_WATCHERS) >= MOST_WATCHERS:
+        raise PermanentError(
+            "INVALID_STATE", f"An org has at most {MOST_WATCHERS} watchers. Delete one first."
+        )
+    await _require_profile(runtime, conn, org_id, order_of(order.task))
+    watcher_id = new_id()
+    sealed = seal_credentials(runtime.sealer, watcher_id, order.credentials)
+    await store.add_watcher(
+        conn,
+        NewWatcher(
+            watcher_id, org_id, caller.who.user_id, order.kind, order.address, sealed, order.task
+        ),
+    )
+    made = await get_watcher(conn, watcher_id)
+    await _audit(conn, caller, made, "create", after=_audited(made))
+    return made
+
+
+async def change(
+    runtime: Runtime, conn: Connection, caller: Caller, watcher_id: UUID, given: Mapping[str, Any]
+) -> WatcherRow:
+    """Change some of the task. The place stays: credentials are never sent elsewhere."""
+    before = await _get_changeable(conn, caller, watcher_id)
+    task = replace(before.task, **given)
+    check_task(runtime, task)
+    if before.kind == PlaceKind.IMAP and task.after_taken == "move":
+        raise BadInput("INVALID_PARAMETERS", "then: attachments of mails cannot be moved.")
+    await _require_profile(runtime, conn, before.org_id, order_of(task))
+    await store.change_watcher(conn, watcher_id, task)
+    after = await get_watcher(conn, watcher_id)
+    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    return after
+
+
+async def rotate(
+    runtime: Runtime, transaction: Transaction, caller: Caller, watcher_id: UUID,
+    credentials: Mapping[str, str],
+) -> WatcherRow:  # fmt: skip
+    """Replace the credentials; the key of the server is learned again."""
+    async with transaction() as conn:
+        found = await _get_changeable(conn, caller, watcher_id)
+    await runtime.places.check(
+        PlaceAddress(PlaceKind(found.kind), found.address, found.org, credentials)
+    )
+    async with transaction() as conn:
+        sealed = seal_credentials(runtime.sealer, watcher_id, credentials)
+        if not await store.rotate_credentials(conn, watcher_id, sealed):
+            raise no_such_watcher()
+        after = await get_watcher(conn, watcher_id)
+        await _audit(conn, caller, after, "rotate", after={"fields": sorted(credentials)})
+    return after
+
+
+async def delete(conn: Connection, caller: Caller, watcher_id: UUID) -> None:
+    found = await _get_changeable(conn, caller, watcher_id)
+    if not await store.delete_watcher(conn, watcher_id):
+        raise no_such_watcher()
+    await _audit(conn, caller, found, "delete", before=_audited(found))
+
+
+async def retry_file(
+    conn: Connection, caller: Caller, watcher_id: UUID, file_id: UUID
+) -> WatcherRow:
+    """Let the next scan try a file again that failed."""
+    found = await get_watcher(conn, watcher_id)
+    name = await files.retry(conn, watcher_id, file_id)
+    if name is None:
+        raise PermanentError("INVALID_STATE", "There is no such file that failed.")
+    await _audit(conn, caller, found, "retry", after={"file": name})
+    return found
+
+
+def address_of(row: WatcherRow, credentials: Mapping[str, str]) -> PlaceAddress:
+    return PlaceAddress(PlaceKind(row.kind), row.address, row.org, credentials, row.host_key)
+
+
+async def test(
+    runtime: Runtime, transaction: Transaction, caller: Caller, watcher_id: UUID
+) -> WatcherTest:
+    """List the place. No transaction is open meanwhile, and nothing is taken."""
+    async with transaction() as conn:
+        row = await get_watcher(conn, watcher_id)
+        credentials = await store.open_credentials(conn, runtime.sealer, watcher_id)
+    limits = PlaceLimits(wait_seconds=_TEST_SECONDS / 2, list_seconds=_TEST_SECONDS)
+    host_key = None
+    try:
+        async with runtime.places.open(address_of(row, credentials), limits) as place:
+            host_key = place.host_key
+            result = await _listed(place, row.pattern)
+    except PenstockError as error:
+        result = WatcherTest(error=error)
+    async with transaction() as conn:
+        if host_key is not None:
+            await store.save_host_key(conn, watcher_id, host_key)
+        outcome = "ok" if result.error is None else result.error.code
+        await _audit(conn, caller, row, "test", after={"result": outcome})
+    return result
+
+
+async def _listed(place: Place, pattern: str) -> WatcherTest:
+    found = (await place.list(depth_of(pattern))).files
+    fitting = [one for one in found if is_selected(one.name) and matches(pattern, one.name)]
+    return WatcherTest(len(found), len(fitting), tuple(fitting[:_TEST_FILES]))
+
+
+def error_shape(error: PenstockError) -> dict[str, Any]:
+    return {"code": error.code, "message": redacted(error.message)}
+
+
+def may_change(caller: Caller, row: WatcherRow) -> bool:
+    """All users of an org use its watchers. Only the creator and admins change one."""
+    who = caller.who
+    return who.writes and who.scope.owner_id in (None, row.user_id)
+
+
+async def _get_changeable(conn: Connection, caller: Caller, watcher_id: UUID) -> WatcherRow:
+    found = await get_watcher(conn, watcher_id)
+    if not may_change(caller, found):
+        raise NotAllowed(
+            "INSUFFICIENT_PERMISSIONS",
+            "Only the user who created this watcher, or an admin, may change it.",
+        )
+    return found
+
+
+def _audited(row: WatcherRow) -> dict[str, Any]:
+    task = row.task
+    return {
+        "name": row.name, "kind": row.kind, "address": row.address, "pattern": row.pattern,
+        "then": row.after_taken, "job": task.job, "enabled": row.enabled,
+        "everySeconds": row.every_seconds,
+    }  # fmt: skip
+
+
+async def _audit(
+    conn: Connection, caller: Caller, row: WatcherRow, verb: str, *, before: Any = None,
+    after: Any = None,
+) -> None:  # fmt: skip
+    await audit(
+        conn, row.org_id, caller.who.user_id, f"watcher.{verb}", f"watcher:{row.id}",
+        ip=caller.ip, before=before, after=after,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Places outside of Penstock that files are read from and written to."""

@@ -1,0 +1,1 @@
+"""Folders, S3, FTP, SFTP and mailboxes behind one interface."""

@@ -1,0 +1,1 @@
+"""Watched places and the files that were seen there."""
