@@ -139,8 +139,8 @@ INSERT INTO schedule_runs (schedule_id, due_at, org_id, state)
 SELECT id, now() - n * interval '1 day', org_id, 'done' FROM schedules, generate_series(1, 20) n;
 INSERT INTO watchers (id, org_id, user_id, name, kind, address, credentials, pattern, after_taken,
                       complete_by, job, every_seconds)
-SELECT gen_random_uuid(), id, id, 'Place ' || n, 'folder', '/in', '', '*', 'keep', 'unchanged', '{}',
-       60
+SELECT gen_random_uuid(), id, id, 'Place ' || n, 'folder', '/in', '', '*', 'keep', 'unchanged',
+       '{}', 60
 FROM orgs, generate_series(1, 20) n;
 INSERT INTO watched_files (id, org_id, watcher_id, name, version, size)
 SELECT gen_random_uuid(), org_id, id, 'file-' || n, '1', 1 FROM watchers, generate_series(1, 20) n;

@@ -58,7 +58,7 @@ WHERE id IN (
 RETURNING id
 
 -- name: save_scan
--- The place was listed: what came of it.
+-- The place was listed: what the scan found.
 UPDATE watchers SET scanned_at = now(), last_scan = $2::jsonb, error = NULL, failures = 0
 WHERE id = $1 AND deleted_at IS NULL
 
